@@ -6,7 +6,7 @@
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use host_tests::host::guest_file;
@@ -15,18 +15,7 @@ use serde_json::{Value, json};
 /// How often each request is sent on an open connection.
 const ROUNDS: usize = 2_000;
 
-fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // A failure of this line cannot be reported.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn measure() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let host = arguments.next().ok_or("name the binary")?;
     let runs: usize = arguments.next().map_or(Ok(15), |runs| runs.parse())?;

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // There is nobody left to tell when this fails.
+            // A failure of this line cannot be reported.
             let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }

@@ -9,7 +9,6 @@
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,18 +36,7 @@ const ROUNDS: usize = 5;
 /// What a call returns, in bytes: as much as a short file.
 const OUTCOME: usize = 2_000;
 
-fn main() -> ExitCode {
-    match measure() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // There is nobody left to tell when this fails.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn measure() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (mut first, mut last, mut ratio) = (Vec::new(), Vec::new(), Vec::new());

@@ -141,7 +141,7 @@ fn plugin_dev_keeps_the_last_good_build_and_reports_what_changed() {
     assert!(seventh.contains("acme/words 0.2.0, ") && seventh.contains("are unchanged"), "{seventh}");
     assert!(String::from_utf8(built(&project)[1].clone()).expect("text").contains("0.2.0"));
 
-    // A file of cases that makes no sense.
+    // An invalid file of cases.
     write(&project, "tests/word_count.toml", "[[case]]\nnme = \"x\"\n");
     dev.round(8, ": tests/word_count.toml changed", KEPT);
     // The name of a plugin that is another takes the place of the one before.

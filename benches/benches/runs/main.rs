@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn complain(message: &str) -> ExitCode {
-    // There is nobody left to tell when this fails.
+    // A failure of this line cannot be reported.
     let _ = writeln!(std::io::stderr(), "error: {message}");
     ExitCode::FAILURE
 }

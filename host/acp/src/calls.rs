@@ -1,6 +1,6 @@
 //! The shapes of a call: its kind, the files that it is about, and what it changed.
 //!
-//! A kind follows from the capabilities that the tool's manifest names, so it is right for a plugin that nobody knows too.
+//! A kind follows from the capabilities that the tool's manifest names, so it is right for unknown plugins, too.
 //! Deliberately not here: when a call is reported (`updates`, `replay`).
 
 use std::collections::HashMap;

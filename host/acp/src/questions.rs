@@ -3,8 +3,8 @@
 //! Promises: only an answer that the question offers allows anything; a client that answers anything else, fails or goes
 //! away has said no. A question that is withdrawn, or answered elsewhere, is cancelled at the client.
 //!
-//! Deliberately not here: what an answer means (`host_tool::Gate`), and a model's own questions for clients that cannot
-//! show a form: those are handled as where nobody is there to be asked.
+//! Deliberately not here: what an answer means (`host_tool::Gate`), and the questions of `ask_user`, which this frontend does not
+//! show: the model has to decide by itself.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
     ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_app::question::choices;
+use host_app::question::{asker, choices};
 use host_plugin::{Confirmation, command_line};
 use host_text::{Newlines, escape_exact, exact, fenced};
-use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, QuestionId, Until};
+use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, Until};
 
 use crate::calls::{self, Tools};
 use crate::connection::Connection;
@@ -38,9 +38,9 @@ impl Asking {
                 Notice::Asked { id, question } => {
                     let answer = tokio::select! {
                         answer = self.ask(&question) => answer,
-                        () = settled(&mut listener, id) => continue,
+                        () = listener.settled(id) => continue,
                     };
-                    // If it was withdrawn meanwhile, nobody needs the answer.
+                    // A question that was withdrawn meanwhile needs no answer.
                     listener.answer(id, answer).ok();
                 }
                 Notice::ModelAsked { id, .. } => listener.give_up(id),
@@ -145,13 +145,13 @@ impl Asking {
             Confirmation::Mcp { server, identity, tool, changed } => {
                 let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
                 let mut contents = vec![code("json", &arguments)];
-                contents.push(ToolCallContent::from(format!("the MCP server `{server}` is {}", exact(identity))));
+                contents.push(ToolCallContent::from(format!("`{server}` is: {}", exact(identity))));
                 if let Some(changed) = changed {
                     let words = "what the server says about this tool has changed since you allowed it:";
                     contents.push(ToolCallContent::from(words.to_owned()));
                     contents.push(code("diff", changed));
                 }
-                (format!("{who} wants to call the tool {} of {server}", exact(tool)), contents)
+                (format!("{} wants to call `{}` of the MCP server `{server}`", asker(question), exact(tool)), contents)
             }
             Confirmation::Call => {
                 let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
@@ -184,15 +184,4 @@ fn option(at: usize, (answer, label): &(Answer, String)) -> PermissionOption {
         Answer::Cancel { .. } => PermissionOptionKind::RejectOnce,
     };
     PermissionOption::new(at.to_string(), label.clone(), kind)
-}
-
-/// Waits until another listener answers the question, or it is withdrawn.
-async fn settled(listener: &mut Listener, asked: QuestionId) {
-    while let Some(notice) = listener.next().await {
-        match notice {
-            Notice::Answered { id } | Notice::Withdrawn { id } if id == asked => return,
-            // The gate asks one thing after the other.
-            Notice::Asked { .. } | Notice::ModelAsked { .. } | Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
-        }
-    }
 }

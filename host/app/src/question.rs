@@ -168,7 +168,8 @@ pub fn text(question: &Question) -> String {
         }
         Confirmation::Mcp { server, identity, tool, changed } => {
             page.say(&format!(
-                "{who} wants to call the tool {} of the MCP server {server}, with these arguments:",
+                "{} wants to call `{}` of the MCP server `{server}`, with these arguments:",
+                asker(question),
                 line(tool)
             ));
             page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
@@ -189,13 +190,23 @@ pub fn text(question: &Question) -> String {
     page.0
 }
 
-/// A text as one line in which nothing is hidden.
-fn line(text: &str) -> String {
+/// Returns who wants to make a call, at the beginning of a sentence: for a tool whose name says where it is and not who it
+/// is. Safe to show.
+pub fn asker(question: &Question) -> String {
+    match question.agent_id.is_subagent() {
+        true => format!("The agent {}", line(&question.agent)),
+        false => "The model".to_owned(),
+    }
+}
+
+/// Returns a text as one line in which nothing is hidden. Safe to show.
+pub fn line(text: &str) -> String {
     shown(&text.replace('\n', "\\n"))
 }
 
-/// A line, escaped. A text is usually hidden at the end of a long line, so its end is shown too.
-fn shown(text: &str) -> String {
+/// Returns a line, escaped exactly. Of a line that is too long, the beginning and the end are shown: text is usually hidden
+/// at the end of a long line.
+pub fn shown(text: &str) -> String {
     let escaped = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
     let count = text.chars().count();
     if count <= LINE_CHARACTERS {

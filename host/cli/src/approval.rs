@@ -14,7 +14,7 @@ use host_app::environment::Environment;
 use host_app::question;
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{self as terminal, Choice, Chosen, Line, Terminal};
-use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, QuestionId, Until};
+use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, Until};
 use tokio::task::AbortHandle;
 
 use crate::printer::Style;
@@ -70,7 +70,7 @@ impl Asking {
                 Notice::Asked { id, question } => {
                     let answer = tokio::select! {
                         answer = self.ask(&question) => answer,
-                        () = settled(&mut listener, id) => continue,
+                        () = listener.settled(id) => continue,
                     };
                     let Some(answer) = answer else { return };
                     listener.answer(id, answer).ok();
@@ -78,7 +78,7 @@ impl Asking {
                 Notice::ModelAsked { id, question } => {
                     let answer = tokio::select! {
                         answer = model_question::ask(&self.terminal, self.style, &question) => answer,
-                        () = settled(&mut listener, id) => continue,
+                        () = listener.settled(id) => continue,
                     };
                     let Some(answer) = answer else { return };
                     listener.reply(id, answer).ok();
@@ -130,17 +130,6 @@ impl Asking {
                     }
                 }
             });
-        }
-    }
-}
-
-/// Waits until another listener answers the question, or it is withdrawn.
-async fn settled(listener: &mut Listener, asked: QuestionId) {
-    while let Some(notice) = listener.next().await {
-        match notice {
-            Notice::Answered { id } | Notice::Withdrawn { id } if id == asked => return,
-            // The gate asks one thing after the other.
-            Notice::Asked { .. } | Notice::ModelAsked { .. } | Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
         }
     }
 }

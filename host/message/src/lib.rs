@@ -14,7 +14,7 @@ mod output;
 mod tool;
 mod usage;
 
-pub use causes::with_causes;
+pub use causes::{append_causes, with_causes};
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };

@@ -340,6 +340,21 @@ impl Listener {
         self.notices.recv().await
     }
 
+    /// Waits until another listener answers a question that this one shows, or it is withdrawn. Returns, too, if this
+    /// listener was removed. Other notices in the meantime are dropped: there are none, as a gate asks one thing after the
+    /// other.
+    pub async fn settled(&mut self, asked: QuestionId) {
+        while let Some(notice) = self.next().await {
+            match notice {
+                Notice::Answered { id } | Notice::Withdrawn { id } if id == asked => return,
+                Notice::Asked { .. }
+                | Notice::ModelAsked { .. }
+                | Notice::Answered { .. }
+                | Notice::Withdrawn { .. } => {}
+            }
+        }
+    }
+
     /// Answers a question.
     ///
     /// # Errors

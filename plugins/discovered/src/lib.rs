@@ -12,9 +12,9 @@ mod printed;
 
 use std::collections::BTreeMap;
 
-use host_sdk::export::{self, Call};
+use host_sdk::export::Call;
 use host_sdk::process::{self, Command, Exit, Source};
-use host_sdk::{Annotations, Blob, Confirmation, Content, ExecConfirmation, Failure, Outcome, Tool, ToolDef, context};
+use host_sdk::{Annotations, Blob, Confirmation, Content, ExecConfirmation, Failure, Outcome, Tool, context};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -48,8 +48,8 @@ pub fn tools() -> Vec<Tool> {
     vec![own]
 }
 
-/// The tool that a call is of.
-fn called(call: &Call) -> Vec<Tool> {
+/// Returns the tool that a call is of. Any name is one of a tool: it is not the list of [`tools`] that says which there are.
+pub fn called(call: &Call) -> Vec<Tool> {
     if call.tool == OWN {
         return tools();
     }
@@ -59,36 +59,13 @@ fn called(call: &Call) -> Vec<Tool> {
     vec![Tool::new(&call.tool, "", "", answer).preview(move |_: IgnoredAny| shown(&name).map(Some))]
 }
 
-/// What is exported: any name is one of a tool, so it is not the list of `tools` that says which there are.
-#[derive(Debug)]
-pub struct Exported;
-
-impl export::Guest for Exported {
-    fn describe() -> Vec<ToolDef> {
-        export::describe(&tools())
-    }
-
-    fn preview(call: Call) -> Result<Option<Confirmation>, Failure> {
-        export::preview(&called(&call), &call)
-    }
-
-    fn revise(call: Call, text: String) -> Result<String, Failure> {
-        export::revise(&called(&call), &call, text)
-    }
-
-    fn call(call: Call) -> Result<Outcome, Failure> {
-        export::call(&called(&call), &call)
-    }
-}
-
-#[cfg(target_family = "wasm")]
-host_sdk::bindings::export_generated!(Exported);
+host_sdk::export_plugin_with!(tools, crate::called);
 
 /// The words of the command that a tool runs.
 fn command(tool: &str) -> Result<Vec<String>, Failure> {
     let text = context::config("commands").unwrap_or_else(|| "{}".to_owned());
     let mut commands: BTreeMap<String, Vec<String>> = serde_json::from_str(&text)
-        .map_err(|error| Failure::Failed(format!("the commands of this plugin make no sense: {error}")))?;
+        .map_err(|error| Failure::Failed(format!("the configuration `commands` of this plugin is invalid: {error}")))?;
     let none = || Failure::InvalidArguments(format!("this plugin was given no command for the tool `{tool}`"));
     commands.remove(tool).ok_or_else(none)
 }

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use host_sdk::export::{self, Call};
-use host_sdk::{Annotations, Confirmation, Failure, Outcome, Tool, ToolDef, context, mcp};
+use host_sdk::export::Call;
+use host_sdk::{Annotations, Confirmation, Failure, Outcome, Tool, context, mcp};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -37,8 +37,8 @@ pub fn tools() -> Vec<Tool> {
     vec![own]
 }
 
-/// The tool that a call is of.
-fn called(call: &Call) -> Vec<Tool> {
+/// Returns the tool that a call is of. Any name is one of a tool: it is not the list of [`tools`] that says which there are.
+pub fn called(call: &Call) -> Vec<Tool> {
     if call.tool == OWN {
         return tools();
     }
@@ -48,30 +48,7 @@ fn called(call: &Call) -> Vec<Tool> {
     vec![Tool::new(&call.tool, "", "", answer).preview(|_: IgnoredAny| Ok(Some(Confirmation::Call)))]
 }
 
-/// What is exported: any name is one of a tool, so it is not the list of `tools` that says which there are.
-#[derive(Debug)]
-pub struct Exported;
-
-impl export::Guest for Exported {
-    fn describe() -> Vec<ToolDef> {
-        export::describe(&tools())
-    }
-
-    fn preview(call: Call) -> Result<Option<Confirmation>, Failure> {
-        export::preview(&called(&call), &call)
-    }
-
-    fn revise(call: Call, text: String) -> Result<String, Failure> {
-        export::revise(&called(&call), &call, text)
-    }
-
-    fn call(call: Call) -> Result<Outcome, Failure> {
-        export::call(&called(&call), &call)
-    }
-}
-
-#[cfg(target_family = "wasm")]
-host_sdk::bindings::export_generated!(Exported);
+host_sdk::export_plugin_with!(tools, crate::called);
 
 fn unknown(tool: &str) -> Failure {
     Failure::InvalidArguments(format!("this plugin was given no tool of a server for `{tool}`"))
@@ -80,7 +57,7 @@ fn unknown(tool: &str) -> Failure {
 fn answer(tool: &str, arguments: &str) -> Result<Outcome, Failure> {
     let text = context::config("tools").unwrap_or_else(|| "{}".to_owned());
     let mut targets: BTreeMap<String, Target> = serde_json::from_str(&text)
-        .map_err(|error| Failure::Failed(format!("the tools of this plugin make no sense: {error}")))?;
+        .map_err(|error| Failure::Failed(format!("the configuration `tools` of this plugin is invalid: {error}")))?;
     let Target { server, tool } = targets.remove(tool).ok_or_else(|| unknown(tool))?;
     mcp::call(&server, &tool, arguments)?.try_into()
 }

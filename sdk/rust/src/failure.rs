@@ -8,7 +8,7 @@ use std::fmt::Display;
 use crate::Failure;
 
 impl Failure {
-    /// The arguments make no sense: says which, and why.
+    /// The arguments are invalid: says which, and why.
     pub fn invalid(why: impl Into<String>) -> Self {
         Self::InvalidArguments(why.into())
     }

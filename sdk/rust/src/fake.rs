@@ -235,7 +235,7 @@ impl FakeHost {
     ///
     /// # Panics
     ///
-    /// When the words make no sense to the host.
+    /// When the words are invalid.
     #[must_use]
     pub fn grant(mut self, words: &str) -> Self {
         let scope = grants::scope(words);
@@ -252,7 +252,7 @@ impl FakeHost {
     ///
     /// # Panics
     ///
-    /// When the words make no sense to the host.
+    /// When the words are invalid.
     #[must_use]
     pub fn deny(mut self, words: &str) -> Self {
         self.denies.push(words.to_owned());

@@ -36,7 +36,7 @@ impl Walk {
     ///
     /// # Errors
     ///
-    /// When the root is not granted or not there, or a glob makes no sense.
+    /// When the root is not granted or not there, or a glob is invalid.
     pub fn open(options: &WalkOptions) -> Result<Self, Error> {
         imports::open_walk(options).map(Self)
     }

@@ -166,31 +166,46 @@ macro_rules! export_plugin {
             ::std::vec![$($tool),+]
         }
 
+        $crate::export_plugin_with!(tools, |_| tools());
+    };
+}
+
+/// Makes the crate a plugin that answers to more names than it describes, as one does whose tools are in its configuration.
+///
+/// `$tools` is a function that returns the tools that the plugin describes. `$called` takes the [`Call`](export::Call) and
+/// returns the tools among which the one is that it names. Use it once, at the root of a crate of type `cdylib`.
+#[macro_export]
+macro_rules! export_plugin_with {
+    ($tools:expr, $called:expr $(,)?) => {
         // Where there is no host to call it, a plugin is an ordinary library whose tools can be tested.
         #[cfg(target_family = "wasm")]
         const _: () = {
             struct Exported;
 
+            fn called(call: &$crate::export::Call) -> ::std::vec::Vec<$crate::Tool> {
+                ($called)(call)
+            }
+
             impl $crate::export::Guest for Exported {
                 fn describe() -> ::std::vec::Vec<$crate::ToolDef> {
-                    $crate::export::describe(&tools())
+                    $crate::export::describe(&($tools)())
                 }
 
                 fn preview(
                     call: $crate::export::Call,
                 ) -> ::core::result::Result<::core::option::Option<$crate::Confirmation>, $crate::Failure> {
-                    $crate::export::preview(&tools(), &call)
+                    $crate::export::preview(&called(&call), &call)
                 }
 
                 fn revise(
                     call: $crate::export::Call,
                     text: ::std::string::String,
                 ) -> ::core::result::Result<::std::string::String, $crate::Failure> {
-                    $crate::export::revise(&tools(), &call, text)
+                    $crate::export::revise(&called(&call), &call, text)
                 }
 
                 fn call(call: $crate::export::Call) -> ::core::result::Result<$crate::Outcome, $crate::Failure> {
-                    $crate::export::call(&tools(), &call)
+                    $crate::export::call(&called(&call), &call)
                 }
             }
 

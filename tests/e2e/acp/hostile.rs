@@ -14,12 +14,22 @@ fn endless() -> Value {
     calls("shell", json!({"command": ENDLESS}))
 }
 
+/// An editor whose prompt runs a program without end, its session, and the request with that prompt.
+fn running(host: &Host) -> (Editor, String, u64) {
+    let model = script(host, "script.jsonl", &[endless()]);
+    let mut editor = Editor::connected(host, &["--model", &model, "--approval-mode", "yolo"], json!({}));
+    let id = editor.session();
+    let request = editor.begin(&id, "run it");
+    editor.sees(has_begun);
+    (editor, id, request)
+}
+
 fn has_begun(update: &Value) -> bool {
     update["content"][0]["content"]["text"].as_str().is_some_and(|text| text.contains("begun"))
 }
 
-// promise acp.rubbish: What is not a message of the protocol, is too long, or comes at the wrong time is answered with an
-//   error, and the connection goes on.
+// promise acp.rubbish: Input that is no message of the protocol, is too long, or comes at the wrong time gets an error, and
+//   the connection stays open.
 #[test]
 fn acp_rubbish_is_answered_and_the_connection_goes_on() {
     let host = Host::new(["acp"]);
@@ -95,11 +105,7 @@ fn acp_request_of_a_prompt_that_is_cancelled_ends_as_cancelled() {
 #[test]
 fn acp_end_of_the_input_ends_what_runs() {
     let host = Host::new(["acp"]);
-    let model = script(&host, "script.jsonl", &[endless()]);
-    let mut editor = Editor::connected(&host, &["--model", &model, "--approval-mode", "yolo"], json!({}));
-    let id = editor.session();
-    editor.begin(&id, "run it");
-    editor.sees(has_begun);
+    let (editor, _, _) = running(&host);
     assert_eq!(editor.leave().0, Some(0));
     assert!(is_gone(&host.repository().join("pid")), "its program is ended");
     let end = host.session().into_iter().rfind(|entry| entry["type"] == "run_ended").expect("it is recorded");
@@ -131,11 +137,7 @@ fn acp_client_that_dies_in_a_question_has_said_no() {
 #[test]
 fn acp_closed_session_ends_its_prompt() {
     let host = Host::new(["acp"]);
-    let model = script(&host, "script.jsonl", &[endless()]);
-    let mut editor = Editor::connected(&host, &["--model", &model, "--approval-mode", "yolo"], json!({}));
-    let id = editor.session();
-    let request = editor.begin(&id, "run it");
-    editor.sees(has_begun);
+    let (mut editor, id, request) = running(&host);
     let close = editor.send("session/close", json!({"sessionId": id}));
     assert_eq!(editor.response(request).expect("it ends")["stopReason"], "cancelled");
     assert_eq!(editor.response(close), Ok(json!({})));
@@ -159,11 +161,7 @@ fn acp_logs_are_on_standard_error() {
 #[test]
 fn acp_terminated_process_ends_what_runs() {
     let host = Host::new(["acp"]);
-    let model = script(&host, "script.jsonl", &[endless()]);
-    let mut editor = Editor::connected(&host, &["--model", &model, "--approval-mode", "yolo"], json!({}));
-    let id = editor.session();
-    editor.begin(&id, "run it");
-    editor.sees(has_begun);
+    let (editor, _, _) = running(&host);
     let process = rustix::process::Pid::from_raw(editor.process() as i32).expect("an id");
     rustix::process::kill_process(process, rustix::process::Signal::TERM).expect("it runs");
     assert_eq!(editor.leave().0, Some(130));

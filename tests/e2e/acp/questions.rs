@@ -126,7 +126,7 @@ fn acp_plan_is_approved_with_the_mode_to_carry_it_out_in() {
     editor.sees(|update| update["sessionUpdate"] == "current_mode_update" && update["currentModeId"] == "auto-edit");
 }
 
-// promise acp.ask: A model's own question is handled in an editor as where nobody can be asked.
+// promise acp.ask: A question of `ask_user` is not shown in an editor: the model has to decide by itself.
 #[test]
 fn acp_question_of_the_model_is_not_asked() {
     let host = Host::new(["acp"]);

@@ -227,7 +227,7 @@ fn acp_mcp_servers_of_the_editor_are_connected_and_asked_about() {
     editor.replies.extend([Reply::Kind("allow_once")]);
     assert_eq!(editor.prompt(session.as_str().expect("an id"), "read it"), "end_turn");
     let shown = editor.questions[0].to_string();
-    assert!(shown.contains("files__read wants to call the tool read of files"), "{shown}");
+    assert!(shown.contains("The model wants to call `read` of the MCP server `files`"), "{shown}");
     assert_eq!(asked(&host, "tools/call").len(), 1);
 }
 

@@ -63,7 +63,7 @@ fn mcp_resources_are_attached_and_prompts_are_sent_in_a_conversation() {
     assert_eq!(asked(&host, "resources/read")[0]["params"]["uri"], "note://1");
 }
 
-// promise mcp.attached: Words that nobody typed attach nothing of an MCP server that the user did not grant.
+// promise mcp.attached: A prompt that the user did not type attaches nothing of an MCP server without a grant.
 #[test]
 fn mcp_resource_in_the_words_of_a_script_is_attached_only_with_a_grant() {
     let resource = json!({"contents": [{"uri": "note://1", "mimeType": "text/plain", "text": "buy milk"}]});

@@ -26,8 +26,8 @@ fn mcp_question_shows_the_tool_the_arguments_and_the_server() {
     let calls = [call("files__read", json!({"path": "a\u{1b}[2J.txt"}))];
     let host = server("Reads.").of(calling(&calls, &["the content"], &["Do it"]), "");
     let mut pty = begin(&host);
-    pty.sees("files__read wants to call the tool read of files").sees("\"path\": \"a\\u001b[2J.txt\"");
-    pty.sees("the MCP server `files` is sh ").sees("Always in this folder: `files__read`");
+    pty.sees("The model wants to call `read` of the MCP server `files`").sees("\"path\": \"a\\u001b[2J.txt\"");
+    pty.sees("`files` is: sh ").sees("Always in this folder: `files__read`");
     pty.sees("every tool of the MCP server `files`").sees(LISTENS).types("y").sees("Done.");
     assert_eq!(pty.ends(), Some(0));
     assert_eq!((asked(&host, "tools/call").len(), rules(&host)), (1, String::new()));
@@ -71,7 +71,7 @@ fn mcp_lasting_answer_for_a_server_covers_its_tools_as_they_are_and_no_new_one()
     let more = json!([tool("read", "Reads."), tool("write", "Writes everything.")]);
     let host = Server::new(&more, &text("the content")).at_home(host);
     let mut pty = begin(&host);
-    pty.sees("files__write wants to call the tool write of files")
+    pty.sees("The model wants to call `write` of the MCP server `files`")
         .sees("has changed since you allowed it")
         .sees(LISTENS)
         .types("n");
@@ -89,7 +89,7 @@ fn mcp_lasting_answer_ends_when_the_servers_command_changes() {
     let other = format!("[mcp.files]\ncommand = \"sh\"\nargs = [\"-e\", {}]\nrequired = true\n", json!(script));
     let host = host.configured(&other);
     let mut pty = begin(&host);
-    pty.sees("files__read wants to call the tool read of files").sees(LISTENS).types("n");
+    pty.sees("The model wants to call `read` of the MCP server `files`").sees(LISTENS).types("n");
     pty.ends();
     assert_eq!(asked(&host, "tools/call").len(), 1);
 }

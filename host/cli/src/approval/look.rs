@@ -8,9 +8,9 @@
 mod plain;
 
 use anstyle::AnsiColor;
+use host_app::question::{asker, line, shown};
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width, wrapped_lines};
-use host_text::exact;
 use host_tool::{About, ApprovalMode, Question, QuestionAuthor, SimpleCommand};
 
 use crate::printer::Style;
@@ -23,8 +23,6 @@ const DIFFERENCE_LINES: usize = 120;
 const PLAN_LINES: usize = 200;
 /// Commands and reasons that are listed.
 const LISTED: usize = 12;
-/// The longest single line, in characters.
-const LINE_CHARACTERS: usize = 2_000;
 /// The narrowest column that lines are broken for.
 const NARROWEST: usize = 20;
 
@@ -84,10 +82,11 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.whole("it changes", writes.iter().cloned());
         }
         Confirmation::Mcp { server, identity, tool, changed } => {
-            page.named(&format!("{who} wants to call the tool"), &format!("{} of {server}", line(tool)));
+            let what = format!("`{}` of the MCP server `{server}`", line(tool));
+            page.named(&format!("{} wants to call", asker(question)), &what);
             let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
             page.text(&arguments, TEXT_LINES);
-            page.note(&format!("the MCP server `{server}` is {}", line(identity)));
+            page.note(&format!("`{server}` is: {}", line(identity)));
             if let Some(changed) = changed {
                 page.note("what the server says about this tool has changed since you allowed it:");
                 page.difference(changed);
@@ -135,26 +134,6 @@ pub(super) fn of_author(author: &QuestionAuthor, text: &str, style: Style, colum
 /// Returns the line that explains why the question is asked again.
 pub(super) fn objection(words: &str, style: Style) -> String {
     format!("{} {}", style.paint("!", AnsiColor::Yellow), line(words))
-}
-
-/// A text as one line in which nothing is hidden.
-pub(super) fn line(text: &str) -> String {
-    escape_confusables(&text.replace('\n', "\\n"))
-}
-
-/// The text, escaped exactly.
-///
-/// A line that is too long is shown with its beginning and its end: text is usually hidden at the end of a long line.
-fn escape_confusables(text: &str) -> String {
-    let shown = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
-    let count = text.chars().count();
-    if count <= LINE_CHARACTERS {
-        return shown(text);
-    }
-    let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
-    let half = LINE_CHARACTERS / 2;
-    let (head, tail) = (&text[..at(half)], &text[at(count - half)..]);
-    format!("{} … {} characters are not shown here … {}", shown(head), count - 2 * half, shown(tail))
 }
 
 /// Whether the character stands between the commands of a list or a pipe.
@@ -217,13 +196,13 @@ impl Page {
 
     /// Adds a text from outside behind the bar.
     pub(crate) fn text(&mut self, text: &str, most: usize) {
-        let lines: Vec<_> = text.split('\n').map(|line| (escape_confusables(line), None)).collect();
+        let lines: Vec<_> = text.split('\n').map(|line| (shown(line), None)).collect();
         self.barred(&lines, most);
     }
 
     /// Adds sentences from outside behind the bar, wrapped at their words.
     fn prose(&mut self, text: &str, most: usize) {
-        let lines: Vec<_> = text.split('\n').map(escape_confusables).collect();
+        let lines: Vec<_> = text.split('\n').map(shown).collect();
         let wrapped = wrapped_lines(&lines.join("\n"), self.columns);
         let rows: Vec<_> = wrapped.split('\n').map(|row| (row.to_owned(), None)).collect();
         self.barred(&rows, most);
@@ -237,7 +216,7 @@ impl Page {
                 Some(b'@') => Some(AnsiColor::Cyan),
                 _ => None,
             };
-            (escape_confusables(line), colour)
+            (shown(line), colour)
         };
         let lines: Vec<_> = unified.lines().map(coloured).collect();
         self.barred(&lines, DIFFERENCE_LINES);
@@ -260,7 +239,7 @@ impl Page {
 
     /// Whether a line is seen whole on one row, and is these commands one after the other.
     fn is_list_of(&self, line: &str, commands: &[SimpleCommand]) -> bool {
-        let is_one_row = !line.contains('\n') && width(&escape_confusables(line)) <= self.columns;
+        let is_one_row = !line.contains('\n') && width(&shown(line)) <= self.columns;
         let mut rest = line;
         let found = commands.iter().all(|command| {
             let Some((between, behind)) = rest.split_once(command.text.as_str()) else { return false };

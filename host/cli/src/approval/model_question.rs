@@ -4,6 +4,7 @@
 //! nothing; what the model wrote is behind a bar or in quotes, with each invisible or confusable character shown by its
 //! code; and its choices have digits and the letters of a list, never those of a question about a call.
 
+use host_app::question;
 use host_terminal::{Choice, Chosen, Line, Question, Terminal};
 use host_tool::{ModelAnswer, ModelQuestion, QuestionAuthor};
 
@@ -36,7 +37,7 @@ pub(super) async fn ask(terminal: &Terminal, style: Style, question: &ModelQuest
 fn asked(question: &ModelQuestion, style: Style, columns: usize) -> Question {
     let of_model = question.choices.iter().zip(LETTERS);
     let mut choices: Vec<Choice> =
-        of_model.map(|(text, letter)| Choice { letter, label: format!("“{}”", look::line(text)) }).collect();
+        of_model.map(|(text, letter)| Choice { letter, label: format!("“{}”", question::line(text)) }).collect();
     choices.push(Choice { letter: 'w', label: "Write an answer".to_owned() });
     choices.push(Choice { letter: 'x', label: "Do not answer".to_owned() });
     Question { lines: look::of_author(&question.author, &question.text, style, columns), choices, preselected: 0 }

@@ -55,34 +55,27 @@ pub(crate) enum Mcp {
     },
     /// Show what a server offers, and what it says about itself
     Show {
-        /// The server's name
-        name: String,
         #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        access: Access,
+        server: Named,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Connect a server, and report what works and what does not
-    Test {
-        /// The server's name
-        name: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        access: Access,
-    },
+    Test(Named),
     /// Log in at a server that wants it, in your browser
-    Login {
-        /// The server's name
-        name: String,
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        access: Access,
-    },
+    Login(Named),
+}
+
+/// One of the configured servers.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The server's name
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) access: Access,
 }
 
 /// `host mcp serve`.

@@ -17,7 +17,7 @@ use host_text::{exact, name_help};
 use tokio_util::sync::CancellationToken;
 
 use super::tool::open;
-use crate::arguments::mcp::Mcp;
+use crate::arguments::mcp::{Mcp, Named};
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
@@ -34,15 +34,15 @@ pub(crate) async fn run(mcp: Mcp, environment: Environment, stop: CancellationTo
             let app = open(&place, &access, &environment, &stop).await?;
             list::run(&app, json, &out, &stop).await
         }
-        Mcp::Show { name, place, access, json } => {
+        Mcp::Show { server: Named { name, place, access }, json } => {
             let app = open(&place, &access, &environment, &stop).await?;
             show::run(&app, &name, json, &out, &stop).await
         }
-        Mcp::Test { name, place, access } => {
+        Mcp::Test(Named { name, place, access }) => {
             let app = open(&place, &access, &environment, &stop).await?;
             test::run(&app, &name, &out, &stop).await
         }
-        Mcp::Login { name, place, access } => {
+        Mcp::Login(Named { name, place, access }) => {
             let app = open(&place, &access, &environment, &stop).await?;
             login::run(&app, &name, &out, &stop).await
         }

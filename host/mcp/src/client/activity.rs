@@ -62,7 +62,7 @@ impl Requests {
         UnderWay { requests: Arc::clone(self), key, activity }
     }
 
-    /// Passes on the progress of a request. Progress of one that has ended is nobody's.
+    /// Passes on the progress of a request. Progress of a request that has ended is dropped.
     pub(super) fn progress(&self, progress: &ProgressNotificationParam) {
         let of_token =
             |entry: &&Entry| entry.sent_as.as_ref().is_some_and(|(_, token)| *token == progress.progress_token);

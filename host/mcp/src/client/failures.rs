@@ -5,6 +5,7 @@
 use std::error::Error;
 
 use host_capability::McpServerName;
+use host_message::with_causes;
 use host_plugin::{McpError, RemoteFailure};
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::ServiceError;
@@ -15,16 +16,7 @@ const MAX_MESSAGE: usize = 2_000;
 
 /// Returns an error with its causes, made safe and clipped. Causes that a message repeats are left out.
 pub(super) fn words(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let words = inner.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        source = inner.source();
-    }
-    host_text::excerpt(&text, MAX_MESSAGE)
+    host_text::excerpt(&with_causes(error), MAX_MESSAGE)
 }
 
 /// Returns the command that logs the user in.

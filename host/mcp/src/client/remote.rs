@@ -91,7 +91,7 @@ pub(super) async fn authorization(
 /// Gives a manager with stored tokens the client's secret, which it needs to renew them and which is not stored with them.
 pub(super) fn with_secret(manager: &mut AuthorizationManager, address: &McpAddress) -> Result<(), AuthError> {
     let (Some(id), Some(secret)) = (&address.client_id, &address.client_secret) else { return Ok(()) };
-    // Nobody is sent back: this client renews tokens alone.
+    // No browser is sent back: this client only renews tokens.
     let client = OAuthClientConfig::new(id.as_str(), "http://127.0.0.1/callback");
     manager.configure_client(client.with_client_secret(secret.0.as_str()))
 }

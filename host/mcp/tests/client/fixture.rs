@@ -1,6 +1,8 @@
 //! Servers and calls for the tests.
 
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,8 +19,11 @@ use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, ProgramAccess, Runtime,
     RuntimeOptions,
 };
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use tokio::io::unix::AsyncFd;
 
 /// What answers messages in a shell: the functions `on_…` can be replaced.
 const PRELUDE: &str = r#"
@@ -191,18 +196,50 @@ impl Session {
 
     /// Waits until the server was sent something.
     pub(crate) async fn until_sent(&self, text: &str) {
-        until(&format!("`{text}` sent"), || self.sent().contains(text)).await;
+        self.until_sent_often(text, 1).await;
+    }
+
+    /// Waits until the server was sent something so often.
+    pub(crate) async fn until_sent_often(&self, text: &str, times: usize) {
+        until_written(&self.log, |log| log.matches(text).count() >= times).await;
     }
 }
 
-/// Waits until something outside of this process is so.
-pub(crate) async fn until(what: &str, is: impl Fn() -> bool) {
+/// Waits until a file has a text that is as it should be.
+pub(crate) async fn until_written(file: &Path, is: impl Fn(&str) -> bool) {
+    let folder = file.parent().expect("a folder");
+    let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).expect("a watch");
+    inotify::add_watch(&changes, folder, WatchFlags::CREATE | WatchFlags::MODIFY).expect("it is watched");
+    let changes = waitable(changes);
     let waiting = async {
-        while !is() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+        while !is(&std::fs::read_to_string(file).unwrap_or_default()) {
+            let mut ready = changes.readable().await.expect("a change");
+            let mut told = [MaybeUninit::uninit(); 4096];
+            // Which change it was does not matter.
+            while inotify::Reader::new(changes.get_ref(), &mut told).next().is_ok() {}
+            ready.clear_ready();
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("never {what}"));
+    within(waiting, &format!("what was waited for is never written to {}", file.display())).await;
+}
+
+/// Waits until a process has ended.
+pub(crate) async fn until_ended(pid: &str) {
+    let pid = pid.trim().parse().ok().and_then(Pid::from_raw).expect("a process id");
+    // One that is gone has ended.
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let process = waitable(process);
+    let ended = within(process.readable(), &format!("the process {pid} never ends")).await;
+    ended.expect("it is waited for").retain_ready();
+}
+
+fn waitable(descriptor: OwnedFd) -> AsyncFd<OwnedFd> {
+    // SAFETY: it owns the descriptor, which stays open and the same until it is dropped.
+    unsafe { AsyncFd::register(descriptor) }.expect("it can be waited for")
+}
+
+async fn within<T>(waiting: impl Future<Output = T>, otherwise: &str) -> T {
+    tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("{otherwise}"))
 }
 
 /// The text of an answer.
@@ -239,10 +276,4 @@ impl CallListener for Ears {
         let answer = self.answer.clone();
         Box::pin(async { answer.map_or(ElicitationAnswer::Declined, ElicitationAnswer::Accepted) })
     }
-}
-
-/// Whether the process still runs.
-pub(crate) fn runs(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat"));
-    stat.is_ok_and(|stat| !stat.contains(") Z "))
 }

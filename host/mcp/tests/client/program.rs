@@ -10,7 +10,7 @@ use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess};
 use host_process::ConfineMode;
 use serde_json::json;
 
-use crate::fixture::{Ears, Fixture, name, runs, text, until};
+use crate::fixture::{Ears, Fixture, name, text, until_ended, until_written};
 
 // promise mcp.eras: A server of either era is listed and called, and how it begins is remembered.
 #[tokio::test]
@@ -400,7 +400,7 @@ serve"#;
     assert!(ears.progress.lock().expect("a lock")[0].contains("begun"));
     tokio::select! {
         answer = session.call("endless") => panic!("{answer:?}"),
-        () = until("polled", || session.sent().matches("tasks/get").count() > 4) => {}
+        () = session.until_sent_often("tasks/get", 5) => {}
     }
     session.until_sent("tasks/cancel").await;
 }
@@ -414,10 +414,10 @@ async fn programs_of_a_server_end_with_it() {
         fixture.connect(fixture.script("(trap '' HUP TERM; exec setsid sleep 1000) &\necho $! > \"$LOG.pid\"\nserve"));
     session.ready().await;
     let pid = fixture.path("log.pid");
-    until("started", || std::fs::read_to_string(&pid).is_ok_and(|pid| runs(&pid))).await;
+    until_written(&pid, |pid| pid.ends_with('\n')).await;
     let pid = std::fs::read_to_string(&pid).expect("a pid");
     drop(session);
-    until("ended", || !runs(&pid)).await;
+    until_ended(&pid).await;
 }
 
 // promise mcp.programs
@@ -444,6 +444,7 @@ async fn confined_server_reads_no_other_file_and_reaches_no_server() {
     let script = format!(
         r#"on_call() {{
     case $line in
+        *'"name":"leave"'*) exit 3 ;;
         *'"name":"read"'*) cat '{secret}' >&2; text "$(cat '{secret}' 2>/dev/null || echo denied)" ;;
         *) if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null || curl -s -m 3 http://127.0.0.1:{port}/ 2>/dev/null; then text reached; else text denied; fi ;;
     esac
@@ -456,11 +457,9 @@ serve"#,
     session.ready().await;
     assert_eq!(text(&session.call("read").await.expect("an answer")), "denied");
     assert_eq!(text(&session.call("reach").await.expect("an answer")), "denied");
-    until("explained", || {
-        let notes = session.status().notes.join("\n");
-        notes.contains("this program is confined") && notes.contains("[mcp.fake]")
-    })
-    .await;
+    session.call("leave").await.expect_err("it is away");
+    let why = session.away().await;
+    assert!(why.contains("this program is confined") && why.contains("[mcp.fake]"), "{why}");
     listener.set_nonblocking(true).expect("set");
     assert!(listener.accept().is_err(), "nobody connected");
     drop(session);

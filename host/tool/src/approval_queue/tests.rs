@@ -1,5 +1,7 @@
+use futures::FutureExt as _;
 use host_message::{CallId, ToolName};
 use serde_json::{Map, json};
+use tokio::task::JoinHandle;
 
 use super::*;
 
@@ -21,6 +23,12 @@ fn question() -> Question {
     }
 }
 
+/// Asks in a task of its own.
+fn ask(queue: &ApprovalQueue) -> JoinHandle<Result<Answer, NobodyListens>> {
+    let queue = queue.clone();
+    tokio::spawn(async move { queue.ask(question()).await })
+}
+
 async fn asked(listener: &mut Listener) -> QuestionId {
     match listener.next().await {
         Some(Notice::Asked { id, .. }) => id,
@@ -32,10 +40,7 @@ async fn asked(listener: &mut Listener) -> QuestionId {
 async fn approval_queue_first_answer_counts_and_all_listeners_are_notified() {
     let queue = ApprovalQueue::new();
     let (mut one, mut other) = (queue.listen(), queue.listen());
-    let asking = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.ask(question()).await }
-    });
+    let asking = ask(&queue);
     let (id, same) = (asked(&mut one).await, asked(&mut other).await);
     assert_eq!(id, same);
     assert_eq!(other.answer(id, Answer::ProceedOnce), Ok(()));
@@ -50,13 +55,9 @@ async fn approval_queue_first_answer_counts_and_all_listeners_are_notified() {
 async fn answers_find_their_questions_in_any_order() {
     let queue = ApprovalQueue::new();
     let mut listener = queue.listen();
-    let ask = || {
-        let queue = queue.clone();
-        tokio::spawn(async move { queue.ask(question()).await })
-    };
-    let first = ask();
+    let first = ask(&queue);
     let first_id = asked(&mut listener).await;
-    let second = ask();
+    let second = ask(&queue);
     let second_id = asked(&mut listener).await;
     assert_ne!(first_id, second_id);
     listener.answer(second_id, Answer::Cancel { reason: None }).expect("it is open");
@@ -66,13 +67,28 @@ async fn answers_find_their_questions_in_any_order() {
 }
 
 #[tokio::test]
+async fn approval_queue_listener_waits_until_its_question_is_settled_elsewhere() {
+    let queue = ApprovalQueue::new();
+    let (mut one, mut other) = (queue.listen(), queue.listen());
+    let asking = ask(&queue);
+    let id = asked(&mut one).await;
+    assert_eq!(asked(&mut other).await, id);
+    assert!(one.settled(id).now_or_never().is_none(), "it is open");
+    other.answer(id, Answer::ProceedOnce).expect("it is open");
+    one.settled(id).await;
+    assert_eq!(asking.await.expect("it ends"), Ok(Answer::ProceedOnce));
+
+    let asking = ask(&queue);
+    let id = asked(&mut one).await;
+    asking.abort();
+    one.settled(id).await;
+}
+
+#[tokio::test]
 async fn approval_queue_question_that_a_listener_gives_up_is_as_if_nobody_listened() {
     let queue = ApprovalQueue::new();
     let mut listener = queue.listen();
-    let asking = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.ask(question()).await }
-    });
+    let asking = ask(&queue);
     let id = asked(&mut listener).await;
     listener.give_up(id);
     assert_eq!(asking.await.expect("it ends"), Err(NobodyListens));
@@ -88,10 +104,7 @@ async fn approval_queue_question_without_a_listener_does_not_wait() {
     assert_eq!(queue.ask(question()).await, Err(NobodyListens));
 
     let mut listener = queue.listen();
-    let asking = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.ask(question()).await }
-    });
+    let asking = ask(&queue);
     asked(&mut listener).await;
     drop(listener);
     assert_eq!(asking.await.expect("it ends"), Err(NobodyListens));
@@ -101,10 +114,7 @@ async fn approval_queue_question_without_a_listener_does_not_wait() {
 async fn approval_queue_question_is_withdrawn_when_its_asker_goes_away() {
     let queue = ApprovalQueue::new();
     let mut listener = queue.listen();
-    let asking = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.ask(question()).await }
-    });
+    let asking = ask(&queue);
     let id = asked(&mut listener).await;
     asking.abort();
     assert!(matches!(listener.next().await, Some(Notice::Withdrawn { id: told }) if told == id));
@@ -115,10 +125,7 @@ async fn approval_queue_question_is_withdrawn_when_its_asker_goes_away() {
 async fn approval_queue_later_listener_receives_what_is_open() {
     let queue = ApprovalQueue::new();
     let mut first = queue.listen();
-    let asking = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.ask(question()).await }
-    });
+    let asking = ask(&queue);
     let id = asked(&mut first).await;
     let mut later = queue.listen();
     drop(first);

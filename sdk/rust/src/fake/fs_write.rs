@@ -37,7 +37,7 @@ pub fn write(path: &str, content: &[u8], expected: &Expected) -> Result<Written,
 ///
 /// # Errors
 ///
-/// When there is no such file, it has another digest, a span makes no sense, or it may not be changed.
+/// When there is no such file, it has another digest, a span is invalid, or it may not be changed.
 pub fn edit(path: &str, expected: &str, spans: &[Span]) -> Result<Written, Error> {
     changing("fs_write::edit", path, |world, at| {
         if spans.len() > MAX_SPANS {

@@ -99,7 +99,7 @@ impl From<String> for Answer {
 ///
 /// # Errors
 ///
-/// When the request makes no sense, may not be sent, leads to where nothing may be sent, or has no answer.
+/// When the request is invalid, may not be sent, leads to where nothing may be sent, or has no answer.
 pub fn fetch(request: &Request) -> Result<Response, Error> {
     fetch_with_secrets(request, &[])
 }

@@ -61,7 +61,7 @@ impl Rules {
     }
 }
 
-/// A line that makes no sense counts for nothing, as it does for git.
+/// An invalid line counts for nothing, as it does for git.
 fn rules(folder: &Path, content: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     for line in String::from_utf8_lossy(content).lines() {

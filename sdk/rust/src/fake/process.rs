@@ -137,7 +137,7 @@ impl Child {
 ///
 /// # Errors
 ///
-/// When there is no such program or directory, the command makes no sense, or it may not be run.
+/// When there is no such program or directory, the command is invalid, or it may not be run.
 pub fn spawn(command: &Command) -> Result<Child, Error> {
     ask("process::spawn", |world, grants| {
         let Printed { chunks, exit } = start(world, grants, command)?;

@@ -20,7 +20,7 @@ const MAX_KEY: usize = 128;
 ///
 /// # Errors
 ///
-/// When the key makes no sense, or nothing is granted.
+/// When the key is invalid, or nothing is granted.
 pub fn get(key: &str) -> Result<Option<Item>, Error> {
     keeping("state::get", StateAccess::Read, key, |world| Ok(item(world, key)))
 }
@@ -29,7 +29,7 @@ pub fn get(key: &str) -> Result<Option<Item>, Error> {
 ///
 /// # Errors
 ///
-/// When something else is kept than was expected, there is no room, the key makes no sense, or writing is not granted.
+/// When something else is kept than was expected, there is no room, the key is invalid, or writing is not granted.
 pub fn put(key: &str, value: &[u8], expected: &Expected) -> Result<String, Error> {
     keeping("state::put", StateAccess::Write, key, |world| {
         if value.len() > MAX_VALUE {
@@ -52,7 +52,7 @@ pub fn put(key: &str, value: &[u8], expected: &Expected) -> Result<String, Error
 ///
 /// # Errors
 ///
-/// When something else is kept than was expected, the key makes no sense, or writing is not granted.
+/// When something else is kept than was expected, the key is invalid, or writing is not granted.
 pub fn delete(key: &str, expected: &Expected) -> Result<(), Error> {
     keeping("state::delete", StateAccess::Write, key, |world| {
         check(world, key, expected)?;
