@@ -4,7 +4,8 @@
 //! be waited for, a thread is woken each time.
 //!
 //! Promises: the streams of other processes stay as they are. Whether reading blocks is a property of the open stream, which
-//! processes share, so a pipe is opened once more, and a socket is told with each piece.
+//! processes share. It is left alone: a pipe is opened a second time, and each read and write of a socket says that it must
+//! not block.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,48 +25,38 @@ pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Returns standard input. Nothing else may read from it.
 pub(crate) fn input() -> Input {
-    let opened: io::Result<Input> = match Kind::of("/proc/self/fd/0") {
-        Kind::Pipe(path) => pipe::OpenOptions::new().open_receiver(path).map(|pipe| Box::new(pipe) as _),
-        Kind::Socket => Socket::new(&io::stdin()).map(|socket| Box::new(socket) as _),
-        Kind::Other => return Box::new(tokio::io::stdin()),
-    };
-    opened.unwrap_or_else(|error| {
-        tracing::debug!(%error, "standard input has a thread of its own");
-        Box::new(tokio::io::stdin())
-    })
+    let pipe = |path: &str| Ok(Box::new(pipe::OpenOptions::new().open_receiver(path)?) as Input);
+    let socket = || Ok(Box::new(Socket::new(&io::stdin())?) as Input);
+    open("/proc/self/fd/0", pipe, socket, || Box::new(tokio::io::stdin()))
 }
 
 /// Returns standard output. Nothing else may write to it.
 pub(crate) fn output() -> Output {
-    let opened: io::Result<Output> = match Kind::of("/proc/self/fd/1") {
-        Kind::Pipe(path) => pipe::OpenOptions::new().open_sender(path).map(|pipe| Box::new(pipe) as _),
-        Kind::Socket => Socket::new(&io::stdout()).map(|socket| Box::new(socket) as _),
-        Kind::Other => return Box::new(tokio::io::stdout()),
+    let pipe = |path: &str| Ok(Box::new(pipe::OpenOptions::new().open_sender(path)?) as Output);
+    let socket = || Ok(Box::new(Socket::new(&io::stdout())?) as Output);
+    open("/proc/self/fd/1", pipe, socket, || Box::new(tokio::io::stdout()))
+}
+
+/// Opens the stream behind a link, by what it is; anything that cannot be waited for gets a thread.
+///
+/// Linux has such links (proc_pid_fd(5)): for a stream without a name they lead to what it is. A pipe with a name (a FIFO)
+/// gets a thread, too: whoever opens it after its last writer has gone is never told of its end (`fifo_open` in fs/pipe.c).
+fn open<S>(
+    link: &str,
+    pipe: impl FnOnce(&str) -> io::Result<S>,
+    socket: impl FnOnce() -> io::Result<S>,
+    thread: impl FnOnce() -> S,
+) -> S {
+    let target = std::fs::read_link(link).ok();
+    let opened = match target.as_deref().and_then(|target| target.to_str()) {
+        Some(target) if target.starts_with("pipe:[") => pipe(link),
+        Some(target) if target.starts_with("socket:[") => socket(),
+        _ => return thread(),
     };
     opened.unwrap_or_else(|error| {
-        tracing::debug!(%error, "standard output has a thread of its own");
-        Box::new(tokio::io::stdout())
+        tracing::debug!(%error, link, "the stream has a thread of its own");
+        thread()
     })
-}
-
-/// What a stream is.
-enum Kind {
-    /// A pipe without a name, and where it can be opened once more. The end of one with a name (a FIFO) is not seen by
-    /// who opens it after the last writer is gone (Linux, `fifo_open` in fs/pipe.c), so it is not among these.
-    Pipe(&'static str),
-    Socket,
-    Other,
-}
-
-impl Kind {
-    fn of(link: &'static str) -> Self {
-        // Linux has no such path for a stream that has no name (proc_pid_fd(5)); elsewhere there is no link.
-        match std::fs::read_link(link).ok().as_deref().and_then(|target| target.to_str()) {
-            Some(target) if target.starts_with("pipe:[") => Self::Pipe(link),
-            Some(target) if target.starts_with("socket:[") => Self::Socket,
-            _ => Self::Other,
-        }
-    }
 }
 
 /// A connected stream socket that blocks for other processes.

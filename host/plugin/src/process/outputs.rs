@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn outputs_of_a_program_end_though_nobody_reads_them() {
+    async fn outputs_of_a_program_end_even_if_they_are_not_read() {
         let ((mut to_output, output), (to_errors, errors)) = (duplex(10), duplex(10));
         let (out, chunks) = mpsc::channel(1);
         drop(chunks);
