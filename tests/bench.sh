@@ -217,7 +217,7 @@ for what in ping "list of the tools" call; do
     of_runs "MCP $what (us)" >"$folder/mcp_$what"
     row "  $what" us - $(cat "$folder/mcp_$what")
 done
-row "    a call more than a list" us 25 $(beside - "$folder/mcp_call" "$folder/mcp_list of the tools")
+row "    a call more than the list before it" us 25 $(of_runs "MCP call, over the list before it (us)")
 row "    a call more than a ping" us - $(beside - "$folder/mcp_call" "$folder/mcp_ping")
 echo "a conversation, from the start of the process"
 row "  to the first prompt on the terminal" ms 60 $(of_runs "start to the first prompt on a terminal (ms)")

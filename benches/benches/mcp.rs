@@ -53,6 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     print("MCP server, to its first answer (ms)", starts);
     print("MCP server, peak memory after a list (MB)", memory);
     print("MCP server, peak memory after a call (MB)", memory_of_call);
+    let [_, lists, calls] = &times;
+    let mut over: Vec<f64> = calls.iter().zip(lists).map(|(call, list)| call - list).collect();
+    // The least call happened to follow a slow list.
+    let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+    line("MCP call, over the list before it (us)", median(&mut over), least(calls) - least(lists));
     for (name, times) in ["MCP ping (us)", "MCP list of the tools (us)", "MCP call (us)"].iter().zip(times) {
         print(name, times);
     }
@@ -61,10 +66,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Prints the median and the least.
 fn print(name: &str, mut values: Vec<f64>) {
+    let median = median(&mut values);
+    line(name, median, values[0]);
+}
+
+/// Returns the median of `values` and leaves them sorted.
+fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
-    let line = format!("{name}\t{}\t{}\n", values[values.len() / 2], values[0]);
+    values[values.len() / 2]
+}
+
+fn line(name: &str, median: f64, least: f64) {
     // A reader that is gone does not want it.
-    let _ = std::io::stdout().write_all(line.as_bytes());
+    let _ = std::io::stdout().write_all(format!("{name}\t{median}\t{least}\n").as_bytes());
 }
 
 /// A server that has shaken hands.

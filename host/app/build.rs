@@ -7,12 +7,15 @@ use std::{env, fs};
 
 use sha2::{Digest as _, Sha256};
 
+/// Where the built-in plugins lie, from the folder of this package.
+const DIST: &str = "../../plugins/dist";
+
 fn main() {
-    // Read at run time, and passed to cargo as a relative path: a build folder that was copied from another checkout
-    // would otherwise keep using the components of that checkout.
+    // Read at run time, passed to cargo as a relative path and written as one of the package's: a build folder that was
+    // copied from another checkout would otherwise keep using the components of that checkout.
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let dist = Path::new(&package).join("../../plugins/dist");
-    println!("cargo::rerun-if-changed=../../plugins/dist");
+    let dist = Path::new(&package).join(DIST);
+    println!("cargo::rerun-if-changed={DIST}");
     let mut names: Vec<String> = fs::read_dir(&dist)
         .map(|entries| {
             entries
@@ -25,14 +28,15 @@ fn main() {
     names.sort();
     let mut list = String::from("&[\n");
     for name in names {
-        let file = |end: &str| dist.join(format!("{name}.{end}")).display().to_string();
-        let component = file("wasm");
-        let sha256: [u8; 32] = Sha256::digest(fs::read(&component).expect("it was listed")).into();
+        let component = fs::read(dist.join(format!("{name}.wasm"))).expect("it was listed");
+        let sha256: [u8; 32] = Sha256::digest(component).into();
+        let file = |end: &str| format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{DIST}/{name}.{end}\")");
         writeln!(
             list,
-            "    BuiltIn {{ name: {name:?}, manifest: include_str!({:?}), component: include_bytes!({component:?}), \
+            "    BuiltIn {{ name: {name:?}, manifest: include_str!({}), component: include_bytes!({}), \
              sha256: {sha256:?} }},",
             file("json"),
+            file("wasm"),
         )
         .expect("a string takes everything");
     }

@@ -69,6 +69,22 @@ async fn memory_of_a_call_has_nothing_of_earlier_calls() {
     }
 }
 
+#[tokio::test]
+async fn memory_of_a_call_grows_only_beyond_what_it_has_from_the_start() {
+    let bench = Bench::new("misbehave", &[]);
+    let mut grown = [1_000, 20_000, 200_000].map(|most| (most, 0));
+    for (most, pages) in &mut grown {
+        let text = bench.text("allocate", json!({"text": most.to_string()})).await;
+        *pages = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    // Of sixteen blocks. The factor is for what is free between them.
+    let [(_, small), (middle, middle_pages), (large, large_pages)] = grown;
+    let at_most = |most: usize| 2 * 16 * most / 65_536 + 1;
+    assert_eq!(small, 0);
+    assert!((1..=at_most(middle)).contains(&middle_pages), "{middle_pages} pages for blocks of {middle} bytes");
+    assert!((1..=at_most(large)).contains(&large_pages), "{large_pages} pages for blocks of {large} bytes");
+}
+
 // promise plugin.misbehaves
 #[tokio::test]
 async fn sandbox_trap_of_a_guest_names_what_and_where_and_the_next_call_works() {

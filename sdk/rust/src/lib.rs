@@ -116,6 +116,8 @@ pub mod bindings {
     });
 }
 
+#[cfg(all(target_arch = "wasm32", feature = "allocator"))]
+mod allocator;
 pub mod background;
 pub mod context;
 #[doc(hidden)]

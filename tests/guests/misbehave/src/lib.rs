@@ -47,12 +47,52 @@ export_plugin!(
         drop(left);
         Ok(Outcome::text(found.to_string()))
     }),
+    tool("allocate", |arguments| {
+        let most = arguments.text.parse().map_err(|_| Failure::InvalidArguments("no size".to_owned()))?;
+        allocate(most).map(|()| Outcome::text(grown().to_string())).map_err(Failure::Failed)
+    }),
     tool("find", |_| {
         // What another call grew is its own to search, too.
         core::arch::wasm32::memory_grow(0, 1 << 7);
         Ok(Outcome::text(found().to_string()))
     }),
 );
+
+/// How many pages the memory has grown by.
+fn grown() -> usize {
+    unsafe extern "C" {
+        /// Where the memory ends that there is from the start; the linker says so.
+        static __heap_end: u8;
+    }
+    core::arch::wasm32::memory_size(0) - (&raw const __heap_end as usize >> 16)
+}
+
+/// Holds blocks of up to so many bytes, lets them grow, shrink and go, and looks whether each keeps what is in it.
+fn allocate(most: usize) -> Result<(), String> {
+    let mut blocks: Vec<(u8, Vec<u8>)> = Vec::new();
+    // The generator of Knuth, "The Art of Computer Programming", volume 2, section 3.3.4.
+    let mut state = 1u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for step in 0..500 {
+        let at = random(16);
+        match blocks.get_mut(at) {
+            None => blocks.push((step as u8, vec![step as u8; random(most)])),
+            Some(_) if random(4) == 0 => drop(blocks.swap_remove(at)),
+            Some((fill, block)) => {
+                block.resize(random(most), *fill);
+                block.shrink_to(random(most));
+            }
+        }
+        let spoiled = blocks.iter().position(|(fill, block)| block.iter().any(|byte| byte != fill));
+        if let Some(at) = spoiled {
+            return Err(format!("block {at} is spoiled after step {step}"));
+        }
+    }
+    Ok(())
+}
 
 /// What is left in memory.
 const LEFT: u8 = 0xa5;
