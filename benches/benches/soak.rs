@@ -185,6 +185,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             secrets: Arc::default(),
             input: ProgramInput::default(),
             background: None,
+            changes: None,
             mcp: None,
         };
         tools.register(Arc::new(PluginTool::new(spec, (*grants).clone(), built_in(name), sandbox)))?;

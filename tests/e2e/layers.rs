@@ -22,6 +22,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-http", "http"),
     ("host-capability", "capability"),
     ("host-process", "process"),
+    ("host-undo", "undo"),
     ("host-plugin", "plugin"),
     ("host-manifest", "manifest"),
     ("host-bundle", "bundle"),

@@ -36,4 +36,5 @@ mod session;
 mod settings;
 mod tools;
 mod trust;
+mod undo;
 mod words;

@@ -20,7 +20,7 @@ pub enum ErrorKind {
     Configuration = 52,
     /// The run was cut by its turn limit.
     TurnLimit = 53,
-    /// A call failed or was denied (`host tool call` only).
+    /// A call failed or was denied (`host tool call`), or an undo left a file alone (`host undo`).
     Tool = 54,
     /// The project is not trusted.
     Untrusted = 55,

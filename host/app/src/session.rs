@@ -25,6 +25,7 @@ pub(crate) mod subagents;
 pub mod task;
 pub mod tasks;
 pub mod transcript;
+pub mod undo;
 mod undone;
 pub mod window;
 
@@ -39,6 +40,7 @@ use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
+use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -113,6 +115,8 @@ struct Conversation {
     plan: ApprovedPlan,
     /// The tools of MCP servers that the model loaded.
     deferred: Arc<DeferredTools>,
+    /// Keeps what its calls change.
+    changes: Arc<Recorder>,
     /// The folder for large outputs.
     outputs: PathBuf,
 }
@@ -518,6 +522,7 @@ impl Session {
         self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
         gate.set_added(grants.added().to_vec());
         self.app.set_added(grants.added());
+        self.conversation.changes.set_roots(undo::roots(&self.app, &grants));
         (self.grants, self.conversation.gate, self.definition) = (grants, gate, definition);
         Ok(())
     }
@@ -529,7 +534,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, plan, deferred, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, plan, deferred, changes, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -541,6 +546,7 @@ impl Session {
             recording: self.recording.as_ref(),
             plan: self.is_attended.then_some(plan),
             deferred,
+            changes,
         };
         tools.with_agents(&context)
     }

@@ -78,6 +78,9 @@ pub(crate) enum Command {
     /// List, show, export, fork or remove recorded sessions
     #[command(subcommand)]
     Session(Session),
+    /// Take back what a session changed in files, back to before one of its calls
+    #[command(after_help = UNDO_HELP)]
+    Undo(UndoArguments),
     /// Choose which projects may bring configuration, agents, plugins, rules and MCP servers, and show what they
     /// bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
@@ -680,6 +683,28 @@ pub(crate) enum Session {
 pub(crate) enum ExportFormat {
     Markdown,
     Json,
+}
+
+const UNDO_HELP: &str = "Without --to it lets you pick a call, or lists the calls where there is no terminal. A file that \
+changed since the session left it is never touched: the exit code is 54 if one was left alone. An undo is a call of its \
+own, and can be undone.
+
+Examples:
+  host undo                       # the last session of this folder
+  host undo --to 3                # take back call 3 and all later ones
+  host undo 20260301-12 --json    # list the calls that changed files";
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The session's id, or its beginning [default: the last session of this folder]
+    #[arg(value_name = "SESSION")]
+    pub(crate) id: Option<String>,
+    /// Take back what this call and all later ones changed
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) to: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod tool;
 pub(crate) mod trust;
+pub(crate) mod undo;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

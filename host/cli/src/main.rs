@@ -59,6 +59,9 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         }
         Command::Keys(keys) => command::keys::run(keys, &environment),
         Command::Session(session) => command::session::run(session, &environment),
+        Command::Undo(undo) => {
+            interrupt::block_on(|interrupt| async move { command::undo::run(undo, &environment, &interrupt).await })
+        }
         Command::Policy(policy) => {
             interrupt::block_on(|interrupt| command::policy::run(policy, environment, interrupt.stop))
         }

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::mcp::{McpConnector, McpMessage, McpServers, McpSetup, McpStatus};
+use host_app::mcp::{McpConnector, McpMessage, McpServers, McpSetup, McpStatus, McpTransport};
 use host_capability::{McpPermit, McpServerName};
 use host_message::OutputPart;
 use host_plugin::{Answering, CallListener, McpClient, McpError};
@@ -113,6 +113,10 @@ fn noticed<T>(shared: &Shared, answer: Result<T, McpError>) -> Result<T, McpErro
 impl McpClient for Servers {
     fn only_reads(&self, server: &McpServerName, tool: &str) -> bool {
         self.server(server).is_ok_and(|server| server.shared.only_reads(tool))
+    }
+
+    fn is_program(&self, server: &McpServerName) -> bool {
+        self.server(server).is_ok_and(|server| matches!(server.shared.config.transport, McpTransport::Program(_)))
     }
 
     fn call(&self, permit: McpPermit, arguments: Map<String, Value>, listener: Arc<dyn CallListener>) -> Answering {

@@ -4,7 +4,7 @@
 //! and renamed over it, in a folder that is held open, so that a folder swapped for a link changes nothing elsewhere. A
 //! caller that states what it expects to replace (`expected`) overwrites nothing else: the check and the rename are
 //! under a lock of this process, which leaves other programs the moment between the two. A rename gives the plugin
-//! nothing that it could not read or change before.
+//! nothing that it could not read or change before. In a session, what a change replaces is kept before it happens.
 
 mod beside;
 
@@ -12,8 +12,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
+use host_message::with_causes;
+use host_undo::{CallRecorder, JournalError, Old, State};
 
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
@@ -25,7 +27,7 @@ use crate::open_files;
 use crate::preview_guard::{Change, PreviewGuard};
 use crate::shared::Shared;
 use crate::store::CallState;
-use crate::workspace::{MakeFolders, OpenError, Workspace};
+use crate::workspace::{MakeFolders, OpenError, Target, Workspace};
 
 /// The most spans of one edit. Protects the host's time.
 const MAX_SPANS: usize = 10_000;
@@ -68,8 +70,8 @@ impl Host for CallState {
         };
         let (grants, plugin) = (self.grants.clone(), self.plugin.clone());
         self.writing(source, Change::Name, move |source| {
-            let (from, from_name) = source.parent(MakeFolders::No)?;
-            let (to, to_name) = target.parent(MakeFolders::No)?;
+            let from = source.parent(MakeFolders::No)?;
+            let to = target.parent(MakeFolders::No)?;
             // A name in another case would be moved away from a deny that holds for it.
             if let Ok(permit) = grants.permit_read(&plugin, &source.absolute)
                 && let Err(refused) = permit.recheck_folded(&source.absolute)
@@ -78,31 +80,50 @@ impl Host for CallState {
                 return Err(denied(refused));
             }
             let moved = Moved { grants: &grants, plugin: &plugin, from: &source.absolute, to: &target.absolute };
-            moved.check(&from, &from_name)?;
-            source.io(rename_new(&from, &from_name, &to, &to_name), &target.shown())
+            moved.check(&from.folder, &from.name)?;
+            let about = source.io(from.folder.symlink_metadata(&from.name), &source.shown())?;
+            // Before it is written down as a change.
+            if to.folder.symlink_metadata(&to.name).is_ok() {
+                return Err(Error::Exists(target.shown()));
+            }
+            let rename = || source.io(rename_new(&from.folder, &from.name, &to.folder, &to.name), &target.shown());
+            if !about.is_dir() {
+                source.keep(|changes| changes.rename(&from.real, &to.real))?;
+                return rename();
+            }
+            // Everything in it is renamed, too.
+            source.keep(CallRecorder::before_program)?;
+            rename()?;
+            source.keep(CallRecorder::after_program)
         })
         .await
     }
 
     async fn remove(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
         self.writing(path, Change::Name, |at| {
-            let (folder, name) = at.parent(MakeFolders::No)?;
+            let Target { folder, name, real, .. } = at.parent(MakeFolders::No)?;
             let about = at.io(folder.symlink_metadata(&name), &at.shown())?;
-            let removed = if about.is_dir() { folder.remove_dir(&name) } else { folder.remove_file(&name) };
-            at.io(removed, &at.shown())
+            if !about.is_dir() {
+                at.keep(|changes| changes.change(&real, Old::There, State::Absent))?;
+                return at.io(folder.remove_file(&name), &at.shown());
+            }
+            // It is removed only if it is empty, so that nothing has to be kept before.
+            at.io(folder.remove_dir(&name), &at.shown())?;
+            at.keep(|changes| changes.change(&real, Old::Folder(mode(&about.permissions())), State::Absent))
         })
         .await
     }
 
     async fn make_directory(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
         self.writing(path, Change::Name, |at| {
-            let (folder, name) = at.parent(MakeFolders::Yes)?;
+            let Target { folder, name, real, .. } = at.parent(MakeFolders::Yes)?;
             match folder.create_dir(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match folder.symlink_metadata(&name) {
                     Ok(about) if about.is_dir() => Ok(()),
                     _ => Err(Error::Exists(at.shown())),
                 },
-                made => at.io(made, &at.shown()),
+                Err(error) => Err(at.error(&error, &at.shown())),
+                Ok(()) => at.made(&real),
             }
         })
         .await
@@ -116,6 +137,7 @@ struct Writable {
     absolute: PathBuf,
     permit: WritePermit,
     shared: Arc<Shared>,
+    changes: Option<CallRecorder>,
 }
 
 impl CallState {
@@ -148,7 +170,7 @@ impl CallState {
         let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
         self.shown.change(&absolute, change, &self.workspace).map_err(Error::Denied)?;
         let (workspace, shared) = (Arc::clone(&self.workspace), Arc::clone(&self.shared));
-        Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared })
+        Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared, changes: self.changes.clone() })
     }
 }
 
@@ -157,11 +179,31 @@ impl Writable {
         self.workspace.shown(&self.absolute)
     }
 
-    fn parent(&self, make: MakeFolders) -> Result<(Dir, PathBuf), Error> {
-        self.workspace.parent(&self.permit, make).map_err(|error| match error {
+    fn parent(&self, make: MakeFolders) -> Result<Target, Error> {
+        let target = self.workspace.parent(&self.permit, make).map_err(|error| match error {
             OpenError::Denied(refused) => denied(refused),
             OpenError::Escapes => Error::Denied(escape("fs-write", &self.absolute)),
             OpenError::Io(error) => self.error(&error, &self.shown()),
+        })?;
+        target.made.iter().try_for_each(|folder| self.made(folder))?;
+        Ok(target)
+    }
+
+    /// Keeps what is about to be changed, for a call whose changes can be undone. What cannot be kept is not changed.
+    fn keep(&self, work: impl FnOnce(&CallRecorder) -> Result<(), JournalError>) -> Result<(), Error> {
+        self.changes.as_ref().map_or(Ok(()), work).map_err(|error| {
+            let why = with_causes(&error);
+            Error::Io(format!("{}: it was not changed, since what it was before cannot be kept: {why}", self.shown()))
+        })
+    }
+
+    /// Writes down that a folder was created.
+    fn made(&self, folder: &Path) -> Result<(), Error> {
+        self.keep(|changes| {
+            // Who removed it at once has nothing to undo.
+            let Ok(about) = std::fs::symlink_metadata(folder) else { return Ok(()) };
+            let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & PERMISSIONS;
+            changes.change(folder, Old::Absent, State::Folder { mode })
         })
     }
 
@@ -171,25 +213,25 @@ impl Writable {
         }
         // Before any folder is created for it.
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
-        let (folder, name) = self.parent(MakeFolders::Yes)?;
+        let target = self.parent(MakeFolders::Yes)?;
         let _alone = lock(&WRITING);
-        let there = self.there(&folder, &name)?;
+        let there = self.there(&target)?;
         let found = there.as_ref().map(|there| there.digest.as_str());
         match (expected, found) {
             (Expected::Anything, _) | (Expected::Absent, None) => {}
             (Expected::Digest(wanted), Some(found)) if wanted == found => {}
             (Expected::Absent | Expected::Digest(_), found) => return Err(Error::Changed(found.map(str::to_owned))),
         }
-        self.replace(&folder, &name, content, there)
+        self.replace(&target, content, there)
     }
 
     fn edit(&self, digest: &str, spans: &[Span]) -> Result<Written, Error> {
         if spans.len() > MAX_SPANS {
             return Err(Error::Invalid(format!("{} spans are over the limit of {MAX_SPANS}", spans.len())));
         }
-        let (folder, name) = self.parent(MakeFolders::No)?;
+        let target = self.parent(MakeFolders::No)?;
         let _alone = lock(&WRITING);
-        let Some(there) = self.there(&folder, &name)? else { return Err(Error::NotFound(self.shown())) };
+        let Some(there) = self.there(&target)? else { return Err(Error::NotFound(self.shown())) };
         if there.digest != digest {
             return Err(Error::Changed(Some(there.digest)));
         }
@@ -197,12 +239,12 @@ impl Writable {
         if content.len() as u64 > MAX_WHOLE {
             return Err(Error::TooLarge(content.len() as u64));
         }
-        self.replace(&folder, &name, &content, Some(there))
+        self.replace(&target, &content, Some(there))
     }
 
     /// Returns what exists at the name now. A symbolic link is not followed: replacing it would leave its target
     /// unchanged.
-    fn there(&self, folder: &Dir, name: &Path) -> Result<Option<There>, Error> {
+    fn there(&self, Target { folder, name, .. }: &Target) -> Result<Option<There>, Error> {
         let about = match folder.symlink_metadata(name) {
             Ok(about) => about,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -225,7 +267,8 @@ impl Writable {
         Ok(Some(There { content, digest, permissions: about.permissions() }))
     }
 
-    fn replace(&self, folder: &Dir, name: &Path, content: &[u8], there: Option<There>) -> Result<Written, Error> {
+    fn replace(&self, target: &Target, content: &[u8], there: Option<There>) -> Result<Written, Error> {
+        let Target { folder, name, real, .. } = target;
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         // What nobody saw in the preview is never overwritten, whatever the plugin expects.
         if !self.shown.replaces(there.as_ref().map(|there| there.content.as_slice())) {
@@ -235,22 +278,31 @@ impl Writable {
         if let Some(there) = &there {
             self.shared.unsaved.replaces(&self.absolute, &there.content);
         }
-        let beside =
-            self.io(beside::write(folder, name, content, there.map(|there| there.permissions)), &self.shown())?;
-        let renamed =
-            if created { rename_new(folder, &beside, folder, name) } else { folder.rename(&beside, folder, name) };
+        let permissions = there.as_ref().map(|there| there.permissions.clone());
+        let beside = self.io(beside::write(folder, name, content, permissions), &self.shown())?;
+        // The file is unchanged when this is dropped before the end; what is beside it must be removed too.
+        let beside = Beside { folder, name: &beside };
+        self.keep(|changes| {
+            let old = match &there {
+                Some(there) => Old::File(&there.content, mode(&there.permissions)),
+                None => Old::Absent,
+            };
+            let new = folder.symlink_metadata(beside.name).map(|about| mode(&about.permissions()));
+            changes.change(real, old, State::file(content, new.unwrap_or_default()))
+        })?;
+        let renamed = match created {
+            true => rename_new(folder, beside.name, folder, name),
+            false => folder.rename(beside.name, folder, name),
+        };
         if let Err(error) = renamed {
-            // The file is unchanged; the file written beside it must be removed too.
-            if let Err(error) = folder.remove_file(&beside) {
-                tracing::warn!(file = %beside.display(), %error, "a file that was to be renamed is left over");
-            }
             return Err(if error.kind() == io::ErrorKind::AlreadyExists {
                 // Another program was faster.
-                Error::Changed(self.there(folder, name)?.map(|there| there.digest))
+                Error::Changed(self.there(target)?.map(|there| there.digest))
             } else {
                 self.error(&error, &self.shown())
             });
         }
+        beside.keep();
         // The new name survives a power failure only if its folder is synchronised too.
         if let Err(error) = folder.open(".").and_then(|folder| folder.sync_all()) {
             tracing::debug!(%error, "the folder cannot be synchronised");
@@ -326,6 +378,34 @@ impl Moved<'_> {
         refused.map_or(Ok(()), |refused| Err(denied(refused)))
     }
 }
+
+/// A file that was written beside another, to be renamed over it.
+struct Beside<'t> {
+    folder: &'t Dir,
+    name: &'t Path,
+}
+
+impl Beside<'_> {
+    fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Beside<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.folder.remove_file(self.name) {
+            tracing::warn!(file = %self.name.display(), %error, "a file that was to be renamed is left over");
+        }
+    }
+}
+
+/// Returns the permission bits.
+fn mode(permissions: &Permissions) -> u32 {
+    permissions.mode() & PERMISSIONS
+}
+
+/// The bits of a mode that say who may do what.
+const PERMISSIONS: u32 = 0o7777;
 
 struct There {
     content: Vec<u8>,

@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use host_capability::McpServerName;
-use host_message::{InlineData, OutputPart};
+use host_message::{InlineData, OutputPart, with_causes};
+use host_undo::CallRecorder;
 use serde_json::{Map, Value};
 
 use crate::bindings::denial::denial;
 use crate::bindings::mcp as wit;
 use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS};
 use crate::mcp_client::{Answering, McpAnswer, McpError};
+use crate::process::AfterProgram;
 use crate::store::CallState;
 
 impl wit::Host for CallState {
@@ -29,16 +31,35 @@ impl wit::Host for CallState {
             Ok(call) => (call, self.cancel.clone()),
             Err(error) => return Ok(Err(error)),
         };
-        Ok(tokio::select! {
+        let changes = self.changes_of(&server);
+        if let Some(changes) = changes.clone()
+            && let Err(error) = tokio::task::spawn_blocking(move || changes.before_program()).await?
+        {
+            let why = with_causes(&error);
+            let why = format!("`{tool}` was not called, since what it may change cannot be kept: {why}");
+            return Ok(Err(wit::Error::Failed(why)));
+        }
+        let mut after = changes.map(AfterProgram::new);
+        let answer = tokio::select! {
             biased;
             // Dropping the call cancels it at the server.
             () = cancel.cancelled() => Err(wit::Error::Cancelled),
             answer = call => answer.map_err(failed).and_then(handed_over),
-        })
+        };
+        if let Some(after) = &mut after {
+            after.look().await;
+        }
+        Ok(answer)
     }
 }
 
 impl CallState {
+    /// Keeps what a server changes that is a program on this machine.
+    fn changes_of(&self, server: &str) -> Option<CallRecorder> {
+        let name = McpServerName::parse(server).ok()?;
+        self.changes.clone().filter(|_| self.mcp.as_ref().is_some_and(|client| client.is_program(&name)))
+    }
+
     /// Starts the call of a tool, if it is permitted.
     fn begin(&self, server: &str, tool: &str, arguments: &str) -> Result<Answering, wit::Error> {
         let unknown = || wit::Error::NotFound(format!("there is no MCP server `{}`", host_text::excerpt(server, 40)));

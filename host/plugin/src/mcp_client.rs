@@ -27,6 +27,9 @@ pub trait McpClient: Send + Sync {
     /// Returns whether the host knows that the tool, as the server calls it, only reads.
     fn only_reads(&self, server: &McpServerName, tool: &str) -> bool;
 
+    /// Returns whether the server is a program on this machine, which may change files.
+    fn is_program(&self, server: &McpServerName) -> bool;
+
     /// Calls a tool. `listener` gets its progress, and the questions that the server asks meanwhile.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //!
 //! Deliberately not here: how programs are started, confined and ended (`host-process`).
 
+mod changes;
 mod connect;
 mod environment;
 mod explain;
@@ -38,6 +39,7 @@ use crate::programs::{Confined, Offer};
 use crate::shared::Shared;
 use crate::store::CallState;
 
+pub(crate) use changes::AfterProgram;
 pub(crate) use connect::{AllowedBy, KeptFrom, network};
 pub(crate) use environment::without_secrets;
 
@@ -70,6 +72,9 @@ impl Host for CallState {
         let shown = command_line(&command.argv);
         // Nothing is written to it later, and no call waits for it.
         let command = Command { stdin: None, ..command };
+        if let Err(error) = changes::before_program(self.changes.clone()).await {
+            return Ok(Err(error));
+        }
         Ok(self.start(command, Lasts::Session).map(|child| background.adopt(&self.plugin, shown, child)))
     }
 
@@ -77,6 +82,9 @@ impl Host for CallState {
         if self.programs >= MAX_PROGRAMS {
             let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
             return Ok(Err(Error::Io(what)));
+        }
+        if let Err(error) = changes::before_program(self.changes.clone()).await {
+            return Ok(Err(error));
         }
         let child = match self.start(command, Lasts::Call) {
             Ok(child) => child,
@@ -148,6 +156,7 @@ impl CallState {
             network(permit, kept_from.clone())
         });
         let (file, first) = file_of(program)?;
+        self.not_kept(&command_line(permit.argv()), confinement.as_ref(), lasts)?;
         let started = host_process::start(
             &host_process::Command {
                 program: file,
@@ -174,8 +183,9 @@ impl CallState {
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
         let shared = Arc::clone(&self.shared);
+        let after = self.changes.clone().map(AfterProgram::new);
         let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
-        Ok(watch(process, notes, command.stdin, silence, cancel))
+        Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
 
     /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
@@ -310,9 +320,16 @@ fn named_program(argv: &[String]) -> String {
     if is_line { "PROGRAM".to_owned() } else { host_text::excerpt(program, 40) }
 }
 
+/// A program, and what is written down when it has ended.
+struct Watched {
+    /// Dropped first: what is written down is what it did to its end.
+    process: Process,
+    after: Option<AfterProgram>,
+}
+
 /// Moves the streams of a program, and ends it with everything that it started.
 fn watch(
-    mut process: Process,
+    mut watched: Watched,
     notes: Notes,
     stdin: Option<Vec<u8>>,
     silence: Option<Duration>,
@@ -325,6 +342,7 @@ fn watch(
         out.try_send(said(note.clone())).ok();
     }
     let last = Arc::new(Mutex::new(Instant::now()));
+    let process = &mut watched.process;
     let (stdout, stderr) = (process.output.take(), process.errors.take());
     let forwarding = tokio::spawn(forward(stdout, stderr, out.clone(), Arc::clone(&last)));
     if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
@@ -335,6 +353,8 @@ fn watch(
     let kill = CancellationToken::new();
     let killed = kill.clone();
     let supervisor = tokio::spawn(async move {
+        // As a whole, so that its parts are dropped in their order.
+        let Watched { process, after } = &mut { watched };
         let mut timed_out = false;
         let stopped = loop {
             let quiet_until = silence.map(|silence| *lock(&last) + silence);
@@ -368,6 +388,9 @@ fn watch(
         // Its remaining processes hold the pipes open; without them the outputs end.
         process.end();
         let errors = forwarding.await.unwrap_or_default();
+        if let Some(after) = after {
+            after.look().await;
+        }
         if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved()) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();

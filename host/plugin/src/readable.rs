@@ -7,7 +7,7 @@ mod ignored;
 mod walk;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -24,6 +24,12 @@ pub use walk::Walk;
 
 /// The most entries of one folder. Protects the host's memory.
 pub(crate) const MAX_ENTRIES: usize = 100_000;
+
+/// Returns whether the ignore rules of a folder, whose path is real, leave out folders beneath it.
+pub(crate) fn folders_left_out(root: &Path) -> Box<dyn Fn(&Path) -> bool> {
+    let rules = Rules::at(root);
+    Box::new(move |folder| rules.verdict(folder, true) == Verdict::LeftOut)
+}
 
 /// A path that may be read.
 pub(crate) struct Readable {

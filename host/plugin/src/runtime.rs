@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use host_capability::{Capability, CapabilitySet, Denied, Grants};
 use host_message::{CallId, Output, ToolName};
+use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
@@ -104,6 +105,8 @@ pub struct Invocation {
     pub needs: CapabilitySet,
     /// The programs in the background of its session; with `None` it can start none.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// Keeps what it changes, to be undone; with `None` nothing is kept.
+    pub changes: Option<Arc<Recorder>>,
     /// Calls the tools of MCP servers; with `None` there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
     /// Asks the guest to stop. It does not end the call: dropping the future does.
@@ -251,8 +254,8 @@ impl Runtime {
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let imports = plugin.imports()?;
-        // Looking at a call ends no program, takes no output from it, and asks no server.
-        let invocation = Invocation { background: None, mcp: None, ..invocation };
+        // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
+        let invocation = Invocation { background: None, changes: None, mcp: None, ..invocation };
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
         self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
@@ -334,6 +337,7 @@ impl Runtime {
             network: invocation.network,
             cancel: invocation.cancel,
             background: invocation.background,
+            changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
             mcp: invocation.mcp,
             announced: false,
             listener: invocation.listener,
@@ -528,6 +532,7 @@ impl Invocation {
             network: Network::Real,
             needs: Capability::ALL.into_iter().collect(),
             background: None,
+            changes: None,
             mcp: None,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),

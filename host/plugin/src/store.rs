@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use host_capability::{Grants, PluginName};
+use host_undo::CallRecorder;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -41,6 +42,8 @@ pub(crate) struct CallState {
     pub(crate) cancel: CancellationToken,
     /// The programs in the background of its session; `None` if it can have none.
     pub(crate) background: Option<Arc<BackgroundPrograms>>,
+    /// Keeps what it changes, to be undone; `None` outside of a session.
+    pub(crate) changes: Option<CallRecorder>,
     /// Calls the tools of MCP servers; `None` if there are no servers.
     pub(crate) mcp: Option<Arc<dyn McpClient>>,
     /// Whether a preview said that its command goes on after the call.

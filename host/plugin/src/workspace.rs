@@ -118,9 +118,9 @@ impl Workspace {
         Ok(file)
     }
 
-    /// Opens the folder of a path that is to be changed, and returns it with the name in it. The folder is resolved
-    /// beneath the root; the name is not followed. Missing folders are created if `make` says so.
-    pub(crate) fn parent(&self, permit: &WritePermit, make: MakeFolders) -> Result<(Dir, PathBuf), OpenError> {
+    /// Opens the folder of a path that is to be changed. The folder is resolved beneath the root; the name in it is not
+    /// followed. Missing folders are created if `make` says so.
+    pub(crate) fn parent(&self, permit: &WritePermit, make: MakeFolders) -> Result<Target, OpenError> {
         let place = self.place(permit.root(), permit.relative())?;
         let Some(name) = place.relative.file_name() else {
             return Err(OpenError::Io(io::Error::new(io::ErrorKind::InvalidInput, "it is the granted root itself")));
@@ -142,22 +142,27 @@ impl Workspace {
                 Err(error) => return Err(error.into()),
             }
         };
-        let mut real = real_path(&parent, &permit.root().join(there))?;
+        let mut above = real_path(&parent, &permit.root().join(there))?;
+        let mut real = above.clone();
         real.extend(missing.iter().rev());
-        let target = real.join(&name);
-        permit.recheck(&target)?;
-        if let Err(denied) = permit.recheck_folded(&target)
-            && letter_case::is_ignored_on_the_way(permit.root(), &target)
+        real.push(&name);
+        permit.recheck(&real)?;
+        if let Err(denied) = permit.recheck_folded(&real)
+            && letter_case::is_ignored_on_the_way(permit.root(), &real)
         {
             return Err(denied.into());
         }
+        let mut made = Vec::new();
         for folder in missing.iter().rev() {
+            above.push(folder);
             match parent.create_dir(folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-                _ => parent = parent.open_dir_nofollow(folder)?,
+                Ok(()) => made.push(above.clone()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.into()),
             }
+            parent = parent.open_dir_nofollow(folder)?;
         }
-        Ok((parent, name))
+        Ok(Target { folder: parent, name, real, made })
     }
 
     fn place(&self, root: &Path, relative: &Path) -> io::Result<Place> {
@@ -199,6 +204,18 @@ impl Workspace {
         lock(&self.roots).insert(root.to_owned(), Arc::clone(&dir));
         Ok(dir)
     }
+}
+
+/// A path that is to be changed.
+pub(crate) struct Target {
+    /// The folder that it is in.
+    pub(crate) folder: Dir,
+    /// Its name there.
+    pub(crate) name: PathBuf,
+    /// The path without a link on the way.
+    pub(crate) real: PathBuf,
+    /// The folders that were created on the way.
+    pub(crate) made: Vec<PathBuf>,
 }
 
 /// Whether missing folders are created.

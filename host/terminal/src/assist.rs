@@ -23,6 +23,8 @@ pub struct Assist {
     pub next_mode: Option<NextMode>,
     /// Returns whether a text that is sent while the model works can be delivered at its next turn.
     pub can_steer: Option<CanSteer>,
+    /// The command that Esc sends when it is pressed twice on an empty line, with the words for it.
+    pub twice: Option<(&'static str, &'static str)>,
     /// A first character that makes a text something else than a prompt, with the words that say so.
     pub special: Option<(char, &'static str)>,
 }

@@ -232,6 +232,8 @@ struct State {
     hint: Option<String>,
     /// Whether another Ctrl-C leaves the conversation.
     leaves_next: bool,
+    /// Whether the last key was Esc on an empty line.
+    was_escape: bool,
     /// Whether another program has the terminal at the moment.
     lent: bool,
     /// When the other program returned it.
@@ -307,6 +309,7 @@ impl Terminal {
             title: None,
             hint: None,
             leaves_next: false,
+            was_escape: false,
             lent: false,
             given_back: None,
             leaves_then: false,

@@ -124,6 +124,7 @@ impl Shared {
         state.leaves_next = false;
         state.leaves_then = false;
         state.hint = None;
+        let was_escape = std::mem::take(&mut state.was_escape);
         if std::mem::take(&mut state.shows_keys) && *key == Key::Escape {
             state.asked_for_keys = false;
             return;
@@ -132,6 +133,9 @@ impl Shared {
             return self.searching(state, key);
         }
         if self.menu_key(state, key) {
+            return;
+        }
+        if *key == Key::Escape && self.escaped(state, was_escape) {
             return;
         }
         self.write_key(state, key);
@@ -144,6 +148,24 @@ impl Shared {
             };
             state.hint = Some(words.to_owned());
         }
+    }
+
+    /// Handles Esc on an empty line of the user's turn; `false` if it is something else's.
+    fn escaped(&self, state: &mut State, was_escape: bool) -> bool {
+        let Some((command, words)) = self.setup.assist.twice else { return false };
+        // In the insert mode of vim it leaves that.
+        let is_free = state.editor.is_empty() && state.editor.takes_commands() != Some(false);
+        if !is_free || !matches!(state.turn, Turn::User) {
+            return false;
+        }
+        if was_escape {
+            state.editor.set(command.to_owned());
+            self.say(state, When::NextTurn);
+        } else {
+            state.was_escape = true;
+            state.hint = Some(format!("Esc again {words}"));
+        }
+        true
     }
 
     fn write_key(&self, state: &mut State, key: &Key) {

@@ -19,6 +19,7 @@ use host_plugin::{
     McpClient, Plugin, ProgramEnd, Runtime, Secrets, Workspace,
 };
 use host_text::TitleTemplate;
+use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -71,6 +72,8 @@ pub struct Sandbox {
     pub input: ProgramInput,
     /// The programs in the background of the session; with `None` none can be started.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// Keeps what its calls change, to be undone; `None` outside of a session.
+    pub changes: Option<Arc<Recorder>>,
     /// Calls the tools of MCP servers; `None` if there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
 }
@@ -135,9 +138,9 @@ impl PluginTool {
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
         let (needs, background) = (self.needs.capabilities(), self.sandbox.background.clone());
-        let mcp = self.sandbox.mcp.clone();
+        let (changes, mcp) = (self.sandbox.changes.clone(), self.sandbox.mcp.clone());
         let invocation = Invocation::new(id, tool, arguments, grants, workspace);
-        Invocation { config, secrets, needs, background, mcp, cancel, ..invocation }
+        Invocation { config, secrets, needs, background, changes, mcp, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {

@@ -49,6 +49,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         secrets: Arc::default(),
         input: ProgramInput::Nothing,
         background: None,
+        changes: None,
         mcp: None,
     };
     let mut tools = Registry::new();

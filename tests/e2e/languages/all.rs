@@ -18,6 +18,10 @@ const VALUE: &str = "s3cret-of-a-person";
 struct Echo;
 
 impl McpClient for Echo {
+    fn is_program(&self, _: &McpServerName) -> bool {
+        false
+    }
+
     fn only_reads(&self, _server: &McpServerName, _tool: &str) -> bool {
         false
     }

@@ -29,6 +29,7 @@ const AREAS: &[(&str, &str)] = &[
     ("state", "`state`"),
     ("model", "Models"),
     ("session", "Sessions"),
+    ("undo", "Undo"),
     ("folders", "Added folders"),
     ("plan", "Plans"),
     ("reading", "Reading outside of the workspace"),

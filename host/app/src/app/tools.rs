@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use host_capability::{Grants, Scope};
 use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
+use host_undo::Recorder;
 
 use super::App;
 use crate::error::Failure;
@@ -27,8 +28,8 @@ impl App {
     ///
     /// If two tools have one name.
     pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
-        let mut tools = self.tools_of(&self.plugins, grants)?;
-        self.supply(&mut tools, &self.plugins, grants, None);
+        let mut tools = self.tools_of(&self.plugins, grants, None)?;
+        self.supply(&mut tools, &self.plugins, grants, None, None);
         Ok(tools)
     }
 
@@ -52,12 +53,17 @@ impl App {
         tools: &mut Registry,
         plugins: &[LoadedPlugin],
         grants: &UserGrants,
+        changes: Option<&Arc<Recorder>>,
         deferral: Option<Deferral>,
     ) {
         let installed = plugins.iter().find(|plugin| plugin.origin == PluginOrigin::Mcp);
         let (Some(hub), Some(installed)) = (&self.mcp, installed) else { return };
         let (granted, ceiling) = (grants.granted_to(installed), grants.ceiling_of(installed));
-        let sandbox = Sandbox { background: None, ..self.sandbox(installed, grants, granted, ceiling) };
+        let sandbox = Sandbox {
+            background: None,
+            changes: changes.cloned(),
+            ..self.sandbox(installed, grants, granted, ceiling)
+        };
         let plugin = Arc::clone(&installed.plugin);
         tools.set_supply(Arc::new(McpSupply::new(Arc::clone(hub), plugin, sandbox, deferral)));
     }
@@ -74,6 +80,7 @@ impl App {
             secrets: Arc::clone(&installed.secrets),
             input: ProgramInput::Nothing,
             background: Some(Arc::clone(&self.background)),
+            changes: None,
             mcp: None,
         }
     }
@@ -87,20 +94,34 @@ impl App {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    pub(crate) fn tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Run)
+    /// The tools of these plugins. What they change is kept by `changes`.
+    pub(crate) fn tools_of(
+        &self,
+        plugins: &[LoadedPlugin],
+        grants: &UserGrants,
+        changes: Option<&Arc<Recorder>>,
+    ) -> Result<Registry, Failure> {
+        self.registry(plugins, grants, Holder::Run, changes)
     }
 
     pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Subagent)
+        self.registry(plugins, grants, Holder::Subagent, None)
     }
 
-    fn registry(&self, plugins: &[LoadedPlugin], granted: &UserGrants, holder: Holder) -> Result<Registry, Failure> {
+    fn registry(
+        &self,
+        plugins: &[LoadedPlugin],
+        granted: &UserGrants,
+        holder: Holder,
+        changes: Option<&Arc<Recorder>>,
+    ) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
             let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
             let sandbox = match holder {
-                Holder::Run => self.sandbox(installed, granted, grants, ceiling),
+                Holder::Run => {
+                    Sandbox { changes: changes.cloned(), ..self.sandbox(installed, granted, grants, ceiling) }
+                }
                 Holder::Subagent => Sandbox {
                     secrets: Arc::default(),
                     background: None,

@@ -10,10 +10,11 @@ use host_agent::{
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::Recording;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
+use host_undo::Recorder;
 use serde_json::{Map, Value};
 
 use super::subagents::{self, Asked};
-use super::{Conversation, MAIN, Observers, main_agent, task};
+use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::agents::Agents;
 use crate::app::App;
 use crate::context::{self, Context, ContextTokens};
@@ -156,7 +157,20 @@ impl Start<'_> {
         let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
         let plan = self.is_attended.then_some(&approved);
         let deferred = Arc::new(DeferredTools::default());
-        let all = Tools { app, agents, plugins, grants: &grants, request, model, recording, plan, deferred: &deferred };
+        let changes = Arc::new(host_plugin::recorder(log.path().with_extension("undo")));
+        changes.set_roots(undo::roots(app, &grants));
+        let all = Tools {
+            app,
+            agents,
+            plugins,
+            grants: &grants,
+            request,
+            model,
+            recording,
+            plan,
+            deferred: &deferred,
+            changes: &changes,
+        };
         let tools = all.with_agents(&context)?;
         let setup = Setup {
             provider: Arc::clone(&model.provider),
@@ -176,7 +190,7 @@ impl Start<'_> {
         executor.ends_with(approved.clone());
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
-        Ok((Conversation { executor, log, budget, gate, plan: approved, deferred, outputs }, grants))
+        Ok((Conversation { executor, log, budget, gate, plan: approved, deferred, changes, outputs }, grants))
     }
 }
 
@@ -202,6 +216,8 @@ pub(super) struct Tools<'a> {
     pub(super) plan: Option<&'a ApprovedPlan>,
     /// The tools of MCP servers that the model loaded in this conversation.
     pub(super) deferred: &'a Arc<DeferredTools>,
+    /// Keeps what calls change in this conversation.
+    pub(super) changes: &'a Arc<Recorder>,
 }
 
 impl Tools<'_> {
@@ -214,9 +230,9 @@ impl Tools<'_> {
 
     /// The tools, with the agents that are tools of the main one. They are loaded in the background.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
-        let Self { app, agents, plugins, grants, request, model, recording, plan, deferred: _ } = *self;
-        let mut tools = app.tools_of(plugins, grants)?;
-        app.supply(&mut tools, plugins, grants, Some(self.deferral()));
+        let Self { app, agents, plugins, grants, request, model, recording, plan, .. } = *self;
+        let mut tools = app.tools_of(plugins, grants, Some(self.changes))?;
+        app.supply(&mut tools, plugins, grants, Some(self.changes), Some(self.deferral()));
         app.warm(plugins, &tools);
         if request.agent.is_some() {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));

@@ -12,6 +12,7 @@ use host_tool::ApprovalMode;
 
 use super::commands::{self, Command, ServerPrompt};
 use super::{Flow, Repl, clipboard, cost, mode, processes, resumed, servers, settings, window};
+use crate::command::undo;
 use crate::printer::terminal as drawn;
 
 impl Repl {
@@ -80,7 +81,8 @@ impl Repl {
             Command::Copy => self.copy()?,
             Command::Output(back) => self.call_pages.show(back.as_deref()).await?,
             Command::Export(file) => self.export(file.as_deref()).await?,
-            Command::UndoLastPrompt => self.undo()?,
+            Command::Undo(to) => self.undo(to.as_deref()).await?,
+            Command::UndoLastPrompt => self.undo_last_prompt()?,
         }
         Ok(Flow::Continue)
     }
@@ -230,7 +232,37 @@ impl Repl {
         Ok(())
     }
 
-    fn undo(&mut self) -> Result<(), Failure> {
+    /// Takes back what calls changed in files.
+    async fn undo(&mut self, to: Option<&str>) -> Result<(), Failure> {
+        let undo = self.session.undo()?;
+        let calls = undo.calls()?;
+        if calls.is_empty() {
+            self.note("no call changed a file");
+            return Ok(());
+        }
+        let number = match to.map(str::parse) {
+            Some(Ok(number)) => number,
+            Some(Err(_)) => {
+                return Err(Failure::input("`/undo` takes the number of a call or nothing").help("such as /undo 3"));
+            }
+            None => match self.terminal.pick(undo::choices(&calls, self.style)).await {
+                Chosen::Choice(at) => undo::number(&calls, at),
+                Chosen::Dismissed => return Ok(()),
+                // Without a list to pick from it is read.
+                Chosen::Nobody => {
+                    self.terminal.lines(&undo::list(&calls, self.style));
+                    self.note("/undo NUMBER takes back what that call and all later ones changed");
+                    return Ok(());
+                }
+            },
+        };
+        let undone = undo.take_back(number)?;
+        self.session.add_undone(&undone);
+        self.terminal.lines(&undo::report(&undone, self.style));
+        Ok(())
+    }
+
+    fn undo_last_prompt(&mut self) -> Result<(), Failure> {
         let Some(undone) = self.session.undo_last_prompt()? else {
             return Err(Failure::input("there is no prompt to remove"));
         };

@@ -32,6 +32,7 @@ pub(super) enum Command {
     Copy,
     Output(Option<String>),
     Export(Option<String>),
+    Undo(Option<String>),
     UndoLastPrompt,
     Quit,
 }
@@ -101,6 +102,7 @@ pub(super) const ALL: &[CommandSpec] = &[
     alone("/copy", "Copy the last answer to the clipboard", Command::Copy),
     with("/output", "[N]", "Show the last call whole, or the Nth from the last", Command::Output),
     with("/export", "[FILE]", "Write the session to a file, as Markdown", Command::Export),
+    with("/undo", "[NUMBER]", "Take back what calls changed in files", Command::Undo),
     alone("/undo-last-prompt", "Remove the last prompt and its reply from the conversation", Command::UndoLastPrompt),
     alone("/quit", "Quit", Command::Quit),
 ];

@@ -1,0 +1,140 @@
+//! `host undo`: which calls of a session changed files, and taking their changes back. `/undo` shows the same.
+//!
+//! Deliberately not here: what is kept, and which files are restored, which `host-app` decides.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use host_agent::Sessions;
+use host_app::environment::Environment;
+use host_app::error::{ErrorKind, Failure};
+use host_app::session::find;
+use host_app::session::undo::{Became, ChangeKind, ChangingCall, Undo, Undoing};
+use host_message::counted;
+use host_terminal::{Interrupt, Pick, PickEntry, TerminalMode};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::UndoArguments;
+use crate::ask::{Answered, Asker};
+use crate::exit::Code;
+use crate::printer::{self, Out, Style};
+
+/// The most files of a call that a list names.
+const NAMED: usize = 8;
+
+pub(crate) async fn run(
+    arguments: UndoArguments,
+    environment: &Environment,
+    interrupt: &Interrupt,
+) -> Result<Code, Failure> {
+    let UndoArguments { id, to, json } = arguments;
+    let sessions = Sessions::new(environment.folders()?.sessions);
+    let stored = match id {
+        Some(id) => find::by_id(&sessions, &id)?,
+        None => {
+            let here = std::fs::canonicalize(Path::new("."))
+                .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
+            find::last_of(&sessions, &here)?
+        }
+    };
+    let session = stored.id.clone();
+    let (out, style) = (Out::new(CancellationToken::new()), printer::style(environment));
+    let undo = Undo::of_stored(stored)?;
+    let calls = undo.calls()?;
+    let asker = Asker::new(environment, interrupt).filter(|asker| !json && asker.mode() == TerminalMode::Ansi);
+    let to = match (to, asker) {
+        (None, Some(asker)) if !calls.is_empty() => match asker.pick(choices(&calls, style)).await? {
+            Answered::Choice(at) => Some(number(&calls, at)),
+            Answered::Dismissed => return Ok(Code::Done),
+        },
+        (to, _) => to,
+    };
+    let Some(to) = to else {
+        let text = match json {
+            true => pretty(&json!({"session": session, "calls": calls}))?,
+            false if calls.is_empty() => format!("session {session} changed no files\n"),
+            false => {
+                let help =
+                    format!("\nhost undo {session} --to NUMBER takes back what that call and all later ones changed\n");
+                list(&calls, style) + &help
+            }
+        };
+        out.write(&text);
+        return Ok(Code::Done);
+    };
+    let undone = undo.take_back(to)?;
+    out.write(&match json {
+        true => pretty(&json!({"session": session, "files": undone}))?,
+        false => report(&undone, style),
+    });
+    let left_alone = undone.iter().any(|undoing| matches!(undoing.became, Became::LeftAlone(_)));
+    Ok(if left_alone { Code::Failed(ErrorKind::Tool) } else { Code::Done })
+}
+
+fn pretty(value: &serde_json::Value) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::input(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// What the user picks from, the latest call first.
+pub(crate) fn choices(calls: &[ChangingCall], style: Style) -> Pick {
+    let entry = |call: &ChangingCall| {
+        let count = counted(call.files.len() as u64, "file");
+        let names: Vec<String> = call.files.iter().take(NAMED).map(|file| file.path.clone()).collect();
+        PickEntry {
+            title: format!("{}  {}", call.number, call.title),
+            details: format!("{count}: {}", names.join(" ")),
+        }
+    };
+    let title = style.bold("Undo back to before which call? Later calls are undone, too.");
+    Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect() }
+}
+
+/// Returns the number of the call at this place of [`choices`].
+pub(crate) fn number(calls: &[ChangingCall], at: usize) -> usize {
+    calls.len().saturating_sub(at)
+}
+
+/// The calls with what each changed.
+pub(crate) fn list(calls: &[ChangingCall], style: Style) -> String {
+    let mut text = String::new();
+    for call in calls {
+        // A string takes everything.
+        let _ = writeln!(text, "{:>3}  {}", call.number, style.bold(&call.title));
+        for file in call.files.iter().take(NAMED) {
+            let sign = match file.kind {
+                ChangeKind::Created => '+',
+                ChangeKind::Changed => '~',
+                ChangeKind::Removed => '-',
+            };
+            let why = file.not_kept.as_ref().map(|why| format!(" (not kept: {why})")).unwrap_or_default();
+            let _ = writeln!(text, "     {sign} {}{}", file.path, style.dim(&why));
+        }
+        if let Some(more) = call.files.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let _ = writeln!(text, "     and {} more", counted(more as u64, "file"));
+        }
+        for why in &call.not_kept {
+            let _ = writeln!(text, "     {}", style.dim(&format!("! {why}")));
+        }
+    }
+    text
+}
+
+/// What became of each file.
+pub(crate) fn report(undone: &[Undoing], style: Style) -> String {
+    let mut text = String::new();
+    for undoing in undone {
+        let path = &undoing.path;
+        let _ = match &undoing.became {
+            Became::Restored => writeln!(text, "restored {path}"),
+            Became::Removed => writeln!(text, "removed {path}"),
+            Became::Already => writeln!(text, "{}", style.dim(&format!("{path} is as before already"))),
+            Became::LeftAlone(why) => writeln!(text, "{} {path}: {why}", style.bold("left alone")),
+        };
+    }
+    if text.is_empty() {
+        text.push_str("there was nothing to undo\n");
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! The journal: each change of a file, written down before it happens.
+//!
+//! Promises: the content that a change replaces is kept before the change is written down, and that before it happens; so
+//! whatever interrupts it, the journal names no content that is not there, and no file was changed that is not in it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::objects::Objects;
+use crate::state::{Digest, State};
+
+/// The version of the journal's format, in its first line.
+const VERSION: u32 = 1;
+
+/// The longest line of a journal, in bytes. Protects memory: a path has at most 4 KiB on Linux.
+const MAX_LINE: u64 = 64 << 10;
+
+/// One change of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The call that made it, as the session names it, or the undo.
+    pub call: String,
+    /// The file: absolute.
+    pub path: PathBuf,
+    /// What was there.
+    pub before: State,
+    /// What is there behind it.
+    pub after: State,
+    /// Why what was there is not kept, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
+    /// The name beside the file that holds one of both contents for a moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
+}
+
+/// What a call may have changed without anything being kept of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The call.
+    pub call: String,
+    /// What is not kept, and why: a clause for a user, such as `this machine cannot confine programs, so …`.
+    pub why: String,
+    /// The number of changes before it.
+    #[serde(skip)]
+    pub at: usize,
+}
+
+/// One line behind the first.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Entry {
+    Change(Change),
+    Gap(Gap),
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The system does not hand it over.
+    #[error("the journal of changes `{}` cannot be used", path.display())]
+    Io {
+        /// The journal.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        cause: io::Error,
+    },
+    /// A newer host wrote it.
+    #[error("the journal of changes `{}` has version {version}, and this host reads version {VERSION}", path.display())]
+    Version {
+        /// The journal.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A line is no change.
+    #[error("line {line} of the journal of changes `{}` is damaged: {why}", path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct First {
+    version: u32,
+}
+
+/// The changes of a session, with what they replaced.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    objects: Objects,
+    changes: Vec<Change>,
+    gaps: Vec<Gap>,
+}
+
+impl Journal {
+    /// Opens the journal in a folder, which is made if it is missing. Half a line at its end, of a process that was killed,
+    /// is removed: that change did not happen.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or written, a newer host wrote it, or it is damaged.
+    pub fn open(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join("changes.jsonl");
+        let failed = |cause| JournalError::Io { path: path.clone(), cause };
+        host_files::make_private_folder(folder).map_err(failed)?;
+        let objects = Objects::open(folder.join("objects")).map_err(failed)?;
+        let mut file = host_files::append_private(&path).map_err(failed)?;
+        let read = OpenOptions::new().read(true).open(&path).map_err(failed)?;
+        let Lines { changes, gaps, whole_bytes } = read_lines(read, &path)?;
+        if file.metadata().map_err(failed)?.len() > whole_bytes {
+            file.set_len(whole_bytes).map_err(failed)?;
+        }
+        if whole_bytes == 0 {
+            let mut line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| failed(error.into()))?;
+            line.push(b'\n');
+            file.write_all(&line).map_err(failed)?;
+        }
+        let journal = Self { path, file, objects, changes, gaps };
+        journal.sweep();
+        Ok(journal)
+    }
+
+    /// The changes, oldest first.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// What was not kept, oldest first.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// Keeps a content that is about to be replaced. Returns its digest and its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or written.
+    pub fn keep(&self, content: impl Read) -> Result<(Digest, u64), JournalError> {
+        self.objects.keep(content).map_err(|cause| self.failed(cause))
+    }
+
+    /// Writes a change down, which has to happen after it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; then it must not happen.
+    pub fn record(&mut self, change: Change) -> Result<(), JournalError> {
+        self.write(Entry::Change(change))
+    }
+
+    /// Writes down that a call may have changed something of which nothing is kept. A second time says nothing new.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn record_gap(&mut self, call: &str, why: &str) -> Result<(), JournalError> {
+        if self.gaps.iter().any(|gap| gap.call == call && gap.why == why) {
+            return Ok(());
+        }
+        self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), at: 0 }))
+    }
+
+    fn write(&mut self, entry: Entry) -> Result<(), JournalError> {
+        let mut line = serde_json::to_vec(&entry).map_err(|error| self.failed(error.into()))?;
+        line.push(b'\n');
+        if line.len() as u64 > MAX_LINE {
+            return Err(self.failed(io::Error::other(format!("an entry of {} bytes is over the limit", line.len()))));
+        }
+        // One write, so that no process that is killed leaves two halves.
+        self.file.write_all(&line).map_err(|cause| self.failed(cause))?;
+        add(entry, &mut self.changes, &mut self.gaps);
+        Ok(())
+    }
+
+    pub(crate) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    pub(crate) fn failed(&self, cause: io::Error) -> JournalError {
+        JournalError::Io { path: self.path.clone(), cause }
+    }
+}
+
+fn add(entry: Entry, changes: &mut Vec<Change>, gaps: &mut Vec<Gap>) {
+    match entry {
+        Entry::Change(change) => changes.push(change),
+        Entry::Gap(gap) => gaps.push(Gap { at: changes.len(), ..gap }),
+    }
+}
+
+/// What is in a journal.
+#[derive(Default)]
+struct Lines {
+    changes: Vec<Change>,
+    gaps: Vec<Gap>,
+    /// The length of the whole lines.
+    whole_bytes: u64,
+}
+
+fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError> {
+    let failed = |cause| JournalError::Io { path: path.to_owned(), cause };
+    let damaged = |line, why: String| JournalError::Damaged { path: path.to_owned(), line, why };
+    let (mut input, mut lines, mut bytes) = (BufReader::new(file), Lines::default(), Vec::new());
+    for line in 1.. {
+        bytes.clear();
+        let length = (&mut input).take(MAX_LINE + 1).read_until(b'\n', &mut bytes).map_err(failed)? as u64;
+        if length > MAX_LINE {
+            return Err(damaged(line, format!("it is longer than {MAX_LINE} bytes")));
+        }
+        if bytes.last() != Some(&b'\n') {
+            break;
+        }
+        if line == 1 {
+            let first: First = serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
+            if first.version != VERSION {
+                return Err(JournalError::Version { path: path.to_owned(), version: first.version });
+            }
+        } else {
+            let entry = serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
+            add(entry, &mut lines.changes, &mut lines.gaps);
+        }
+        lines.whole_bytes += length;
+    }
+    Ok(lines)
+}

@@ -1,0 +1,66 @@
+//! Contents by their digest.
+//!
+//! Promises: a content is there whole or not at all, under the digest of what it is; it is never changed.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::PathBuf;
+
+use crate::state::Digest;
+
+/// A folder with contents, each in a file with its digest as its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Objects {
+    folder: PathBuf,
+}
+
+impl Objects {
+    /// Creates the folder, if it is missing.
+    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
+        host_files::make_private_folder(&folder)?;
+        Ok(Self { folder })
+    }
+
+    fn path(&self, digest: &Digest) -> PathBuf {
+        self.folder.join(digest.as_str())
+    }
+
+    /// Keeps a content. Returns its digest and its size in bytes.
+    pub(crate) fn keep(&self, mut content: impl Read) -> io::Result<(Digest, u64)> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let mut hasher = blake3::Hasher::new();
+        let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
+        loop {
+            let count = content.read(&mut buffer)?;
+            let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else { break };
+            hasher.update(piece);
+            size += count as u64;
+            file.write_all(piece)?;
+        }
+        let digest = Digest::try_from(hasher.finalize().to_string()).map_err(io::Error::other)?;
+        if self.has(&digest) {
+            return Ok((digest, size));
+        }
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(self.path(&digest)) {
+            Ok(_) => Ok((digest, size)),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok((digest, size)),
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    pub(crate) fn has(&self, digest: &Digest) -> bool {
+        self.path(digest).is_file()
+    }
+
+    /// Opens a content, which is checked: what was damaged on the disk is never restored.
+    pub(crate) fn open_kept(&self, digest: &Digest) -> io::Result<File> {
+        let mut file = File::open(self.path(digest))?;
+        let (found, _) = Digest::of_reader(&mut file)?;
+        if found != *digest {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "what was kept of it is damaged"));
+        }
+        file.rewind()?;
+        Ok(file)
+    }
+}

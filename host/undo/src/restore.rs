@@ -1,0 +1,241 @@
+//! Taking changes back.
+//!
+//! Promises: only a file that is as the session left it is changed; nobody else's bytes are lost, even if somebody writes to
+//! the file at that moment: contents are swapped and not written over, and what was swapped out is looked at before it is
+//! removed. A process that is killed loses nothing: what is taken back is kept and written down before.
+
+use std::io;
+use std::path::Path;
+
+use crate::journal::{Change, Journal, JournalError};
+use crate::place::{Found, Place};
+use crate::plan::{Obstacle, Step};
+use crate::state::State;
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is as it was before the changes.
+    Restored,
+    /// It was so already.
+    Already,
+    /// It is left alone, for this reason.
+    LeftAlone(Reason),
+}
+
+/// Why a file is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Somebody changed it since.
+    Changed,
+    /// It could not be taken back before.
+    Obstacle(Obstacle),
+    /// A folder on the way to it is a link now, or none.
+    Moved,
+    /// It is a folder that was made, and something is in it.
+    NotEmpty,
+    /// The system does not allow it. Its words.
+    Failed(String),
+}
+
+impl Journal {
+    /// Takes the changes of all these files back, as the undo `call`: what goes in the first round, so that folders are
+    /// empty, and what comes in the second, so that they are there.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be written: then the files behind it are as they were.
+    pub fn restore_all(&mut self, steps: Vec<Step>, call: &str) -> Result<Vec<(Step, Outcome)>, JournalError> {
+        let (going, coming): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| step.target == State::Absent);
+        let mut outcomes = Vec::with_capacity(going.len() + coming.len());
+        for step in going.into_iter().rev().chain(coming) {
+            let outcome = self.restore(&step, call)?;
+            outcomes.push((step, outcome));
+        }
+        outcomes.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+        Ok(outcomes)
+    }
+
+    /// Takes the changes of one file back, as the undo `call`.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be written: then the file is as it was.
+    pub fn restore(&mut self, step: &Step, call: &str) -> Result<Outcome, JournalError> {
+        let place = match Place::open(&step.path) {
+            Ok(Found::Place(place)) => place,
+            Ok(Found::NoFolder) if step.target == State::Absent => return Ok(Outcome::Already),
+            Ok(Found::NoFolder) => return Ok(Outcome::LeftAlone(Reason::Moved)),
+            Ok(Found::Elsewhere) => return Ok(Outcome::LeftAlone(Reason::Moved)),
+            Err(error) => return Ok(failed(&error)),
+        };
+        let now = match place.state() {
+            Ok(now) => now,
+            Err(error) => return Ok(failed(&error)),
+        };
+        if now == step.target {
+            return Ok(Outcome::Already);
+        }
+        if let Some(obstacle) = &step.obstacle {
+            return Ok(Outcome::LeftAlone(Reason::Obstacle(obstacle.clone())));
+        }
+        if !step.left.contains(&now) || now == State::Other {
+            return Ok(Outcome::LeftAlone(Reason::Changed));
+        }
+        if let State::File { digest, .. } = &now
+            && !self.objects().has(digest)
+        {
+            let kept = match place.read() {
+                Ok(file) => self.keep(file)?.0,
+                Err(error) => return Ok(failed(&error)),
+            };
+            if kept != *digest {
+                return Ok(Outcome::LeftAlone(Reason::Changed));
+            }
+        }
+        // Otherwise a change would be written down that is not made.
+        if matches!((&now, &step.target), (State::Folder { .. }, State::Absent)) {
+            match place.is_empty() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Outcome::LeftAlone(Reason::NotEmpty)),
+                Err(error) => return Ok(failed(&error)),
+            }
+        }
+        let beside = match name_beside(&step.path) {
+            Ok(beside) => beside,
+            Err(error) => return Ok(failed(&error)),
+        };
+        self.record(Change {
+            call: call.to_owned(),
+            path: step.path.clone(),
+            before: now.clone(),
+            after: step.target.clone(),
+            not_kept: None,
+            beside: Some(beside.clone()),
+        })?;
+        let outcome = self.swap(&place, &beside, &now, &step.target);
+        Ok(outcome.unwrap_or_else(|error| failed(&error)))
+    }
+
+    /// Removes what an undo that was killed left beside the files. A content that is not kept stays.
+    pub(crate) fn sweep(&self) {
+        for change in self.changes() {
+            let Some(name) = &change.beside else { continue };
+            let Ok(Found::Place(place)) = Place::open(&change.path) else { continue };
+            let (Ok(half), Ok(beside)) = (place.beside(&half(name)), place.beside(name)) else { continue };
+            // Nothing of anybody else's was ever there.
+            half.remove().ok();
+            // It is tried again the next time.
+            match beside.state() {
+                Ok(State::File { digest, .. }) if self.objects().has(&digest) => drop(beside.remove()),
+                Ok(link @ State::Link { .. }) if link == change.before || link == change.after => drop(beside.remove()),
+                // The folder that was to be replaced, which was empty.
+                Ok(State::Folder { .. }) => drop(beside.remove_folder()),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Makes beside a file what is to be there. Under its name there it is whole.
+    fn make_beside(&self, beside: &Place, name: &str, target: &State) -> io::Result<()> {
+        match target {
+            State::File { digest, mode, .. } => {
+                let half = beside.beside(&half(name))?;
+                half.create(self.objects().open_kept(digest)?, *mode)?;
+                half.rename_to(beside).inspect_err(|_| drop(half.remove()))
+            }
+            State::Link { target } => beside.create_link(target),
+            State::Absent | State::Folder { .. } | State::Other => Ok(()),
+        }
+    }
+
+    fn swap(&self, place: &Place, name: &str, now: &State, target: &State) -> io::Result<Outcome> {
+        use State::{Absent, File, Folder, Link, Other};
+        let beside = &place.beside(name)?;
+        let changed = Ok(Outcome::LeftAlone(Reason::Changed));
+        match (now, target) {
+            (File { .. } | Link { .. } | Folder { .. }, File { .. } | Link { .. }) => {
+                self.make_beside(beside, name, target)?;
+                if let Err(error) = place.exchange(beside) {
+                    beside.remove()?;
+                    return Err(error);
+                }
+                let is_gone = match now {
+                    // One with something in it is not removed.
+                    Folder { .. } => beside.remove_folder().is_ok(),
+                    _ => beside.state()? == *now,
+                };
+                if !is_gone {
+                    // Somebody wrote to it in this moment: theirs is put back.
+                    place.exchange(beside)?;
+                    // And somebody again, perhaps: only what was made here is removed.
+                    if beside.state()? == *target {
+                        beside.remove()?;
+                    }
+                    return changed;
+                }
+                if !matches!(now, Folder { .. }) {
+                    beside.remove()?;
+                }
+            }
+            (File { .. } | Link { .. }, Absent | Folder { .. }) => {
+                place.rename_to(beside)?;
+                if beside.state()? != *now {
+                    // If the name is taken again, theirs stays beside it.
+                    beside.rename_to(place)?;
+                    return changed;
+                }
+                if let Folder { mode } = target
+                    && let Err(error) = place.create_folder(*mode)
+                {
+                    beside.rename_to(place)?;
+                    return Err(error);
+                }
+                beside.remove()?;
+            }
+            (Absent, File { .. } | Link { .. }) => {
+                self.make_beside(beside, name, target)?;
+                if let Err(error) = beside.rename_to(place) {
+                    beside.remove()?;
+                    return if is_taken(&error) { changed } else { Err(error) };
+                }
+            }
+            (Absent, Folder { mode }) => match place.create_folder(*mode) {
+                Err(error) if is_taken(&error) => return changed,
+                made => made?,
+            },
+            (Folder { .. }, Absent) => match place.remove_folder() {
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                    return Ok(Outcome::LeftAlone(Reason::NotEmpty));
+                }
+                removed => removed?,
+            },
+            (Folder { .. }, Folder { mode }) => place.set_mode(*mode)?,
+            (Absent, Absent) | (Other, _) | (_, Other) => return Ok(Outcome::Already),
+        }
+        place.sync()?;
+        Ok(Outcome::Restored)
+    }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
+}
+
+fn failed(error: &io::Error) -> Outcome {
+    Outcome::LeftAlone(Reason::Failed(error.to_string()))
+}
+
+/// The name of a content that is being written.
+fn half(name: &str) -> String {
+    format!("{name}.half")
+}
+
+/// A name that nobody else has.
+fn name_beside(path: &Path) -> io::Result<String> {
+    let mut chance = [0; 8];
+    getrandom::fill(&mut chance).map_err(io::Error::other)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let short: String = name.chars().take(40).collect();
+    Ok(format!(".{short}.{:016x}.undo", u64::from_le_bytes(chance)))
+}

@@ -1,0 +1,480 @@
+//! What a folder holds, kept so that what a program changes in it can be taken back.
+//!
+//! A program is not asked what it changes: the folder is looked at before and after it. The first look copies every file,
+//! the later ones only those whose size, times or number changed.
+//!
+//! Promises: no link is followed, and nothing outside of the folder is read, even while somebody swaps folders for links;
+//! what is kept is in a file without a name, which is gone with the process.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::io::Errno;
+
+use crate::place::{PERMISSIONS, link_target};
+use crate::state::{Digest, State};
+
+/// The largest file in a folder whose content is kept before a program runs, in bytes. Bounds what one file takes of the
+/// rest.
+pub const MAX_SNAPSHOT_FILE: u64 = 8 << 20;
+
+/// The most bytes that are kept of a folder's files before a program runs. Protects the disk and the time before the first
+/// program.
+pub const MAX_SNAPSHOT: u64 = 256 << 20;
+
+/// The most files and folders of a folder of which anything is kept before a program runs. Bounds the time that looking at
+/// them takes, which every program waits for.
+pub const MAX_SNAPSHOT_ENTRIES: usize = 50_000;
+
+/// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in use,
+/// 100 Hz, twice. See "racy git" in git's documentation.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The folders in which version control keeps what it has.
+const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// Returns the rules that hold in a folder, whose path is real.
+pub type RulesOf = dyn Fn(&Path) -> Box<LeftOut> + Send + Sync;
+
+/// Whether rules leave out a folder, by its absolute path.
+pub type LeftOut = dyn Fn(&Path) -> bool;
+
+/// What a folder holds.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    root: PathBuf,
+    /// By their paths from the root. Bytes are compared at once, and paths part by part.
+    entries: HashMap<Box<[u8]>, Entry>,
+    pack: Pack,
+    /// The number of looks so far.
+    looks: u64,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug)]
+struct Entry {
+    stamp: Stamp,
+    content: Content,
+    /// The last look that saw it.
+    seen: u64,
+}
+
+/// What is known of a content.
+#[derive(Clone, Debug)]
+enum Content {
+    Folder,
+    Link(PathBuf),
+    Kept(Extent),
+    TooLarge,
+    Unreadable(String),
+    Special,
+}
+
+/// By what a change shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    /// Those of its device, and its own on it.
+    number: (u64, u64),
+    size: u64,
+    /// In seconds and nanoseconds.
+    modified: (i64, i64),
+    /// See `modified`.
+    changed: (i64, i64),
+    mode: u32,
+}
+
+/// Where the bytes of a file are in the pack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    at: u64,
+    size: u64,
+}
+
+/// Why a folder is not kept.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SnapshotError {
+    #[error("it has over {MAX_SNAPSHOT_ENTRIES} files")]
+    TooMany,
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl From<Errno> for SnapshotError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+/// A difference between two looks.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    pub(crate) path: PathBuf,
+    pub(crate) before: State,
+    pub(crate) after: State,
+    /// Why it cannot be taken back, if it cannot.
+    pub(crate) not_kept: Option<String>,
+    /// The bytes of the file that was there.
+    pub(crate) old: Option<Extent>,
+}
+
+/// An entry as a difference has it.
+#[derive(PartialEq)]
+struct Known {
+    state: State,
+    /// Why its content is not known, if it is not.
+    why: Option<String>,
+}
+
+impl Snapshot {
+    /// Creates one that has not looked yet. Contents are kept in this folder.
+    pub(crate) fn new(root: PathBuf, folder: &Path) -> io::Result<Self> {
+        Ok(Self { root, entries: HashMap::new(), pack: Pack::new(folder)?, looks: 0 })
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the bytes of a file that was there. They stay until the next look.
+    pub(crate) fn bytes(&self, extent: Extent) -> impl Read {
+        self.pack.bytes(extent)
+    }
+
+    /// Looks at the folder. Returns each difference since the last look; the first has none.
+    pub(crate) fn look(&mut self, is_left_out: &LeftOut) -> Result<Vec<Difference>, SnapshotError> {
+        self.looks += 1;
+        if self.pack.end > MAX_SNAPSHOT.max(2 * self.pack.live) {
+            self.pack.tidy(&mut self.entries)?;
+        }
+        let mut differences = Vec::new();
+        let root = openat(CWD, &self.root, FOLDER, Mode::empty())?;
+        let mut folders: Vec<(Vec<u8>, OwnedFd)> = vec![(Vec::new(), root)];
+        let mut count = 0;
+        while let Some((mut path, folder)) = folders.pop() {
+            if !path.is_empty() {
+                path.push(b'/');
+            }
+            let above = path.len();
+            for entry in Dir::read_from(&folder)? {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    // The folder went in between.
+                    Err(Errno::NOENT) => break,
+                    Err(error) => return Err(error.into()),
+                };
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                count += 1;
+                if count > MAX_SNAPSHOT_ENTRIES {
+                    return Err(SnapshotError::TooMany);
+                }
+                path.truncate(above);
+                path.extend_from_slice(name.as_bytes());
+                let about = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(about) => about,
+                    // It went in between.
+                    Err(Errno::NOENT) => continue,
+                    Err(error) => return Err(error.into()),
+                };
+                if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
+                    if is_version_control(name) || is_left_out(&self.absolute(&path)) {
+                        continue;
+                    }
+                    // What is in one that cannot be opened is not known.
+                    if let Ok(folder) = openat(&folder, name, FOLDER, Mode::empty()) {
+                        folders.push((path.clone(), folder));
+                    }
+                }
+                differences.extend(self.see(folder.as_fd(), name, &path, &about)?);
+            }
+        }
+        let looks = self.looks;
+        let gone: Vec<(Box<[u8]>, Entry)> = self.entries.extract_if(|_, entry| entry.seen != looks).collect();
+        for (path, entry) in gone {
+            let after = Known { state: State::Absent, why: None };
+            differences.extend(self.difference(&path, Some(&entry), after)?);
+            self.pack.forget(&entry);
+        }
+        differences.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(differences)
+    }
+
+    fn absolute(&self, path: &[u8]) -> PathBuf {
+        self.root.join(OsStr::from_bytes(path))
+    }
+
+    /// Takes up what is at a name now.
+    fn see(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        name: &OsStr,
+        path: &[u8],
+        about: &Stat,
+    ) -> io::Result<Option<Difference>> {
+        let kind = FileType::from_raw_mode(about.st_mode);
+        let stamp = Stamp::of(about, kind);
+        if let Some(entry) = self.entries.get_mut(path)
+            && entry.stamp == stamp
+        {
+            entry.seen = self.looks;
+            return Ok(None);
+        }
+        let content = match kind {
+            FileType::Directory => Content::Folder,
+            FileType::Symlink => link_target(folder, name).map_or_else(unreadable, Content::Link),
+            FileType::RegularFile => self.pack.keep(folder, name, stamp.size)?,
+            _ => Content::Special,
+        };
+        let before = self.entries.remove(path);
+        let entry = Entry { stamp: stamp.unless_fresh(), content, seen: self.looks };
+        let mut difference = None;
+        if self.looks > 1 {
+            let after = self.known(&entry)?;
+            difference = self.difference(path, before.as_ref(), after)?;
+        }
+        if let Some(before) = &before {
+            self.pack.forget(before);
+        }
+        self.entries.insert(path.into(), entry);
+        Ok(difference)
+    }
+
+    fn difference(&self, path: &[u8], before: Option<&Entry>, after: Known) -> io::Result<Option<Difference>> {
+        let absent = Known { state: State::Absent, why: None };
+        let known = before.map_or(Ok(absent), |before| self.known(before))?;
+        // Of two contents that are not known the times differ.
+        if known == after && known.state != State::Other {
+            return Ok(None);
+        }
+        let old = match before.map(|before| &before.content) {
+            Some(Content::Kept(extent)) => Some(*extent),
+            _ => None,
+        };
+        let path = self.absolute(path);
+        Ok(Some(Difference { path, before: known.state, after: after.state, not_kept: known.why.or(after.why), old }))
+    }
+
+    fn known(&self, entry: &Entry) -> io::Result<Known> {
+        let Stamp { size, mode, .. } = entry.stamp;
+        let other = |why| Known { state: State::Other, why: Some(why) };
+        Ok(match &entry.content {
+            Content::Folder => Known { state: State::Folder { mode }, why: None },
+            Content::Link(target) => Known { state: State::Link { target: target.clone() }, why: None },
+            Content::Kept(extent) => {
+                let (digest, size) = Digest::of_reader(self.pack.bytes(*extent))?;
+                Known { state: State::File { digest, size, mode }, why: None }
+            }
+            Content::TooLarge => other(format!("{size} bytes are too many to keep")),
+            Content::Unreadable(why) => other(format!("it cannot be read: {why}")),
+            Content::Special => other("it is no regular file".to_owned()),
+        })
+    }
+}
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+fn is_version_control(name: &OsStr) -> bool {
+    VERSION_CONTROL.iter().any(|other| name == OsStr::new(other))
+}
+
+fn unreadable(error: io::Error) -> Content {
+    Content::Unreadable(error.to_string())
+}
+
+impl Stamp {
+    #[allow(clippy::unnecessary_cast, reason = "the system decides about the types")]
+    fn of(about: &Stat, kind: FileType) -> Self {
+        let mode = about.st_mode & PERMISSIONS;
+        // Those of a folder change with what is in it.
+        if kind == FileType::Directory {
+            return Self { number: (0, 0), size: 0, modified: (0, 0), changed: (0, 0), mode };
+        }
+        Self {
+            number: (about.st_dev as u64, about.st_ino as u64),
+            size: about.st_size as u64,
+            modified: (about.st_mtime as i64, about.st_mtime_nsec as i64),
+            changed: (about.st_ctime as i64, about.st_ctime_nsec as i64),
+            mode,
+        }
+    }
+
+    /// Returns a stamp that no other is equal to, if it may not show the next change: so soon after one, the file can change
+    /// again with the same times.
+    fn unless_fresh(self) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (seconds, nanoseconds) = self.changed;
+        let changed = Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or_default());
+        if seconds != 0 && changed + TICK > now { Self { changed: (i64::MIN, 0), ..self } } else { self }
+    }
+}
+
+/// The bytes of files, one behind the other.
+#[derive(Debug)]
+struct Pack {
+    folder: PathBuf,
+    file: File,
+    end: u64,
+    /// How many of the bytes are of use.
+    live: u64,
+    /// The last bytes, which are not written yet: most files are small, and a write for each would take as long as reading.
+    unwritten: Vec<u8>,
+}
+
+/// How many bytes are written at once, at least.
+const BATCH: usize = 1 << 20;
+
+impl Pack {
+    fn new(folder: &Path) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(folder)?;
+        Ok(Self { folder: folder.to_owned(), file, end: 0, live: 0, unwritten: Vec::new() })
+    }
+
+    /// Keeps the bytes of a file that has so many.
+    fn keep(&mut self, folder: BorrowedFd<'_>, name: &OsStr, size: u64) -> io::Result<Content> {
+        if size > MAX_SNAPSHOT_FILE || self.live + size > MAX_SNAPSHOT {
+            return Ok(Content::TooLarge);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat(folder, name, flags, Mode::empty()).map_err(io::Error::from);
+        let before = self.unwritten.len();
+        let read = file.and_then(|file| File::from(file).take(MAX_SNAPSHOT_FILE + 1).read_to_end(&mut self.unwritten));
+        let content = match read {
+            Ok(size) if size as u64 <= MAX_SNAPSHOT_FILE => {
+                let extent = Extent { at: self.end, size: size as u64 };
+                self.end += extent.size;
+                self.live += extent.size;
+                Content::Kept(extent)
+            }
+            // It has grown in between.
+            Ok(_) => Content::TooLarge,
+            Err(error) => unreadable(error),
+        };
+        if !matches!(content, Content::Kept(_)) {
+            self.unwritten.truncate(before);
+        }
+        if self.unwritten.len() >= BATCH {
+            self.write()?;
+        }
+        Ok(content)
+    }
+
+    /// Writes what is not written yet.
+    fn write(&mut self) -> io::Result<()> {
+        self.file.write_all_at(&self.unwritten, self.end - self.unwritten.len() as u64)?;
+        self.unwritten.clear();
+        Ok(())
+    }
+
+    /// What is forgotten stays readable until the pack is tidied.
+    fn forget(&mut self, entry: &Entry) {
+        if let Content::Kept(extent) = entry.content {
+            self.live -= extent.size;
+        }
+    }
+
+    /// Copies what is of use, and drops the rest.
+    fn tidy(&mut self, entries: &mut HashMap<Box<[u8]>, Entry>) -> io::Result<()> {
+        let mut tidied = Self::new(&self.folder)?;
+        for entry in entries.values_mut() {
+            if let Content::Kept(extent) = &mut entry.content {
+                self.bytes(*extent).read_to_end(&mut tidied.unwritten)?;
+                extent.at = tidied.end;
+                tidied.end += extent.size;
+                tidied.live += extent.size;
+                if tidied.unwritten.len() >= BATCH {
+                    tidied.write()?;
+                }
+            }
+        }
+        *self = tidied;
+        Ok(())
+    }
+
+    fn bytes(&self, extent: Extent) -> impl Read {
+        Bytes { pack: self, at: extent.at, end: extent.at + extent.size }
+    }
+}
+
+/// Reads an extent.
+struct Bytes<'p> {
+    pack: &'p Pack,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
+        let Some(buffer) = buffer.get_mut(..most) else { return Ok(0) };
+        let written = self.pack.end - self.pack.unwritten.len() as u64;
+        let count = match self.at.checked_sub(written) {
+            Some(at) => {
+                let from = usize::try_from(at).ok().and_then(|at| self.pack.unwritten.get(at..)).unwrap_or_default();
+                io::Read::read(&mut &*from, buffer)?
+            }
+            // What follows it is not in the file.
+            None => {
+                let most = usize::try_from(written - self.at).unwrap_or(usize::MAX).min(buffer.len());
+                self.pack.file.read_at(buffer.get_mut(..most).unwrap_or_default(), self.at)?
+            }
+        };
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot_keeps_files_of_any_size_through_tidying() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        let work = root.join("work");
+        std::fs::create_dir(&work).expect("made");
+        let sizes = [0, 1, 4_096, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH, 7, MAX_SNAPSHOT_FILE as usize];
+        let content = |at: usize, size: usize| -> Vec<u8> { (0..size).map(|n| (n * (at + 3) % 251) as u8).collect() };
+        for (at, size) in sizes.iter().enumerate() {
+            std::fs::write(work.join(format!("f{at}")), content(at, *size)).expect("written");
+        }
+        std::fs::write(work.join("large"), vec![0; MAX_SNAPSHOT_FILE as usize + 1]).expect("written");
+        let mut snapshot = Snapshot::new(work.clone(), &root).expect("made");
+        assert!(snapshot.look(&|_| false).expect("it looks").is_empty());
+        for round in 0..2 {
+            for (at, size) in sizes.iter().enumerate() {
+                let path = work.join(format!("f{at}"));
+                std::fs::remove_file(&path).expect("removed");
+                let gone = snapshot.look(&|_| false).expect("it looks");
+                let [Difference { old: Some(old), not_kept: None, .. }] = gone.as_slice() else {
+                    panic!("round {round}: {gone:?}")
+                };
+                let mut bytes = Vec::new();
+                snapshot.bytes(*old).read_to_end(&mut bytes).expect("read");
+                assert!(bytes == content(at, *size), "round {round}: file {at} of {size} bytes");
+                std::fs::write(&path, bytes).expect("written");
+                assert_eq!(snapshot.look(&|_| false).expect("it looks").len(), 1);
+            }
+            assert!(snapshot.pack.end > snapshot.pack.live);
+            let Snapshot { pack, entries, .. } = &mut snapshot;
+            pack.tidy(entries).expect("tidied");
+            assert_eq!(snapshot.pack.end, snapshot.pack.live);
+        }
+        std::fs::write(work.join("large"), "small").expect("written");
+        let changed = snapshot.look(&|_| false).expect("it looks");
+        assert!(
+            matches!(changed.as_slice(), [Difference { before: State::Other, not_kept: Some(_), .. }]),
+            "{changed:?}"
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Laws of taking back what programs and calls change, over random sequences with changes by others among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_undo::{CallRecorder, Old, Outcome, Recorder, State, Step, plan};
+use proptest::prelude::*;
+
+/// Paths that are sometimes files, sometimes folders and sometimes links.
+const PATHS: [&str; 6] = ["a", "b", "d", "d/x", "d/y", "d/e/z"];
+
+#[derive(Clone, Debug)]
+enum Act {
+    Write(usize, u8),
+    Remove(usize),
+    MakeFolder(usize),
+    Link(usize, u8),
+    Rename(usize, usize),
+    Mode(usize, bool),
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    /// A call changes a file through the host.
+    Call(usize, Option<u8>),
+    /// A call runs a program.
+    Program(Vec<Act>),
+    /// Somebody else changes something, while no program runs.
+    Other(Act),
+    /// So many of the last calls are taken back.
+    Undo(usize),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let at = || 0..PATHS.len();
+    prop_oneof![
+        5 => (at(), any::<u8>()).prop_map(|(at, content)| Act::Write(at, content)),
+        3 => at().prop_map(Act::Remove),
+        2 => at().prop_map(Act::MakeFolder),
+        1 => (at(), any::<u8>()).prop_map(|(at, target)| Act::Link(at, target)),
+        2 => (at(), at()).prop_map(|(from, to)| Act::Rename(from, to)),
+        1 => (at(), any::<bool>()).prop_map(|(at, private)| Act::Mode(at, private)),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        2 => (0..PATHS.len(), prop::option::weighted(0.8, any::<u8>())).prop_map(|(at, new)| Event::Call(at, new)),
+        4 => prop::collection::vec(act(), 1..5).prop_map(Event::Program),
+        2 => act().prop_map(Event::Other),
+        2 => (1..4_usize).prop_map(Event::Undo),
+    ]
+}
+
+/// What is at each path.
+type Tree = BTreeMap<PathBuf, String>;
+
+struct World {
+    root: PathBuf,
+    recorder: Arc<Recorder>,
+    calls: usize,
+    /// How often somebody else wrote.
+    written: u32,
+}
+
+impl World {
+    fn new(folder: &Path) -> Self {
+        let root = folder.join("work");
+        fs::create_dir(&root).expect("made");
+        let recorder = Recorder::new(folder.join("s.undo"), Box::new(|_| Box::new(|_| false)));
+        recorder.set_roots([root.as_path()]);
+        Self { root, recorder: Arc::new(recorder), calls: 0, written: 0 }
+    }
+
+    fn path(&self, at: usize) -> PathBuf {
+        self.root.join(PATHS[at])
+    }
+
+    fn call(&mut self) -> CallRecorder {
+        self.calls += 1;
+        CallRecorder::new(Arc::clone(&self.recorder), &format!("c{}", self.calls))
+    }
+
+    /// Does something, as far as it can be done.
+    fn act(&self, act: &Act, by: &str) {
+        match act {
+            Act::Write(at, content) => {
+                let path = self.path(*at);
+                fs::create_dir_all(path.parent().expect("it has one")).ok();
+                // Never through a link: what is behind it is a path of its own.
+                if !path.is_symlink() {
+                    fs::write(path, format!("{by} {content}")).ok();
+                }
+            }
+            Act::Remove(at) => {
+                let path = self.path(*at);
+                if path.is_dir() && !path.is_symlink() {
+                    fs::remove_dir_all(path).ok();
+                } else {
+                    fs::remove_file(path).ok();
+                }
+            }
+            Act::MakeFolder(at) => drop(fs::create_dir_all(self.path(*at))),
+            Act::Link(at, target) => drop(symlink(format!("nowhere{target}"), self.path(*at))),
+            Act::Rename(from, to) => drop(fs::rename(self.path(*from), self.path(*to))),
+            Act::Mode(at, private) => {
+                let path = self.path(*at);
+                if !path.is_symlink() {
+                    let mode = if *private { 0o700 } else { 0o755 };
+                    fs::set_permissions(path, fs::Permissions::from_mode(mode)).ok();
+                }
+            }
+        }
+    }
+
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let about = fs::symlink_metadata(&path).expect("it is there");
+                let mode = about.permissions().mode() & 0o7777;
+                let what = if about.is_dir() {
+                    folders.push(path.clone());
+                    format!("folder {mode:o}")
+                } else if about.is_symlink() {
+                    format!("link {}", fs::read_link(&path).expect("a link").display())
+                } else {
+                    format!("file {mode:o} {}", fs::read_to_string(&path).expect("text"))
+                };
+                tree.insert(path, what);
+            }
+        }
+        tree
+    }
+
+    /// Takes the last calls back.
+    fn undo(&mut self, calls: usize) -> Vec<(Step, Outcome)> {
+        self.calls += 1;
+        let call = format!("c{}", self.calls);
+        let undone = self.recorder.with_journal(|journal| {
+            let mut names: Vec<&str> = journal.changes().iter().map(|change| change.call.as_str()).collect();
+            names.dedup();
+            let taken: BTreeSet<&str> = names.iter().rev().take(calls).copied().collect();
+            let from = journal.changes().iter().position(|change| taken.contains(change.call.as_str()));
+            let steps = plan(&journal.changes()[from.unwrap_or(journal.changes().len())..]);
+            journal.restore_all(steps, &call)
+        });
+        undone.expect("it is open").expect("it can be written")
+    }
+}
+
+fn is_restored((_, outcome): &&(Step, Outcome)) -> bool {
+    *outcome == Outcome::Restored
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    // promise undo.programs: What programs change is undone like what calls change, and nothing of others is lost.
+    #[test]
+    fn undo_of_programs_loses_nothing_of_others(events in prop::collection::vec(event(), 1..16)) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+        // What somebody else left, by its path, and what the session had there once: that cannot be told from its own.
+        let (mut of_others, mut of_session) = (Tree::new(), BTreeSet::new());
+        for event in events {
+            match event {
+                Event::Call(at, new) => {
+                    let (path, call) = (world.path(at), world.call());
+                    let parent_is_folder = path.parent().is_some_and(|folder| folder.is_dir() && !folder.is_symlink());
+                    if path.is_dir() || path.is_symlink() || !parent_is_folder {
+                        continue;
+                    }
+                    let mode = fs::metadata(&path).map_or(0o644, |about| about.permissions().mode() & 0o7777);
+                    match new {
+                        Some(new) => {
+                            let new = format!("call {new}");
+                            let old = fs::read(&path).ok();
+                            let old = old.as_deref().map_or(Old::Absent, |old| Old::File(old, mode));
+                            call.change(&path, old, State::file(new.as_bytes(), mode)).expect("recorded");
+                            fs::write(&path, new).expect("written");
+                            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("set");
+                        }
+                        None if path.exists() => {
+                            call.change(&path, Old::There, State::Absent).expect("recorded");
+                            fs::remove_file(&path).expect("removed");
+                        }
+                        None => {}
+                    }
+                    of_others.remove(&path);
+                    of_session.extend(world.tree().into_iter().filter(|(other, _)| *other == path));
+                }
+                Event::Program(acts) => {
+                    let (call, before) = (world.call(), world.tree());
+                    call.before_program().expect("it looks");
+                    acts.iter().for_each(|act| world.act(act, "program"));
+                    call.after_program().expect("it looks");
+                    let after = world.tree();
+                    of_others.retain(|path, _| before.get(path) == after.get(path));
+                    of_session.extend(after.clone().into_iter().filter(|(path, what)| before.get(path) != Some(what)));
+                    // At once it is taken back whole.
+                    if before != after {
+                        let outcomes = world.undo(1);
+                        prop_assert!(outcomes.iter().all(|outcome| is_restored(&outcome)), "{outcomes:?}");
+                        prop_assert_eq!(world.tree(), before);
+                        let outcomes = world.undo(1);
+                        prop_assert!(outcomes.iter().all(|outcome| is_restored(&outcome)), "{outcomes:?}");
+                        prop_assert_eq!(world.tree(), after);
+                    }
+                }
+                Event::Other(act) => {
+                    world.written += 1;
+                    let before = world.tree();
+                    world.act(&act, &format!("other {}", world.written));
+                    let after = world.tree();
+                    of_others.retain(|path, _| after.contains_key(path));
+                    let is_theirs = |entry: &(PathBuf, String)| before.get(&entry.0) != Some(&entry.1);
+                    of_others.extend(after.into_iter().filter(is_theirs).filter(|entry| !of_session.contains(entry)));
+                }
+                Event::Undo(calls) => {
+                    let before = world.tree();
+                    let outcomes = world.undo(calls);
+                    let after = world.tree();
+                    for (path, what) in &of_others {
+                        prop_assert_eq!(after.get(path), Some(what), "{:?}", outcomes);
+                    }
+                    let restored: BTreeSet<&Path> =
+                        outcomes.iter().filter(is_restored).map(|(step, _)| step.path.as_path()).collect();
+                    for path in before.keys().chain(after.keys()) {
+                        let same = before.get(path) == after.get(path);
+                        prop_assert!(same || restored.contains(path.as_path()), "{path:?} {outcomes:?}");
+                    }
+                    if !restored.is_empty() {
+                        let again = world.undo(1);
+                        let is_back = |(_, outcome): &(Step, Outcome)| !matches!(outcome, Outcome::LeftAlone(_));
+                        prop_assert!(again.iter().all(is_back), "{again:?}");
+                        prop_assert_eq!(world.tree(), before);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// promise undo.links: No link is followed: what is behind one is neither kept nor changed.
+#[test]
+fn undo_of_a_folder_that_was_swapped_for_a_link_leads_nowhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().canonicalize().expect("it is there");
+    let outside = folder.join("outside");
+    fs::create_dir(&outside).expect("made");
+    fs::write(outside.join("x"), "secret").expect("written");
+    let mut world = World::new(&folder);
+    world.act(&Act::Write(3, 1), "mine");
+    let before = world.tree();
+    let call = world.call();
+    call.before_program().expect("it looks");
+    fs::rename(world.root.join("d"), world.root.join("b")).expect("renamed");
+    symlink(&outside, world.root.join("d")).expect("linked");
+    call.after_program().expect("it looks");
+    // A second look, through the link by then.
+    let call = world.call();
+    call.before_program().expect("it looks");
+    fs::remove_file(world.root.join("d")).expect("removed");
+    call.after_program().expect("it looks");
+    // Somebody else's: spelled another way.
+    symlink(world.root.join("../outside"), world.root.join("d")).expect("linked");
+    let outcomes = world.undo(2);
+    let is_left = |path: &str| {
+        let step = outcomes.iter().find(|(step, _)| step.path == world.root.join(path));
+        step.is_some_and(|(_, outcome)| matches!(outcome, Outcome::LeftAlone(_)))
+    };
+    assert!(is_left("d") && is_left("d/x"), "{outcomes:?}");
+    assert_eq!(fs::read_to_string(outside.join("x")).expect("text"), "secret");
+    assert_eq!(fs::read_dir(&outside).expect("a folder").count(), 1);
+    let kept = fs::read_dir(folder.join("s.undo/objects")).expect("a folder");
+    assert!(kept.map(|entry| fs::read(entry.expect("an entry").path()).expect("read")).all(|kept| kept != b"secret"));
+    fs::remove_file(world.root.join("d")).expect("removed");
+    world.undo(3);
+    assert_eq!(world.tree(), before);
+}

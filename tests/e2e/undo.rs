@@ -1,0 +1,146 @@
+//! Undo, the real binary: what calls and programs changed is listed and taken back, and nothing else is touched.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use host_tests::host::{Ended, Host};
+use serde_json::{Value, json};
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({"chunks": [{"call": {"name": name, "arguments": arguments}}]})
+}
+
+/// A session that has edited, written and removed files, by calls and by a program.
+fn changed() -> Host {
+    let program = "echo made > made && mkdir new && echo x > new/x && rm gone && echo more >> seen && ln -s made link";
+    let host = Host::scripted(
+        &[
+            call("edit", json!({"path": "seen", "old_string": "before", "new_string": "edited"})),
+            call("shell", json!({"command": program})),
+            call("write_file", json!({"path": "deep/er/file", "content": "written\n"})),
+            call("shell", json!({"command": "echo again > made"})),
+            json!({"chunks": [{"text": "Done."}]}),
+        ],
+        &["--approval-mode", "yolo", "Change it"],
+    );
+    let at = |name: &str| host.repository().join(name);
+    fs::write(at("seen"), "before\n").expect("written");
+    fs::write(at("gone"), "to be removed\n").expect("written");
+    fs::write(at("kept"), "kept\n").expect("written");
+    host
+}
+
+fn run(host: &Host) {
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+}
+
+/// Everything in the repository, with the contents of files and what links say.
+fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut tree = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let what = if path.is_symlink() {
+                format!("-> {}", fs::read_link(&path).expect("a link").display())
+            } else if path.is_dir() {
+                folders.push(path.clone());
+                "folder".to_owned()
+            } else {
+                fs::read_to_string(&path).expect("text")
+            };
+            tree.insert(path.strip_prefix(root).expect("beneath").to_owned(), what);
+        }
+    }
+    tree
+}
+
+fn undo(host: &Host, arguments: &[&str]) -> Ended {
+    let all: Vec<&str> = std::iter::once("undo").chain(arguments.iter().copied()).collect();
+    host.run_of(&all)
+}
+
+// promise undo.restores: What a session changed in files is undone call by call, and so is an undo.
+#[test]
+fn undo_takes_back_calls_and_programs_and_can_be_undone() {
+    let host = changed();
+    let before = tree(host.repository());
+    run(&host);
+    let after = tree(host.repository());
+    assert_eq!(after[Path::new("seen")], "edited\nmore\n");
+
+    let listed = undo(&host, &["--json"]).json();
+    let files = |call: usize| {
+        let files = listed["calls"][call]["files"].as_array().expect("a list").iter();
+        files
+            .map(|file| {
+                format!("{} {}", file["kind"].as_str().expect("a text"), file["path"].as_str().expect("a text"))
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(files(0), ["changed seen"]);
+    let mut of_program = files(1);
+    of_program.sort();
+    assert_eq!(
+        of_program,
+        ["changed seen", "created link", "created made", "created new/", "created new/x", "removed gone"]
+    );
+    assert_eq!(files(2), ["created deep/", "created deep/er/", "created deep/er/file"]);
+    assert_eq!(files(3), ["changed made"]);
+    assert_eq!(listed["calls"].as_array().map(Vec::len), Some(4));
+
+    let ended = undo(&host, &["--to", "3"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    assert_eq!(ended.stdout, "removed deep/\nremoved deep/er/\nremoved deep/er/file\nrestored made\n");
+    let ended = undo(&host, &["--to", "1"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(tree(host.repository()), before);
+    // The undos are calls 5 and 6.
+    let ended = undo(&host, &["--to", "5"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(tree(host.repository()), after);
+}
+
+// promise undo.conflict: A file that changed since the session left it is shown and never touched.
+#[test]
+fn undo_never_touches_what_changed_since() {
+    let host = changed();
+    run(&host);
+    let at = |name: &str| host.repository().join(name);
+    fs::write(at("seen"), "mine\n").expect("written");
+    fs::write(at("new/mine"), "mine\n").expect("written");
+    fs::remove_file(at("made")).expect("removed");
+    fs::write(at("gone"), "mine again\n").expect("written");
+    let ended = undo(&host, &["--to", "1"]);
+    assert_eq!(ended.code, Some(54), "{ended:?}");
+    for line in [
+        "left alone seen: it has changed since",
+        "left alone gone: it has changed since",
+        "left alone new/: something else is in it now",
+        "removed new/x",
+        "removed link",
+        "made is as before already",
+    ] {
+        assert!(ended.stdout.lines().any(|shown| shown == line), "{line}: {}", ended.stdout);
+    }
+    let content = |name: &str| fs::read_to_string(at(name)).expect("text");
+    assert_eq!(
+        (content("seen"), content("new/mine"), content("gone")),
+        ("mine\n".into(), "mine\n".into(), "mine again\n".into())
+    );
+    assert!(!at("new/x").exists() && !at("made").exists() && !at("deep").exists());
+}
+
+#[test]
+fn undo_of_what_is_not_there_says_so() {
+    let host = Host::scripted(&[json!({"chunks": [{"text": "Done."}]})], &["Nothing"]);
+    let ended = undo(&host, &[]);
+    assert_eq!(ended.code, Some(42), "{ended:?}");
+    run(&host);
+    let ended = undo(&host, &[]);
+    assert!(ended.code == Some(0) && ended.stdout.ends_with("changed no files\n"), "{ended:?}");
+    let ended = undo(&host, &["--to", "2"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("there is no call 2 that changed files"), "{ended:?}");
+}
