@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use host_plugin::Invocation;
+use host_tests::Bench;
 use host_tests::host::{Ended, Host};
 use serde_json::{Value, json};
 
@@ -143,4 +146,65 @@ fn undo_of_what_is_not_there_says_so() {
     assert!(ended.code == Some(0) && ended.stdout.ends_with("changed no files\n"), "{ended:?}");
     let ended = undo(&host, &["--to", "2"]);
     assert!(ended.code == Some(42) && ended.stderr.contains("there is no call 2 that changed files"), "{ended:?}");
+}
+
+// promise undo.first: What cannot be kept is not changed: no file is written, and no program starts.
+#[tokio::test]
+async fn undo_comes_first_nothing_changes_that_cannot_be_kept() {
+    for (tool, grants, arguments, words) in [
+        (
+            "write_file",
+            &["fs-read=.", "fs-write=."][..],
+            json!({"path": "kept", "content": "new\n"}),
+            "it was not changed, since what it was before cannot be kept",
+        ),
+        (
+            "shell",
+            &["process=*", "fs-read=.", "fs-write=."],
+            json!({"command": "echo new > kept"}),
+            "no program was started, since what it may change cannot be kept",
+        ),
+    ] {
+        let bench = Bench::built_in(tool, grants);
+        bench.file("kept", "old\n");
+        // A file is where the folder of the journal should be.
+        let taken = bench.outside().join("taken");
+        fs::write(&taken, "").expect("written");
+        let recorder = host_plugin::recorder(taken);
+        recorder.set_roots([bench.root()]);
+        let invocation = bench.invocation(tool, arguments);
+        let output = bench.invoke(Invocation { changes: Some(Arc::new(recorder)), ..invocation }).await;
+        let answer = output.map_or_else(|error| error.to_string(), |output| host_tests::text(&output));
+        assert!(answer.contains(words), "{tool}: {answer}");
+        assert_eq!(bench.content("kept"), "old\n", "{tool}");
+    }
+}
+
+// promise undo.not-kept: What is not kept is listed with the reason, and undo leaves it alone.
+#[test]
+fn undo_names_what_was_not_kept() {
+    let host = Host::scripted(
+        &[
+            call("shell", json!({"command": "echo small > large; echo small > small"})),
+            json!({"chunks": [{"text": "Done."}]}),
+        ],
+        &["--approval-mode", "yolo", "Change it"],
+    );
+    let at = |name: &str| host.repository().join(name);
+    fs::write(at("large"), vec![b'x'; 9 << 20]).expect("written");
+    fs::write(at("small"), "before\n").expect("written");
+    run(&host);
+    let listed = undo(&host, &[]);
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    for line in [
+        "~ large (not kept: 9437184 bytes are too many to keep)",
+        "`echo small > large; echo small > small` was not confined: what it changed outside of the workspace is not kept",
+    ] {
+        assert!(listed.stdout.contains(line), "{line}: {}", listed.stdout);
+    }
+    let ended = undo(&host, &["--to", "1"]);
+    assert_eq!(ended.code, Some(54), "{ended:?}");
+    assert!(ended.stdout.contains("left alone large: what it was is not kept: 9437184 bytes"), "{}", ended.stdout);
+    let content = |name: &str| fs::read_to_string(at(name)).expect("text");
+    assert_eq!((content("large"), content("small")), ("small\n".into(), "before\n".into()));
 }

@@ -187,6 +187,7 @@ pub fn text(question: &Question) -> String {
         }
     }
     page.list("reason", question.reasons.iter().cloned(), LISTED);
+    page.list("cannot be undone", question.not_undone.iter().cloned(), LISTED);
     page.0
 }
 
@@ -276,6 +277,7 @@ mod tests {
             commands: Vec::new(),
             touches: Grants::none(),
             reasons: Vec::new(),
+            not_undone: Vec::new(),
             mode: ApprovalMode::Default,
             always: vec![Always {
                 answer: Lasting::Always,

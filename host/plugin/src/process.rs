@@ -148,15 +148,17 @@ impl CallState {
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
         // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
+        let mut granted = Vec::new();
         let network = confinement.as_mut().map(|confinement| {
             let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
+            granted = permit.resources().writes;
             if let Some(more) = widen(confinement, permit.resources()) {
                 note = Some(note.take().unwrap_or_default() + &more);
             }
             network(permit, kept_from.clone())
         });
         let (file, first) = file_of(program)?;
-        self.not_kept(&command_line(permit.argv()), confinement.as_ref(), lasts)?;
+        self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
         let started = host_process::start(
             &host_process::Command {
                 program: file,

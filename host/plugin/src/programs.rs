@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::{fs, io};
 
-use host_process::{ConfineMode, Confinement, level};
+use host_process::{ConfineMode, Confinement, Wall, level};
 use tempfile::TempDir;
 
 /// Returns the words of each command that a command runs.
@@ -40,10 +40,32 @@ pub(crate) enum Offer {
     Write(PathBuf),
 }
 
+/// Where a program may change files whose contents are not kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unkept {
+    /// Everywhere outside of the workspace.
+    Elsewhere,
+    /// In this folder, or this file.
+    In(PathBuf),
+}
+
 impl ProgramAccess {
     /// Whether programs are confined by every wall.
     pub fn is_complete(&self) -> bool {
         self.mode != ConfineMode::Off && level().missing().iter().all(|missing| missing.is_covered)
+    }
+
+    /// Returns where programs may change files whose contents are not kept, besides the given folders.
+    fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
+        let has_walls = self.mode != ConfineMode::Off
+            && !level().missing().iter().any(|missing| missing.wall == Wall::Files && !missing.is_covered);
+        if !has_walls {
+            return vec![Unkept::Elsewhere];
+        }
+        let outside = self.writable.iter().filter(|path| !is_kept(path));
+        // The repository's own folder is named once, in the documents.
+        let outside = outside.filter(|path| !path.components().any(|part| part.as_os_str() == ".git"));
+        outside.cloned().map(Unkept::In).collect()
     }
 
     /// Returns what could be granted to a program that failed with this path; `None` if nothing that a user is asked about
@@ -133,6 +155,11 @@ impl Programs {
     /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
     pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
         self.access().offer(path, changes)
+    }
+
+    /// Returns where programs may change files whose contents are not kept, besides where this says that they are.
+    pub(crate) fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
+        self.access().unkept(is_kept)
     }
 
     /// Returns the commands that a command runs.

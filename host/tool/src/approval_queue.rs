@@ -47,6 +47,8 @@ pub struct Question {
     pub touches: Grants,
     /// The reasons for asking, a line for each.
     pub reasons: Vec<String>,
+    /// What of the call's changes cannot be undone, as far as that is known: a noun phrase each.
+    pub not_undone: Vec<String>,
     /// The approval mode of the run.
     pub mode: ApprovalMode,
     /// The answers besides yes and no, each with what it would allow from now on.

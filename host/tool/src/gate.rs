@@ -364,6 +364,7 @@ impl Gate {
             touches: intent.touches.clone(),
             reasons: asked_because(verdict).into_iter().chain(besides).collect(),
             commands,
+            not_undone: intent.not_undone.clone(),
             mode: self.mode,
             objection,
         }

@@ -154,6 +154,7 @@ impl PluginTool {
             at_most: at_most.clone(),
             origin: self.origin(),
             refusal: None,
+            not_undone: Vec::new(),
             mcp: self.mcp.clone(),
         };
         if at_most.le(&at_most.reading()) {
@@ -201,7 +202,21 @@ impl PluginTool {
         };
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
-        Ok(Intent { confirmation: Some(confirmation), touches, refusal, ..quiet })
+        let not_undone = self.not_undone(&confirmation);
+        Ok(Intent { confirmation: Some(confirmation), touches, refusal, not_undone, ..quiet })
+    }
+
+    /// Returns what of the call's changes cannot be undone.
+    fn not_undone(&self, confirmation: &Confirmation) -> Vec<String> {
+        match (&self.sandbox.changes, confirmation) {
+            (Some(changes), Confirmation::Exec { background, .. }) => {
+                // While the user reads the question.
+                changes.prepare_early();
+                self.sandbox.runtime.not_undone(changes, *background)
+            }
+            (Some(_), Confirmation::Mcp { .. }) => vec!["what the server changes outside of the workspace".to_owned()],
+            (None, _) | (_, Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call) => Vec::new(),
+        }
     }
 
     /// Adds what this very command was kept from.

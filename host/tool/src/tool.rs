@@ -101,6 +101,8 @@ pub struct Intent {
     pub origin: Option<Origin>,
     /// The denial for the model if the call ran with what is granted; `None` if that covers it.
     pub refusal: Option<String>,
+    /// What of its changes cannot be undone, as far as that is known: a noun phrase each.
+    pub not_undone: Vec<String>,
     /// The tool of an MCP server that it calls.
     pub mcp: Option<Arc<McpTarget>>,
 }

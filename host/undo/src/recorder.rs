@@ -20,12 +20,21 @@ pub struct Recorder {
     /// The folder of the journal.
     folder: PathBuf,
     rules: Box<RulesOf>,
+    folders: Mutex<Folders>,
+    /// Held while the folders are looked at, which can take seconds.
     inner: Mutex<Inner>,
 }
 
-struct Inner {
-    /// The folders that are looked at for what programs change: real paths, none beneath another.
+/// The folders that are looked at for what programs change.
+#[derive(Default)]
+struct Folders {
+    /// Real paths, none beneath another.
     roots: Vec<PathBuf>,
+    /// Those that cannot be looked at, and why.
+    unseen: Vec<(PathBuf, String)>,
+}
+
+struct Inner {
     journal: Option<Journal>,
     snapshots: Vec<Snapshot>,
     /// The number of changes when the snapshots were last up to date.
@@ -62,8 +71,8 @@ impl Recorder {
     /// Creates a recorder with its journal in a folder. Nothing is opened yet. What folders the rules leave out is not
     /// looked at for changes of programs.
     pub fn new(folder: PathBuf, rules: Box<RulesOf>) -> Self {
-        let inner = Inner { roots: Vec::new(), journal: None, snapshots: Vec::new(), looked_at: 0 };
-        Self { folder, rules, inner: Mutex::new(inner) }
+        let inner = Inner { journal: None, snapshots: Vec::new(), looked_at: 0 };
+        Self { folder, rules, folders: Mutex::default(), inner: Mutex::new(inner) }
     }
 
     /// Sets the folders in which programs change files: the workspace, and what the user added.
@@ -72,14 +81,46 @@ impl Recorder {
         all.sort();
         // One beneath another comes behind it.
         all.dedup_by(|next, kept| next.starts_with(kept));
-        let mut inner = self.inner();
-        inner.snapshots.retain(|snapshot| all.iter().any(|root| root == snapshot.root()));
-        inner.roots = all;
+        *self.folders() = Folders { roots: all, unseen: Vec::new() };
     }
 
     /// Returns whether a path is in a folder where the changes of programs are kept.
     pub fn covers(&self, path: &Path) -> bool {
-        self.inner().roots.iter().any(|root| path.starts_with(root))
+        self.folders().roots.iter().any(|root| path.starts_with(root))
+    }
+
+    /// Returns the folders of which the changes of programs are not kept, and why: a clause. It is known once they were
+    /// looked at.
+    pub fn unseen(&self) -> Vec<(PathBuf, String)> {
+        self.folders().unseen.clone()
+    }
+
+    /// Looks at the folders before any program runs in them, so that the first one does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be used.
+    pub fn prepare(&self) -> Result<(), JournalError> {
+        self.look(None)
+    }
+
+    /// Starts [`Recorder::prepare`] on a thread of its own, unless the folders were looked at before.
+    pub fn prepare_early(self: &Arc<Self>) {
+        // One that is busy is looking.
+        if self.inner.try_lock().is_ok_and(|inner| inner.snapshots.is_empty() && self.folders().unseen.is_empty()) {
+            let recorder = Arc::clone(self);
+            // The program itself finds what fails here.
+            std::thread::spawn(move || recorder.prepare().ok());
+        }
+    }
+
+    /// Looks at the folders, and writes down what changed as changes of this call; `None` writes nothing down.
+    fn look(&self, call: Option<&str>) -> Result<(), JournalError> {
+        let mut inner = self.inner();
+        let roots = self.folders().roots.clone();
+        let unseen = inner.look(&self.folder, &roots, &*self.rules, call)?;
+        self.folders().unseen = unseen;
+        Ok(())
     }
 
     /// The folder of the journal.
@@ -94,6 +135,10 @@ impl Recorder {
     /// When it cannot be opened.
     pub fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> T) -> Result<T, JournalError> {
         Ok(work(self.inner().journal(&self.folder)?))
+    }
+
+    fn folders(&self) -> MutexGuard<'_, Folders> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -112,11 +157,20 @@ impl Inner {
             .ok_or_else(|| JournalError::Io { path: folder.to_owned(), cause: io::Error::other("it is not open") })
     }
 
-    /// Looks at the folders, and writes down what changed as changes of this call; `None` writes nothing down.
-    fn look(&mut self, folder: &Path, rules: &RulesOf, call: Option<&str>) -> Result<(), JournalError> {
+    /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked at,
+    /// and why.
+    fn look(
+        &mut self,
+        folder: &Path,
+        roots: &[PathBuf],
+        rules: &RulesOf,
+        call: Option<&str>,
+    ) -> Result<Vec<(PathBuf, String)>, JournalError> {
+        let mut unseen = Vec::new();
         self.journal(folder)?;
-        let Self { roots, journal: Some(journal), snapshots, looked_at } = self else { return Ok(()) };
-        for root in roots.iter() {
+        let Self { journal: Some(journal), snapshots, looked_at } = self else { return Ok(unseen) };
+        snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
+        for root in roots {
             let at = match snapshots.iter().position(|snapshot| snapshot.root() == root) {
                 Some(at) => at,
                 None => {
@@ -134,6 +188,7 @@ impl Inner {
                 }
                 Err(error) => {
                     snapshots.swap_remove(at);
+                    unseen.push((root.clone(), error.to_string()));
                     if let Some(call) = call {
                         journal.record_gap(call, &not_looked_at(root, &error))?;
                     }
@@ -141,7 +196,7 @@ impl Inner {
             }
         }
         *looked_at = journal.changes().len();
-        Ok(())
+        Ok(unseen)
     }
 }
 
@@ -254,7 +309,7 @@ impl CallRecorder {
     ///
     /// When the journal cannot be used; then it must not run.
     pub fn before_program(&self) -> Result<(), JournalError> {
-        self.recorder.inner().look(&self.recorder.folder, &*self.recorder.rules, None)
+        self.recorder.prepare()
     }
 
     /// Writes down what a program changed that ended.
@@ -263,7 +318,7 @@ impl CallRecorder {
     ///
     /// When the journal cannot be written.
     pub fn after_program(&self) -> Result<(), JournalError> {
-        self.recorder.inner().look(&self.recorder.folder, &*self.recorder.rules, Some(&self.call))
+        self.recorder.look(Some(&self.call))
     }
 
     /// Writes down that the call may have changed something of which nothing is kept. See [`Gap`](crate::Gap).

@@ -101,6 +101,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         }
     }
     page.list("reason", question.reasons.iter().cloned());
+    page.list("cannot be undone", question.not_undone.iter().cloned());
     let is_of_server = matches!(question.confirmation, Confirmation::Mcp { .. });
     if let Some(origin) =
         question.origin.as_ref().filter(|origin| !is_of_server && origin.plugin.as_str() != question.call.name.as_str())

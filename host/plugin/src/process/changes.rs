@@ -3,12 +3,15 @@
 //! Promises: a program does not start if what it may change cannot be kept; what is known not to be kept is written down
 //! before it starts; what it changed is written down when it has ended, also when its call was dropped.
 
-use host_message::with_causes;
-use host_process::Confinement;
-use host_undo::CallRecorder;
+use std::path::{Path, PathBuf};
 
+use host_message::with_causes;
+use host_undo::{CallRecorder, Recorder};
+
+use crate::Runtime;
 use crate::bindings::process::Error;
 use crate::preview_guard::Lasts;
+use crate::programs::Unkept;
 use crate::store::CallState;
 
 /// Looks at what there is before a program changes it.
@@ -20,27 +23,39 @@ pub(super) async fn before_program(changes: Option<CallRecorder>) -> Result<(), 
 
 impl CallState {
     /// Writes down what of its changes is not kept.
-    pub(super) fn not_kept(&self, command: &str, confinement: Option<&Confinement>, lasts: Lasts) -> Result<(), Error> {
+    pub(super) fn not_kept(&self, command: &str, granted: &[PathBuf], lasts: Lasts) -> Result<(), Error> {
         let Some(changes) = &self.changes else { return Ok(()) };
         let command = host_text::excerpt(command, 60);
-        let mut gaps = Vec::new();
-        match confinement {
-            None => {
-                gaps.push(format!("`{command}` was not confined: what it changed outside of the workspace is not kept"))
-            }
-            Some(confinement) => {
-                let outside = confinement.writable.iter().filter(|path| !changes.recorder().covers(path));
-                // The repository's own folder is said once, in the documents.
-                let outside = outside.filter(|path| !path.components().any(|part| part.as_os_str() == ".git"));
-                gaps.extend(
-                    outside.map(|path| format!("what `{command}` changed in `{}` is not kept", path.display())),
-                );
-            }
+        let is_kept = |path: &Path| changes.recorder().covers(path);
+        let mut unkept = self.shared.programs.unkept(is_kept);
+        if unkept != [Unkept::Elsewhere] {
+            unkept.extend(granted.iter().filter(|path| !is_kept(path)).cloned().map(Unkept::In));
         }
-        if lasts == Lasts::Session {
-            gaps.push(format!("`{command}` went on in the background: what it changed later is not kept"));
-        }
-        gaps.iter().try_for_each(|why| changes.gap(why)).map_err(|error| cannot_be_kept(&error))
+        let in_files = unkept.iter().map(|place| match place {
+            Unkept::Elsewhere => {
+                format!("`{command}` was not confined: what it changed outside of the workspace is not kept")
+            }
+            Unkept::In(path) => format!("what `{command}` changed in `{}` is not kept", path.display()),
+        });
+        let later = format!("`{command}` went on in the background: what it changed later is not kept");
+        let mut gaps = in_files.chain((lasts == Lasts::Session).then_some(later));
+        gaps.try_for_each(|why| changes.gap(&why)).map_err(|error| cannot_be_kept(&error))
+    }
+}
+
+impl Runtime {
+    /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts: a
+    /// noun phrase each, such as `its changes outside of the workspace`.
+    pub fn not_undone(&self, recorder: &Recorder, in_background: bool) -> Vec<String> {
+        let unkept = self.shared().programs.unkept(|path| recorder.covers(path));
+        let in_files = unkept.iter().map(|place| match place {
+            Unkept::Elsewhere => "its changes outside of the workspace".to_owned(),
+            Unkept::In(path) => format!("its changes in `{}`", path.display()),
+        });
+        let unseen =
+            recorder.unseen().into_iter().map(|(root, why)| format!("its changes in `{}`: {why}", root.display()));
+        let later = in_background.then(|| "what it changes in the background".to_owned());
+        in_files.chain(unseen).chain(later).collect()
     }
 }
 

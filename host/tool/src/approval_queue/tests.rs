@@ -17,6 +17,7 @@ fn question() -> Question {
         commands: Vec::new(),
         touches: Grants::none(),
         reasons: Vec::new(),
+        not_undone: Vec::new(),
         mode: ApprovalMode::Default,
         always: Vec::new(),
         objection: None,

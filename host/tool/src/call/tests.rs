@@ -39,6 +39,7 @@ fn question() -> Question {
         commands: Vec::new(),
         touches: host_capability::Grants::none(),
         reasons: Vec::new(),
+        not_undone: Vec::new(),
         mode: ApprovalMode::Default,
         always: Vec::new(),
         objection: None,

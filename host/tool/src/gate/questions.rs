@@ -140,6 +140,7 @@ impl CallQuestions {
             commands: Vec::new(),
             touches,
             reasons: Vec::new(),
+            not_undone: Vec::new(),
             mode: self.gate.mode,
             always: Vec::new(),
             objection: None,

@@ -92,8 +92,10 @@ impl Tool for Fake {
             .with(scope(Capability::Http, EVERY_SERVER));
         let (confirmation, origin) = (Some(confirmation), self.origin());
         let refusal = Some("`fake` has no grant for it".to_owned());
-        async move { Ok(Intent { confirmation, touches, granted: granted(), at_most, origin, refusal, mcp: None }) }
-            .boxed()
+        async move {
+            Ok(Intent { confirmation, touches, granted: granted(), at_most, origin, refusal, ..Intent::default() })
+        }
+        .boxed()
     }
 
     fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, _: CancellationToken) -> ReviseFuture<'a> {

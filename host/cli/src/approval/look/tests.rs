@@ -27,6 +27,7 @@ fn question(confirmation: Confirmation) -> Question {
         commands,
         touches: Grants::none(),
         reasons: vec!["by the rule at mine.toml:1".to_owned()],
+        not_undone: Vec::new(),
         mode: ApprovalMode::Default,
         always: Vec::new(),
         objection: None,
