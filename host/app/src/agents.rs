@@ -1,19 +1,23 @@
-//! All agents: the built-in ones, those in the user's folder and those of a trusted project, with their configuration.
+//! All agents: the built-in ones, those in the user's folder, those of a trusted project and those that plugins bring, with
+//! their configuration.
 //!
 //! An agent's file is parsed strictly, and an invalid one stops the command: a silently missing agent would be noticed
 //! much later. Two agents with the same name also stop it, wherever they come from: a name must not call a different
-//! agent from the one that the caller knows.
+//! agent from the one that the caller knows. What a plugin brings is not the user's to mend: an agent of it that is invalid
+//! or has the name of another one is left out, and that is said.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
+use host_manifest::FileKind;
 use host_text::name_help;
 
 use crate::configuration::{self, AtLeastOne, Configuration};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::{self, Model};
+use crate::plugins::{BroughtText, LoadedPlugin};
 use crate::project::{Part, Project, ProjectFile};
 
 /// The folder for agents, in the user's configuration folder.
@@ -40,15 +44,26 @@ pub enum Source {
     BuiltIn,
     /// In this file.
     File(PathBuf),
+    /// In the plugin with this name.
+    Plugin(String),
 }
 
 /// All agents, in the order of their names.
 #[derive(Debug)]
-pub struct Agents(Vec<Agent>);
+pub struct Agents {
+    agents: Vec<Agent>,
+    /// Why agents of plugins are left out, a line each.
+    left_out: Vec<String>,
+}
 
 impl Agents {
     /// Reads them; those of a project from the files that were trusted.
-    pub fn read(folders: &Folders, configuration: &Configuration, of_project: &[ProjectFile]) -> Result<Self, Failure> {
+    pub fn read(
+        folders: &Folders,
+        configuration: &Configuration,
+        of_project: &[ProjectFile],
+        plugins: &[LoadedPlugin],
+    ) -> Result<Self, Failure> {
         let built_in = Declared::built_in().map_err(wrong)?;
         let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
         for file in files(&folders.configuration.join(FOLDER))? {
@@ -71,7 +86,10 @@ impl Agents {
                     .help("give one of them another name"));
             }
         }
-        let mut agents = Self(agents);
+        let mut agents = Self { agents, left_out: Vec::new() };
+        for brought in plugins.iter().flat_map(|plugin| plugin.brought(FileKind::Agent)) {
+            agents.add_brought(brought);
+        }
         for (name, settings) in &configuration.agents {
             agents.find_mut(name)?.configure(settings);
         }
@@ -81,22 +99,48 @@ impl Agents {
         Ok(agents)
     }
 
+    fn add_brought(&mut self, brought: BroughtText) {
+        let BroughtText { plugin, path, text } = brought;
+        let left_out = match Declared::parse(&text, Path::new(&path)) {
+            Ok(declared) => {
+                let name = declared.definition.name.clone();
+                match self.agents.binary_search_by(|agent| agent.name().cmp(&name)) {
+                    Err(at) => {
+                        let source = Source::Plugin(plugin);
+                        return self.agents.insert(at, Agent { declared, source, enabled: true });
+                    }
+                    Ok(at) => {
+                        let other = self.agents.get(at).map(|agent| agent.source.to_string()).unwrap_or_default();
+                        format!("the agent `{name}` of the plugin `{plugin}` is not used: there is one {other}")
+                    }
+                }
+            }
+            Err(error) => format!("`{path}` of the plugin `{plugin}` is not used: {error}"),
+        };
+        self.left_out.push(left_out);
+    }
+
     /// All of them.
     pub fn all(&self) -> &[Agent] {
-        &self.0
+        &self.agents
+    }
+
+    /// Returns why agents that plugins bring are left out, a line each.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// Returns the agent with this name. The error mentions the project if that is not trusted and might declare it.
     pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
-        self.0.iter().find(|agent| agent.name() == name).ok_or_else(|| {
+        self.agents.iter().find(|agent| agent.name() == name).ok_or_else(|| {
             let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
             withheld.flatten().unwrap_or_else(|| self.unknown(name))
         })
     }
 
     fn find_mut(&mut self, name: &str) -> Result<&mut Agent, Failure> {
-        match self.0.iter().position(|agent| agent.name() == name) {
-            Some(at) => Ok(&mut self.0[at]),
+        match self.agents.iter().position(|agent| agent.name() == name) {
+            Some(at) => Ok(&mut self.agents[at]),
             None => {
                 let Failure { message, help, .. } = self.unknown(name);
                 let failure = Failure::configuration(format!("`[agents.{name}]` has no effect: {message}"));
@@ -106,7 +150,7 @@ impl Agents {
     }
 
     fn unknown(&self, name: &str) -> Failure {
-        let known = self.0.iter().map(Agent::name);
+        let known = self.agents.iter().map(Agent::name);
         Failure::input(format!("there is no agent `{name}`")).help(name_help(
             name,
             known,
@@ -170,6 +214,7 @@ impl std::fmt::Display for Source {
         match self {
             Self::BuiltIn => f.write_str("built in"),
             Self::File(path) => write!(f, "in `{}`", path.display()),
+            Self::Plugin(name) => write!(f, "in the plugin `{name}`"),
         }
     }
 }

@@ -155,7 +155,7 @@ impl App {
             mcp.iter().flat_map(|servers| servers.servers()).any(|known| Some(known.name.as_str()) == server)
         };
         if is_whole && !policies::about_no_tool(&policy, &tools, is_of_server).is_empty() {
-            let agents = Agents::read(&folders, &configuration, &files.agents)?;
+            let agents = Agents::read(&folders, &configuration, &files.agents, &plugins)?;
             tools.extend(agents.all().iter().map(Agent::name));
             policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }

@@ -121,8 +121,8 @@ pub(crate) fn work_in(place: &FolderRequest, folders: &Folders) -> Result<PathBu
         return Ok(root);
     }
     Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
-        "go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder where nothing \
-         can be undone",
+        "go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder without \
+         version control",
     ))
 }
 

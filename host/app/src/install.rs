@@ -11,8 +11,9 @@ mod question;
 mod source;
 mod target;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use host_agent::Declared;
 use host_bundle::{Allow, Bundle, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
 use host_capability::Grants;
 use host_manifest::{Changes, Manifest};
@@ -80,6 +81,8 @@ pub struct InstallOutcome {
     pub version: Version,
     /// Grants that it has without a question.
     pub agreed: Agreed,
+    /// Whether it has tools, and does not only bring files.
+    pub has_tools: bool,
     /// Why the project's list does not count yet, if it does not.
     pub note: Option<String>,
     /// The configuration that it cannot be used without.
@@ -115,17 +118,29 @@ impl Installer<'_> {
         let imports = admission::imports(&manifest.plugin_name(), bundle.component())
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         self.check_description(&bundle).await?;
+        check_agents(manifest)?;
         let before = before.as_ref().map(Bundle::manifest);
         let agreed = question::agreed_without_asking(manifest, agreed_before, &self.request.grants)?;
         let changes = before.map(|before| (before.version.clone(), Changes::between(before, manifest)));
         let (capabilities, secrets) =
             (question::new_capabilities(manifest, before), question::new_secrets(manifest, before));
+        // What the model will follow is agreed to as what a component may touch is.
+        let brings = question::new_files(manifest, before);
         // A flag that grants says nothing about secrets, and no call asks about one.
-        let is_answered =
-            self.request.yes || (secrets.is_empty() && (capabilities.is_empty() || !self.request.grants.is_empty()));
+        let is_answered = self.request.yes
+            || brings.is_empty() && secrets.is_empty() && (capabilities.is_empty() || !self.request.grants.is_empty());
         let manifest = manifest.clone();
-        let question =
-            InstallQuestion { manifest, imports, signers, not_counted, changes, capabilities, secrets, is_answered };
+        let question = InstallQuestion {
+            manifest,
+            imports,
+            signers,
+            not_counted,
+            changes,
+            capabilities,
+            secrets,
+            brings,
+            is_answered,
+        };
         Ok(InstallPlan::Ready(Box::new(Installation { bundle, locked, question, agreed })))
     }
 
@@ -205,6 +220,26 @@ impl Installer<'_> {
     }
 }
 
+/// Checks that the agents that it brings can be used.
+fn check_agents(manifest: &Manifest) -> Result<(), Failure> {
+    let wrong = |path: &str, why: String| {
+        Err(Failure::new(
+            ErrorKind::Input,
+            format!("`{}` is not installed: its agent `{path}` is invalid", manifest.name),
+        )
+        .cause(why)
+        .help("report it to its publisher"))
+    };
+    for (path, content) in manifest.files.iter().filter(|(path, _)| path.starts_with("agents/")) {
+        match std::str::from_utf8(content).map(|text| Declared::parse(text, Path::new(path))) {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return wrong(path, error.to_string()),
+            Err(error) => return wrong(path, error.to_string()),
+        }
+    }
+    Ok(())
+}
+
 impl Installation {
     /// Returns the question for the user.
     pub fn question(&self) -> &InstallQuestion {
@@ -233,7 +268,8 @@ impl Installation {
         target.list.file.plugins.insert(name.clone(), Locked { grants: agreed.clone(), ..locked });
         let note = target.save(folders)?;
         let required = settings::to_be_set(&question.manifest);
-        Ok(Some(InstallOutcome { name, version, agreed, note, required }))
+        let has_tools = !question.manifest.tools.is_empty();
+        Ok(Some(InstallOutcome { name, version, agreed, has_tools, note, required }))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: which of their tools a run can call (`app`), and what those may touch (`grants`).
 
+mod brought;
 mod file_stamps;
 mod reach;
 pub mod reload;
@@ -19,6 +20,7 @@ use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
 use host_plugin::{Digest, Plugin, Secrets};
 
+pub use self::brought::BroughtText;
 pub use self::sources::{DISCOVERED, MCP, PluginOrigin, ToolSource, built_in_plugins};
 use crate::error::Failure;
 

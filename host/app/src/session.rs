@@ -140,7 +140,7 @@ impl Session {
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
         let SessionRequest { run, resume, has_prompt, is_attended } = request;
-        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents)?;
+        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &app.plugins)?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
         let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
         let model_before = recorded.and_then(|recorded| recorded.model.clone());
@@ -149,7 +149,8 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
-        let setup::Job { definition, inputs, model, recording, notices, context_files, context_tokens } = job;
+        let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
+        notices.extend_from_slice(agents.left_out());
         let start = setup::Start {
             app: &app,
             agents: &agents,

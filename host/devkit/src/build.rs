@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host_manifest::{Build, Language, Manifest, ManifestError, Source, SourceManifest};
+use host_manifest::{Build, FilesError, Language, Manifest, ManifestError, Source, SourceManifest};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
@@ -23,12 +23,14 @@ use wit_component::ComponentEncoder;
 
 mod c;
 mod contract;
+mod files;
 mod javascript;
 mod package;
 mod python;
 mod rust;
 mod zig;
 
+pub(crate) use files::brought;
 pub use rust::{TARGET, compiler};
 
 /// The version of `wit-component` that this was built with; the workspace pins it.
@@ -118,8 +120,8 @@ pub enum BuildError {
     Nothing(PathBuf),
     /// Nothing says which language it is.
     #[error(
-        "`{}` has no Cargo.toml, and its plugin.toml names no language; write `[build]` and under it `language = \"…\"` \
-         with one of {}", .0.display(), languages()
+        "`{}` has no Cargo.toml, no skills, commands or agents, and its plugin.toml names no language; write `[build]` and \
+         under it `language = \"…\"` with one of {}", .0.display(), languages()
     )]
     NoLanguage(PathBuf),
     /// The file that a build starts from is missing.
@@ -141,6 +143,14 @@ pub enum BuildError {
         limit: usize,
         /// Of what.
         what: &'static str,
+    },
+    /// It brings a file that a plugin may not bring.
+    #[error("what the plugin in `{}` brings cannot be used: {error}", folder.display())]
+    Files {
+        /// The package.
+        folder: PathBuf,
+        /// Why.
+        error: FilesError,
     },
     /// The contract in the package cannot be used.
     #[error("the contract in `{}` cannot be used: {why}", folder.display())]
@@ -209,6 +219,9 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
         (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest),
         (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest),
         (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest),
+        (None, Some(manifest)) => {
+            return files::build(&folder, &manifest)?.map(|built| vec![built]).ok_or(BuildError::NoLanguage(folder));
+        }
         (None | Some(_), _) => return Err(BuildError::NoLanguage(folder)),
     };
     Ok(vec![one?])

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName};
 use host_files::{Mode, NewFile};
-use host_manifest::{Manifest, ManifestError, Source, SourceManifest};
+use host_manifest::{Manifest, ManifestError, Source};
 use host_plugin::{Digest, Plugin, Runtime, admission};
 
 use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
@@ -143,12 +143,13 @@ pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Re
     let (mut files, mut elsewhere, mut plugins) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
     let mut entries = BTreeMap::new();
     let mut toolchain = None;
-    for BuiltComponent { manifest, folder, component, sources, elsewhere: more, toolchain: used } in built {
+    for built in built {
+        let manifest = describe(runtime, &built).await?;
+        let BuiltComponent { folder, component, sources, elsewhere: more, toolchain: used, .. } = built;
         toolchain = Some(used);
         elsewhere.extend(more);
         let name = manifest.name.clone();
         let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
-        let manifest = describe(runtime, manifest, &component).await?;
         // The slash after the publisher must not make a folder.
         let file = name.replace('/', "+");
         files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
@@ -303,21 +304,24 @@ pub async fn compile(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>,
     Ok(built.map_err(|error| PluginError::EndedEarly(error.to_string()))??)
 }
 
-/// Completes a manifest with the tools that the component describes.
+/// Completes a manifest with the tools that the component describes, and with the files that the plugin brings.
 ///
 /// # Errors
 ///
-/// When the component is not a plugin, imports what the manifest does not declare, or does not describe itself.
-pub async fn describe(runtime: &Runtime, manifest: SourceManifest, component: &[u8]) -> Result<Manifest, PluginError> {
+/// When the component is not a plugin, imports what the manifest does not declare, or does not describe itself, or when
+/// a file may not be brought.
+pub async fn describe(runtime: &Runtime, built: &BuiltComponent) -> Result<Manifest, PluginError> {
+    let BuiltComponent { manifest, folder, component, .. } = built;
     let name = manifest.name.clone();
     let wrong =
         |error: &dyn std::error::Error| PluginError::Invalid { plugin: name.clone(), why: Reason(error.to_string()) };
-    let plugin = Plugin::new(PluginName::new(&name), component.to_vec(), Grants::none());
+    let plugin = Plugin::new(PluginName::new(&name), component.clone(), Grants::none());
     let imports = plugin.imports().map_err(|error| wrong(&error))?;
     // Imports that it does not declare would be denied at each of its calls.
     if let Some(capability) = imports.capabilities.iter().find(|it| !manifest.capabilities.contains_key(it.name())) {
         return Err(PluginError::Undeclared { plugin: name, capability });
     }
     let tools = runtime.describe(&plugin).await.map_err(|error| wrong(&error))?;
-    Manifest::new(manifest, admission::CONTRACT, tools).map_err(|error| wrong(&error))
+    let described = Manifest::new(manifest.clone(), admission::CONTRACT, tools).map_err(|error| wrong(&error))?;
+    Ok(described.with_files(build::brought(folder)?))
 }

@@ -6,6 +6,7 @@
 //!
 //! Deliberately not here: what a component does. Two components with the same manifest can behave differently.
 
+mod files;
 mod schema;
 mod settings;
 
@@ -94,6 +95,7 @@ impl Changes {
                 push(&mut found, Weight::Addition, format!("the tool `{}` is new", tool.spec.name));
             }
         }
+        files::compare(&old.files, &new.files, &mut found);
         found.sort_by_key(|change| std::cmp::Reverse(change.weight));
         Self(found)
     }

@@ -16,6 +16,15 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
         let title = tool.spec.title.as_deref().unwrap_or_default();
         text.push_str(&format!("  {}  {}\n", tool.spec.name, visible_line(title)));
     }
+    if !manifest.files.is_empty() {
+        text.push_str("\nIt brings, for the model to follow and you to call,\n");
+    }
+    for (kind, name) in manifest.files.items() {
+        let files = manifest.files.of(kind, &name);
+        let (count, bytes) = files.fold((0, 0), |(count, bytes), (_, content)| (count + 1, bytes + content.len()));
+        let count = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        text.push_str(&format!("  the {kind} {name} ({count}, {bytes} bytes)\n"));
+    }
     let asked: Vec<Capability> = Capability::ALL
         .into_iter()
         .filter(|it| imports.capabilities.contains(*it) && manifest.capabilities.contains_key(it.name()))

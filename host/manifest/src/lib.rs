@@ -17,7 +17,7 @@ mod shown;
 pub use changes::{Change, Changes, VersionVerdict, Weight};
 pub use explain::explain;
 pub use manifest::{
-    Build, ConfigKey, ConfigType, Declared, DeclaredSecret, Language, Manifest, ManifestError, Mismatch, Source,
-    SourceManifest, ToolEntry, check_name, is_name, shipped_schema, written_schema,
+    Build, ConfigKey, ConfigType, Declared, DeclaredSecret, FileKind, Files, FilesError, Language, Manifest,
+    ManifestError, Mismatch, Source, SourceManifest, ToolEntry, check_name, is_name, shipped_schema, written_schema,
 };
 pub use shown::cut;

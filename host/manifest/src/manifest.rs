@@ -8,6 +8,7 @@
 
 mod described;
 mod error;
+mod files;
 mod language;
 mod schema;
 mod settings;
@@ -30,6 +31,7 @@ use crate::shown::cut;
 
 pub use described::Mismatch;
 pub use error::{ManifestError, Source};
+pub use files::{FileKind, Files, FilesError};
 pub use language::{Build, Language};
 pub use schema::{shipped_schema, written_schema};
 pub use settings::{ConfigKey, ConfigType, DeclaredSecret};
@@ -122,6 +124,10 @@ pub struct Manifest {
     /// Its tools.
     #[schemars(with = "Vec<schema::Tool>")]
     pub tools: Vec<ToolEntry>,
+    /// What it brings besides tools, by the paths of the files: skills, commands and agents.
+    #[serde(default, skip_serializing_if = "Files::is_empty")]
+    #[schemars(with = "BTreeMap<String, files::Content>")]
+    pub files: Files,
 }
 
 /// One tool in a manifest.
@@ -194,7 +200,19 @@ impl Manifest {
             config: source.config,
             secrets: source.secrets,
             tools: entries,
+            files: Files::default(),
         })
+    }
+
+    /// Sets what the plugin brings besides tools.
+    #[must_use]
+    pub fn with_files(self, files: Files) -> Self {
+        Self { files, ..self }
+    }
+
+    /// Returns whether the plugin is nothing but files: it has no tool, and its component does nothing.
+    pub fn is_files_alone(&self) -> bool {
+        self.tools.is_empty() && !self.files.is_empty()
     }
 
     /// The largest shipped manifest, in bytes.

@@ -55,6 +55,9 @@ pub(crate) const EMPTY_WASI: &[&str] = &[
     "wasi:sockets/udp-create-socket",
 ];
 
+/// A component with nothing in it: that of a plugin which brings only files. It has no tool, and nothing calls it.
+pub const EMPTY_COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
 /// How many imports and exports are read. Protects the reader from an endless list.
 const MAX_NAMES: usize = 1_000;
 
@@ -144,6 +147,9 @@ pub enum AdmissionError {
 pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
+    }
+    if bytes == EMPTY_COMPONENT {
+        return Ok(Imports { names: Vec::new(), capabilities: CapabilitySet::default(), wasi: false, empty: false });
     }
     let not_a_component = |why: String| AdmissionError::NotAComponent { plugin: plugin.clone(), why };
     if !bytes.starts_with(b"\0asm") {

@@ -268,6 +268,9 @@ impl Runtime {
     /// If it is not a plugin, or its description breaks the contract's limits.
     pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
         let imports = plugin.imports()?;
+        if plugin.component() == admission::EMPTY_COMPONENT {
+            return Ok(Vec::new());
+        }
         let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };
         let grants = Arc::new(Grants::none());
         let (id, tool) = (CallId::new("describe"), ToolName::new("describe"));

@@ -30,6 +30,8 @@ pub struct InstallQuestion {
     pub capabilities: BTreeMap<String, String>,
     /// The servers of each secret that the user was not asked about before.
     pub secrets: BTreeMap<String, Vec<String>>,
+    /// What it brings for the model to follow and the user did not agree to before, such as ``the skill `pdf` ``.
+    pub brings: Vec<String>,
     /// Whether the request, or the lack of anything new, answers the question: then the answer is
     /// [`InstallAnswer::Install`].
     pub is_answered: bool,
@@ -71,6 +73,14 @@ pub(super) fn new_secrets(manifest: &Manifest, before: Option<&Manifest>) -> BTr
         before.is_none_or(|before| !secret.reaches_no_more_than(before))
     });
     new.map(|(name, secret)| (name.clone(), secret.servers.clone())).collect()
+}
+
+/// The skills, commands and agents that the version before did not bring, or not like this.
+pub(super) fn new_files(manifest: &Manifest, before: Option<&Manifest>) -> Vec<String> {
+    let is_new =
+        |kind, name: &str| before.is_none_or(|before| !manifest.files.of(kind, name).eq(before.files.of(kind, name)));
+    let new = manifest.files.items().into_iter().filter(|(kind, name)| is_new(*kind, name));
+    new.map(|(kind, name)| format!("the {kind} `{name}`")).collect()
 }
 
 /// A grant of the request: no more than the plugin asks for.

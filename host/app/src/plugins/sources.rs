@@ -128,7 +128,7 @@ impl ToolSource {
         let workspace = context.workspace.root();
         Ok(match self {
             Self::BuiltIn => built_in::find(workspace)?,
-            Self::Store => store::find(context, &mut others.skipped)?,
+            Self::Store => store::find(context.project, context.folders, workspace, &mut others.skipped)?,
             Self::Project => project::find(context.project, workspace),
             Self::Path(path) => path::find(path, workspace),
             Self::Command(commands) => vec![command::find(commands, context, &others.plugins, cancel).await],
@@ -164,7 +164,7 @@ impl PluginSources {
         Self { sources, settings, stamps: FileStamps::default() }
     }
 
-    /// TerminalMode at the files of all sources; whether one of them changed since the last look. It comes before the search, so
+    /// Looks at the files of all sources; returns whether one of them changed since the last look. It comes before the search, so
     /// that a change during the search is noticed by the next look.
     pub(crate) fn look(&mut self, project: &Path, folders: &Folders) -> bool {
         let mut stamps = FileStamps::default();
@@ -203,6 +203,16 @@ impl PluginSources {
         }
         Ok(all)
     }
+}
+
+/// Returns the installed plugins that can be used, for who wants to know what they bring.
+///
+/// # Errors
+///
+/// If a list or an installed plugin cannot be read.
+pub fn installed(project: &ProjectFiles, folders: &Folders, workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
+    let found = store::find(project, folders, workspace, &mut Vec::new())?;
+    Ok(found.into_iter().filter_map(|found| found.plugin.ok()).collect())
 }
 
 /// Checks that each plugin has a name of its own.

@@ -36,7 +36,7 @@ pub(super) struct ServedAgents {
 impl ServedAgents {
     /// Reads the agents. Without a model none is listed.
     pub(super) fn read(app: &App, model: Option<String>) -> Result<Self, Failure> {
-        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents)?;
+        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &app.plugins)?;
         let is_undecided = ways::is_undecided(model.as_deref(), &app.configuration, &app.environment);
         let has_any = app.configuration.run.max_subagents != Some(0);
         let enabled = agents.all().iter().filter(|agent| agent.enabled && has_any);

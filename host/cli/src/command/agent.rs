@@ -7,6 +7,7 @@ use host_app::agents::{Agent, Agents, Source};
 use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::Failure;
+use host_app::plugins::sources::installed;
 use host_app::project::Project;
 use host_message::counted;
 use host_text::{clip, visible, visible_line};
@@ -28,7 +29,9 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     printer::notes(project.note().as_slice(), environment);
     let files = project.files();
     let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
-    let agents = Agents::read(&folders, &configuration, &files.agents)?;
+    let plugins = installed(&files, &folders, &here)?;
+    let agents = Agents::read(&folders, &configuration, &files.agents, &plugins)?;
+    printer::notes(agents.left_out(), environment);
     let find = |name: &str| agents.find(name, &project);
     let out = Out::new(CancellationToken::new());
     let text = match command {
@@ -106,6 +109,7 @@ fn row(agent: &Agent) -> Value {
         "source": match &agent.source {
             Source::BuiltIn => Value::from("built-in"),
             Source::File(path) => Value::from(path.display().to_string()),
+            Source::Plugin(name) => Value::from(format!("plugin {name}")),
         },
         "enabled": agent.enabled,
         "tools": tools(definition),

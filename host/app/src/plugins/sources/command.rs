@@ -70,7 +70,7 @@ async fn load(
     cancel: &CancellationToken,
 ) -> Result<LoadedPlugin, Failure> {
     let commands = located(commands.clone(), &context.project.programs, context.folders)?;
-    let agents = Agents::read(context.folders, context.configuration, &context.project.agents)?;
+    let agents = Agents::read(context.folders, context.configuration, &context.project.agents, others)?;
     let tools = others.iter().flat_map(|plugin| &plugin.manifest.tools);
     let mut taken: BTreeSet<&str> = tools.map(|tool| tool.spec.name.as_str()).collect();
     taken.extend(agents.all().iter().map(|agent| agent.name()));

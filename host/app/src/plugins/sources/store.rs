@@ -12,16 +12,21 @@ use host_capability::Grants;
 use host_plugin::Digest;
 use jiff::Timestamp;
 
-use super::{Found, PluginOrigin, SourceContext};
+use super::{Found, PluginOrigin};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::LoadedPlugin;
 use crate::plugins::file_stamps::{FileStamps, Links};
 use crate::plugins::store::{List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
+use crate::project::ProjectFiles;
 
 /// The plugins, with the reasons to skip others in `skipped`.
-pub(super) fn find(context: &SourceContext<'_>, skipped: &mut Vec<String>) -> Result<Vec<Found>, Failure> {
-    let SourceContext { project, folders, workspace, .. } = context;
+pub(super) fn find(
+    project: &ProjectFiles,
+    folders: &Folders,
+    workspace: &Path,
+    skipped: &mut Vec<String>,
+) -> Result<Vec<Found>, Failure> {
     let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
     if let Some(file) = &project.lock {
         all.extend(List::from_project(file)?.file.plugins);
@@ -47,9 +52,9 @@ pub(super) fn find(context: &SourceContext<'_>, skipped: &mut Vec<String>) -> Re
             ));
             continue;
         }
-        let agreed = grants(&store.agreed(&locked.digest)?, workspace.root())?;
+        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
         let origin = PluginOrigin::Store(name);
-        found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace.root()), origin });
+        found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace), origin });
     }
     Ok(found)
 }

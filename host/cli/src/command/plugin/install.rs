@@ -138,8 +138,9 @@ fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
     text
 }
 
-fn result(InstallOutcome { name, version, agreed, required, .. }: &InstallOutcome) -> String {
+fn result(InstallOutcome { name, version, agreed, has_tools, required, .. }: &InstallOutcome) -> String {
     let agreed = match agreed.is_empty() {
+        true if !has_tools => "it has no tools of its own, so there is nothing to grant".to_owned(),
         true => "you are asked before each call that does more than read the workspace".to_owned(),
         false => {
             let granted: Vec<String> = agreed.iter().map(|(name, scope)| format!("{name}={scope}")).collect();

@@ -51,7 +51,7 @@ async fn plugin(path: &Path, environment: &Environment) -> Result<(Manifest, Vec
                 .help("its Cargo.toml needs the crate type `cdylib`")
         })?;
         let runtime = runtime(environment);
-        let manifest = host_devkit::describe(&runtime, built.manifest, &built.component).await.map_err(failed)?;
+        let manifest = host_devkit::describe(&runtime, &built).await.map_err(failed)?;
         return Ok((manifest, built.component, path.to_owned()));
     }
     let component = if path.is_dir() { only_component(path)? } else { path.to_owned() };

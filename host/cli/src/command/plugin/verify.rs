@@ -34,6 +34,9 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
         out.write(&format!("{text}\n"));
     } else {
         out.write(&visible_lines(&shown(&bundle, &verdict)));
+        if verify.files {
+            out.write(&visible_lines(&texts(&bundle)));
+        }
     }
     let refused = || {
         Failure::new(ErrorKind::Untrusted, format!("`{}` is not signed by a key that you trust", verify.file.display()))
@@ -74,7 +77,12 @@ fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
         let _ = writeln!(text, "{description}");
     }
     let tools: Vec<&str> = manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-    let _ = writeln!(text, "tools: {}", tools.join(", "));
+    if !tools.is_empty() {
+        let _ = writeln!(text, "tools: {}", tools.join(", "));
+    }
+    for (kind, name) in manifest.files.items() {
+        let _ = writeln!(text, "brings the {kind} {name}");
+    }
     for (capability, Declared { scope, reason, optional }) in &manifest.capabilities {
         let optional = if *optional { " (optional)" } else { "" };
         let _ = writeln!(text, "asks for {capability}{optional}: {scope}, to {}", reason.trim_start_matches("to "));
@@ -87,6 +95,24 @@ fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
         let _ = writeln!(text, "signed by {}", by.join(", "));
         for refusal in not_counted {
             let _ = writeln!(text, "not counted: {refusal}");
+        }
+    }
+    text
+}
+
+/// The files that it brings, behind a bar that no text of them can imitate.
+fn texts(bundle: &Bundle) -> String {
+    let mut text = String::new();
+    for (path, content) in bundle.manifest().files.iter() {
+        // A string takes everything.
+        let _ = writeln!(text, "\n{path}");
+        match std::str::from_utf8(content) {
+            Ok(content) => content.lines().for_each(|line| {
+                let _ = writeln!(text, "│ {line}");
+            }),
+            Err(_) => {
+                let _ = writeln!(text, "{} bytes that are no text", content.len());
+            }
         }
     }
     text
@@ -115,5 +141,6 @@ fn described(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> Value {
         "refused": refused,
         "capabilities": manifest.capabilities,
         "tools": manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect::<Vec<_>>(),
+        "files": manifest.files.iter().map(|(path, _)| path).collect::<Vec<_>>(),
     })
 }

@@ -29,13 +29,22 @@ pub(super) async fn answer(
         .iter()
         .map(|(name, servers)| format!("  your secret `{}`, sent to {}\n", exact(name), exact(&servers.join(", "))));
     let listed: String = scopes.chain(servers).collect();
-    to_stderr(&format!("\nNew requests:\n{listed}\n"));
+    if !listed.is_empty() {
+        to_stderr(&format!("\nNew requests:\n{listed}"));
+    }
+    if !question.brings.is_empty() {
+        to_stderr(&format!("\nNew for the model to follow: {}\n", question.brings.join(", ")));
+    }
+    let choices = match question.capabilities.is_empty() {
+        true => "\nInstall it? [y]es, [n]o: ",
+        false => "\nInstall it? [y]es and ask at each call, yes and [g]rant this, [n]o: ",
+    };
     trust_question::discard_what_was_typed();
     for _ in 0..TRIES {
-        to_stderr("Install it? [y]es and ask at each call, yes and [g]rant this, [n]o: ");
+        to_stderr(choices);
         match trust_question::line(stop).await?.as_deref().map(|line| line.trim().to_ascii_lowercase()).as_deref() {
             Some("y" | "yes") => return Ok(InstallAnswer::Install),
-            Some("g" | "grant") => return Ok(InstallAnswer::InstallAndGrant),
+            Some("g" | "grant") if !question.capabilities.is_empty() => return Ok(InstallAnswer::InstallAndGrant),
             Some("n" | "no") | None => return Ok(InstallAnswer::Decline),
             Some(_) => {}
         }
@@ -45,14 +54,24 @@ pub(super) async fn answer(
 
 fn nobody(question: &InstallQuestion) -> Failure {
     let capabilities = question.capabilities.keys().map(|name| format!("`{name}`"));
+    let mut wants: Vec<String> = Vec::new();
     let names: Vec<String> =
         capabilities.chain(question.secrets.keys().map(|name| format!("the secret `{name}`"))).collect();
-    let (plugin, names) = (&question.manifest.name, names.join(", "));
-    Failure::input(format!("`{plugin}` asks for {names}, and nobody can be asked")).help(
-        match question.secrets.is_empty() {
-            true => "add --yes to be asked at each call, or --grant CAPABILITY to let it without a question",
-            false => {
+    if !names.is_empty() {
+        wants.push(format!("asks for {}", names.join(", ")));
+    }
+    if !question.brings.is_empty() {
+        wants.push(format!("brings {}", question.brings.join(", ")));
+    }
+    let (plugin, wants) = (&question.manifest.name, wants.join(" and "));
+    Failure::input(format!("`{plugin}` {wants}, and nobody can be asked")).help(
+        match (question.secrets.is_empty(), question.brings.is_empty()) {
+            (true, true) => "add --yes to be asked at each call, or --grant CAPABILITY to let it without a question",
+            (false, _) => {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
+            }
+            (true, false) => {
+                "add --yes, once you have read what the model will follow: `host plugin verify FILE --files` prints it"
             }
         },
     )
