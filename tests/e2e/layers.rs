@@ -204,6 +204,7 @@ fn layers_only_users_words_and_manifests_make_a_scope() {
 fn only_plugins_and_the_agent_itself_are_tools() {
     let tools = [
         ("tool", "plugin_tool.rs"),
+        ("agent", "activate_skill.rs"),
         ("agent", "ask_user.rs"),
         ("agent", "tool_search.rs"),
         ("agent", "complete.rs"),

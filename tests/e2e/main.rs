@@ -35,6 +35,7 @@ mod sandbox;
 mod screens;
 mod session;
 mod settings;
+mod skills;
 mod tools;
 mod trust;
 mod undo;

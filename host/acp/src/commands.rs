@@ -1,9 +1,11 @@
 //! The commands of a conversation that a client can send as a prompt.
 //!
 //! They are those that a session can do by itself; what a client shows in another way, such as the mode, is none of them.
-//! Text that begins with `/` and is no command is a prompt.
+//! Those of the session, such as skills, follow; text that begins with `/` and is no command is a prompt.
 
 use agent_client_protocol::v1::schema::{AvailableCommand, AvailableCommandInput, UnstructuredCommandInput};
+use host_app::app::App;
+use host_app::session::commands::CommandEntry;
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,21 @@ pub(crate) fn parse(words: &str) -> Option<Command> {
 }
 
 /// The commands as a client lists them.
-pub(crate) fn available() -> Vec<AvailableCommand> {
+pub(crate) fn available(app: &App) -> Vec<AvailableCommand> {
+    let own = own();
+    let of_session = app.commands().into_iter().filter(|command| own.iter().all(|known| known.name != command.name));
+    let of_session: Vec<AvailableCommand> = of_session
+        .map(|CommandEntry { name, hint, description, source }| {
+            let hint = if hint.is_empty() { "what to do".to_owned() } else { hint };
+            AvailableCommand::new(name, format!("{description} ({source})"))
+                .input(AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)))
+        })
+        .collect();
+    [own, of_session].concat()
+}
+
+/// Those that each session has.
+fn own() -> Vec<AvailableCommand> {
     let hint = UnstructuredCommandInput::new("branch, commit or range; without it, what is not committed");
     vec![
         AvailableCommand::new("compact", "Compress the conversation"),
@@ -59,6 +75,6 @@ mod tests {
         ] {
             assert_eq!(parse(words), expected, "{words}");
         }
-        assert!(available().iter().all(|command| parse(&format!("/{}", command.name)).is_some()));
+        assert!(own().iter().all(|command| parse(&format!("/{}", command.name)).is_some()));
     }
 }

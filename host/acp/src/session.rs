@@ -16,7 +16,7 @@ use agent_client_protocol::v1::schema::{
 };
 use host_agent::{CompressionStatus, Left, PriceBasis, RunResult, TerminateReason};
 use host_app::app::{self, App};
-use host_app::attach::Attached;
+use host_app::attach::{Attached, Author};
 use host_app::configuration::Configuration;
 use host_app::error::{Failure, run_failure};
 use host_app::folder;
@@ -168,7 +168,7 @@ impl Task {
             () = begin.notified() => {}
             () = self.end.cancelled() => return,
         }
-        let commands = AvailableCommandsUpdate::new(commands::available());
+        let commands = AvailableCommandsUpdate::new(commands::available(self.session.app()));
         self.push(SessionUpdate::AvailableCommandsUpdate(commands));
         notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
         loop {
@@ -254,7 +254,13 @@ impl Task {
                     self.push(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title(&words))));
                     self.has_title = true;
                 }
-                match self.session.attach_supplied(&words, supplied, cancel).await {
+                let attached = match supplied.is_empty() && self.session.app().is_command(&words) {
+                    true => {
+                        self.session.command_prompt(&words, Author::User, cancel).await.map(Option::unwrap_or_default)
+                    }
+                    false => self.session.attach_supplied(&words, supplied, cancel).await,
+                };
+                match attached {
                     Ok(attached) => self.run_prompt(attached, cancel).await,
                     Err(_) if cancel.is_cancelled() => Ok(StopReason::Cancelled),
                     Err(failure) => Err(error(&failure)),

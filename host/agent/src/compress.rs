@@ -1,7 +1,7 @@
 //! Shortens a long conversation: where to cut it, what replaces its beginning, and which result to accept.
 //!
 //! Promises, whatever the model answers: a call and its response are never separated; the user's last message is kept
-//! word for word; the result is smaller than what it replaces, or nothing changes; roles still alternate. Everything
+//! word for word, and so are texts that are [kept](crate::KeptText); the result is smaller than what it replaces, or nothing changes; roles still alternate. Everything
 //! here only decides about messages and sends no request: the executor asks for the summary.
 
 mod fit;
@@ -12,6 +12,7 @@ use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role
 use host_model::estimate_contents;
 
 pub(crate) use self::fit::{Next, fitted, with_outputs_cut};
+use crate::kept::{is_kept, kept_in};
 use crate::loops::is_note;
 use crate::steering::is_steering;
 use crate::warning::is_warning;
@@ -99,6 +100,7 @@ pub(crate) fn summarised(contents: &[Content], at: usize, summary: &str) -> Opti
         return None;
     }
     let mut parts = vec![Part::text(format!("{HEADING}\n\n{summary}"))];
+    parts.extend(kept_before(contents, at));
     let words = if rest.iter().any(is_said_by_user) { Vec::new() } else { last_words(contents, at) };
     if !words.is_empty() {
         parts.push(Part::text(LAST_WORDS));
@@ -121,7 +123,14 @@ fn last_words(contents: &[Content], before: usize) -> Vec<Part> {
         None if last.parts.first().is_some_and(is_heading) => &[],
         None => &last.parts[..],
     };
-    words.iter().filter(|part| !part.thought).cloned().collect()
+    words.iter().filter(|part| !part.thought && !is_kept(part)).cloned().collect()
+}
+
+/// Returns the texts before this message that are kept word for word, without those that come again behind it.
+fn kept_before(contents: &[Content], at: usize) -> Vec<Part> {
+    let (before, after) = contents.split_at(at.min(contents.len()));
+    let again = kept_in(after);
+    kept_in(contents).into_iter().filter(|part| !again.contains(part) && kept_in(before).contains(part)).collect()
 }
 
 /// Returns the conversation with old tool outputs shortened, oldest first, until it has at most `tokens`; `None` if
@@ -146,6 +155,9 @@ pub(crate) fn shortened(contents: &[Content], tokens: u64) -> Option<Vec<Content
 
 /// Cuts the middle out of a long output, so that about this many characters stay; true when it did.
 fn shorten(part: &mut Part, kept: usize) -> bool {
+    if is_kept(part) {
+        return false;
+    }
     let PartData::FunctionResponse(FunctionResponse { body, .. }) = &mut part.data else { return false };
     let (ResponseBody::Output(text) | ResponseBody::Error(text)) = body;
     let characters = text.chars().count();
@@ -187,7 +199,7 @@ fn is_last_words(part: &Part) -> bool {
 
 /// Returns whether the user wrote the message: it is neither an outcome of calls nor a note from the host to the model.
 fn is_said_by_user(content: &Content) -> bool {
-    let is_hosts = |part: &Part| part.as_text().is_some_and(|text| is_note(text) || is_warning(text));
+    let is_hosts = |part: &Part| is_kept(part) || part.as_text().is_some_and(|text| is_note(text) || is_warning(text));
     content.role == Role::User && content.function_responses().next().is_none() && !content.parts.iter().all(is_hosts)
 }
 

@@ -12,7 +12,9 @@ use host_message::Role;
 use host_model::Settings;
 use serde_json::Value;
 
-pub use self::file::{Declared, DefinitionError, DefinitionFault, MAX_DEFINITION_BYTES, SUBAGENT_TOOLS};
+pub use self::file::{
+    Declared, DefinitionError, DefinitionFault, MAX_DEFINITION_BYTES, SUBAGENT_TOOLS, read_front_matter,
+};
 pub use self::input::{Input, InputConfig, InputError, InputKind};
 use crate::CompressionConfig;
 

@@ -11,6 +11,7 @@
 //! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
 //! provider's wire format.
 
+mod activate_skill;
 mod ask_user;
 mod budget;
 mod call_report;
@@ -24,6 +25,7 @@ mod event;
 mod executor;
 mod forming;
 mod history;
+mod kept;
 mod loops;
 mod present_plan;
 mod prices;
@@ -37,6 +39,7 @@ mod thought;
 mod tool_search;
 mod warning;
 
+pub use activate_skill::{ACTIVATE_SKILL, ActivateSkill, SkillSource};
 pub use ask_user::{ASK_USER, AskUser};
 pub use budget::{
     Budget, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Spending, TreeLimits,
@@ -48,11 +51,12 @@ pub use compression_config::CompressionConfig;
 pub use definition::{
     AgentDefinition, Completion, Declared, DefinitionError, DefinitionFault, InitialMessage, Input, InputConfig,
     InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,
-    RunConfig, SUBAGENT_TOOLS, ToolConfig,
+    RunConfig, SUBAGENT_TOOLS, ToolConfig, read_front_matter,
 };
 pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
 pub use executor::{ChosenModel, Executor, MessageTokens, Partial, RunError, RunResult, Setup, SetupError, WindowUse};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
+pub use kept::KeptText;
 pub use loops::Repeated;
 pub use present_plan::{ApprovedPlan, PRESENT_PLAN, PresentPlan};
 pub use prices::{Charge, Cost, Price, PriceBasis, Prices};

@@ -10,7 +10,7 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use host_agent::{ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
+use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, McpDefinitions, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::request::{AccessRequest, FolderRequest};
 use crate::servers::{ConfiguredServers, McpHub, Places, SEPARATOR};
+use crate::skills::{self, Skills};
 
 /// Everything that a command with tools needs.
 pub struct App {
@@ -62,6 +63,8 @@ pub struct App {
     pub project: Project,
     /// The agents of the project, if it is trusted.
     pub project_agents: Vec<ProjectFile>,
+    /// The skills.
+    pub skills: Arc<Skills>,
     pub(crate) sources: PluginSources,
     /// Why plugins were skipped at the last search, so that the user does not get the same message again.
     pub(crate) skipped: Vec<String>,
@@ -91,6 +94,9 @@ impl App {
         let mode = grants::approval_mode(access, configuration.approval_mode);
         let confine = confine_mode(&configuration.confine, access.confine, mode)?;
         let programs = program_access(&configuration.confine, confine, &root, environment, &folders);
+        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment));
+        skills.notices.iter().for_each(|note| notice(note));
+        let programs = skills.readable_by(programs);
         let confined = programs.is_complete();
         if mode == ApprovalMode::Auto && !confined {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
@@ -146,7 +152,7 @@ impl App {
         let mut tools: Vec<&str> = plugins
             .iter()
             .flat_map(LoadedPlugin::tools)
-            .chain([ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH])
+            .chain([ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH])
             .collect();
         // What an untrusted project may bring is not known; agents are read where a rule may be about one.
         let is_whole = !project.withholds(Part::Component) && !project.withholds(Part::Program);
@@ -176,6 +182,7 @@ impl App {
             programs,
             project,
             project_agents: files.agents,
+            skills: Arc::new(skills),
             sources,
             skipped,
         })

@@ -43,7 +43,7 @@ const MAX_DATA: usize = 14 << 20;
 const SHOWN_PATH: usize = 100;
 
 /// A prompt with what it attaches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Attached {
     /// The text of the prompt.
     pub prompt: String,
@@ -51,6 +51,8 @@ pub struct Attached {
     pub parts: Vec<Part>,
     /// What the user should know: mentions that look like paths but are not.
     pub notes: Vec<String>,
+    /// Whether the limits on calls that were set for this prompt hold in its run; otherwise the run begins without any.
+    pub keeps_limits: bool,
 }
 
 /// A mention of a file, a folder or a glob.
@@ -145,7 +147,7 @@ pub async fn attach_supplied(
             Supplied::Data(data) => images.push(data),
         }
     }
-    let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new() };
+    let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new(), keeps_limits: false };
     let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
         if let Some(resource) = resource::resolve(mention, author, app, grants)? {

@@ -38,9 +38,12 @@ const OBEYED: &[&str] = &[
     ".jj/repo/config.toml",
 ];
 
-/// What nobody is asked about beneath the home: secrets, settings that run or install something later, and what services
-/// are logged in with. The start files of shells are in [`OBEYED`].
+/// What nobody is asked about beneath the home: secrets, settings that run or install something later, what
+/// agents obey, and what services are logged in with. The start files of shells are in [`OBEYED`].
 const NEVER_OFFERED: &[&str] = &[
+    ".agents",
+    ".claude",
+    ".gemini",
     ".ssh",
     ".gnupg",
     ".password-store",

@@ -10,6 +10,7 @@
 //! printing, ending the process.
 
 pub mod agents;
+mod allowed_tools;
 pub mod app;
 pub mod attach;
 pub mod configuration;
@@ -19,6 +20,7 @@ pub mod environment;
 pub mod error;
 pub mod finder;
 pub mod folder;
+mod front_matter;
 pub mod grants;
 pub mod install;
 pub mod mcp;
@@ -36,4 +38,5 @@ pub mod repository;
 pub mod request;
 pub mod servers;
 pub mod session;
+pub mod skills;
 pub mod tool_service;

@@ -1,4 +1,5 @@
-//! The files of a project for the host, in its `.host/`, those that name MCP servers, and whether the user trusts them.
+//! The files of a project for the host, in its `.host/`, those of other agents that it uses (MCP servers, skills), and whether
+//! the user trusts them.
 //!
 //! A project is the nearest folder, from the workspace upward, that is the top of a repository or has a `.host/`.
 //! Promises: nothing of an untrusted `.host/` is used or parsed, and only bytes whose digests were trusted are used of
@@ -100,6 +101,8 @@ pub struct ProjectFiles {
     pub policies: Vec<ProjectFile>,
     /// Its files that name MCP servers.
     pub servers: Vec<ProjectFile>,
+    /// Its skills.
+    pub skills: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
     pub programs: BTreeMap<String, ProjectFile>,
 }
@@ -205,6 +208,7 @@ impl Project {
                 Part::Agent => files.agents.push(file.clone()),
                 Part::Rules => files.policies.push(file.clone()),
                 Part::Servers => files.servers.push(file.clone()),
+                Part::Skill => files.skills.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                     files.programs.extend(name.map(|name| (name, file.clone())));

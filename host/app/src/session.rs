@@ -10,6 +10,7 @@
 
 pub mod allowed;
 pub mod aside;
+pub mod commands;
 pub mod costs;
 pub mod ended_calls;
 pub mod find;
@@ -20,6 +21,7 @@ pub mod resume;
 pub mod servers;
 pub mod settings;
 mod setup;
+pub(crate) mod skills;
 pub mod status;
 pub(crate) mod subagents;
 pub mod task;
@@ -47,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 use self::aside::{Attaching, Ran, RanCommand, Steering};
 pub use self::observers::Observers;
 use self::resume::Resume;
+use self::skills::SessionSkills;
 use self::status::StatusTracker;
 pub use self::undone::Undone;
 use crate::agents::Agents;
@@ -117,6 +120,8 @@ struct Conversation {
     deferred: Arc<DeferredTools>,
     /// Keeps what its calls change.
     changes: Arc<Recorder>,
+    /// The skills, and what activating one changes.
+    skills: Arc<SessionSkills>,
     /// The folder for large outputs.
     outputs: PathBuf,
 }
@@ -164,6 +169,7 @@ impl Session {
             is_attended,
         };
         let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
+        notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
         let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background)));
         observers.add(Arc::clone(&status) as Arc<_>);
         Ok(Self {
@@ -331,6 +337,9 @@ impl Session {
         steering: Option<&dyn Steering>,
         cancel: &CancellationToken,
     ) -> RunResult {
+        if !prompt.keeps_limits {
+            self.conversation.gate.widen();
+        }
         self.wait_for_servers(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).collect();
@@ -391,6 +400,8 @@ impl Session {
     /// Finishes what a resumed session has left to do.
     pub async fn finish_left(&mut self, cancel: &CancellationToken) -> RunResult {
         self.left = Left::Nothing;
+        let Conversation { skills, executor, .. } = &self.conversation;
+        skills.limit_again(executor.last_exchange(), executor.history().contents());
         self.wait_for_servers(cancel).await;
         let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
         self.carry_out(result, cancel).await
@@ -535,7 +546,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, plan, deferred, changes, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, plan, deferred, changes, skills, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -548,6 +559,7 @@ impl Session {
             plan: self.is_attended.then_some(plan),
             deferred,
             changes,
+            skills,
         };
         tools.with_agents(&context)
     }

@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// List or show the agents that a model can call, and that `host run --agent` runs
     #[command(subcommand, after_help = AGENT_HELP)]
     Agent(Agent),
+    /// List the skills, or check one
+    #[command(subcommand)]
+    Skill(Skill),
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
@@ -81,8 +84,8 @@ pub(crate) enum Command {
     /// Take back what a session changed in files, back to before one of its calls
     #[command(after_help = UNDO_HELP)]
     Undo(UndoArguments),
-    /// Choose which projects may bring configuration, agents, plugins, rules and MCP servers, and show what they
-    /// bring
+    /// Choose which projects may bring configuration, agents, skills, plugins, rules and MCP servers, and show what
+    /// they bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
     Trust {
         #[command(subcommand)]
@@ -380,6 +383,22 @@ pub(crate) enum Agent {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Skill {
+    /// List the skills: of this project, if it is trusted, and your own
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the SKILL.md of a folder; the exit code is 42 if it is invalid
+    #[command(after_help = "Example:\n  host skill check .agents/skills/release-notes")]
+    Check {
+        /// The folder of the skill
+        folder: PathBuf,
     },
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod plugin;
 pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod session;
+pub(crate) mod skill;
 pub(crate) mod tool;
 pub(crate) mod trust;
 pub(crate) mod undo;

@@ -52,6 +52,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
         Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
+        Command::Skill(skill) => command::skill::run(&skill, &environment),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Mcp(mcp) => interrupt::block_on(|interrupt| command::mcp::run(mcp, environment, interrupt.stop)),
         Command::Plugin(plugin) => {

@@ -9,6 +9,7 @@
 //! Deliberately not here: what the rules mean (`policy`), how a question is shown, and what the sandbox lets a call do.
 
 mod lasting;
+mod narrowing;
 mod permissions;
 mod questions;
 
@@ -22,6 +23,7 @@ use host_text::clip;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use self::narrowing::{AllowedCalls, Narrowing};
 pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::{
@@ -60,6 +62,8 @@ struct Shared {
     kept: Option<RulesFile>,
     /// The definitions of MCP servers' tools that those rules are about.
     definitions: RwLock<Option<McpDefinitions>>,
+    /// What the calls of this run are limited to besides.
+    narrowed: RwLock<Vec<Narrowing>>,
 }
 
 /// Where questions go.
@@ -121,6 +125,7 @@ impl Gate {
             reads: RwLock::default(),
             kept,
             definitions: RwLock::default(),
+            narrowed: RwLock::default(),
         };
         let asking = Arc::new(Asking::new(queue));
         Self { shared: Arc::new(shared), asking, mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
@@ -271,7 +276,7 @@ impl Gate {
         cancel: &CancellationToken,
     ) -> Result<Considered, CallFailure> {
         let intent = tool.intent(&call, cancel.child_token()).await?;
-        let verdict = self.verdict(&call.name, &call, &intent);
+        let verdict = self.narrowed(self.verdict(&call.name, &call, &intent), &call, &intent);
         Ok(Considered { call, intent, verdict })
     }
 

@@ -43,7 +43,7 @@ pub use asking::{CallAsker, NotAsked, PlanAnswer, ReadAnswer};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
-pub use gate::{Gate, Permission, permissions_in};
+pub use gate::{AllowedCalls, Gate, Narrowing, Permission, permissions_in};
 pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};

@@ -30,6 +30,8 @@ const AREAS: &[(&str, &str)] = &[
     ("model", "Models"),
     ("session", "Sessions"),
     ("undo", "Undo"),
+    ("skills", "Skills"),
+    ("memory", "Instructions of folders"),
     ("folders", "Added folders"),
     ("plan", "Plans"),
     ("reading", "Reading outside of the workspace"),

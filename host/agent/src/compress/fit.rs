@@ -2,12 +2,15 @@
 //! left out.
 //!
 //! Promises: a call and its response stay together, the user's last message stays word for word, and the result fits
-//! unless that message alone is too large. An earlier summary stays if there is room for it. No model is asked here.
+//! unless that message alone is too large. Texts that are kept word for word stay, and an earlier summary does, if there is
+//! room for them. No model is asked here.
 
 use host_message::{Content, Part, PartData, Role};
 use host_model::estimate_contents;
 
-use super::{ACKNOWLEDGED, HEADING, LAST_WORDS, is_heading, is_said_by_user, last_words, shorten, shortened};
+use super::{
+    ACKNOWLEDGED, HEADING, LAST_WORDS, is_heading, is_said_by_user, kept_before, last_words, shorten, shortened,
+};
 use crate::CompressionStatus;
 
 /// The longest outputs that are tried, one after the other, in characters.
@@ -31,6 +34,24 @@ pub(crate) enum Next {
     Message,
 }
 
+/// What becomes of the texts that are kept word for word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Texts {
+    Kept,
+    /// There is no room for them.
+    LeftOut,
+}
+
+impl Texts {
+    /// Returns those before this message.
+    fn before(self, contents: &[Content], at: usize) -> Vec<Part> {
+        match self {
+            Self::Kept => kept_before(contents, at),
+            Self::LeftOut => Vec::new(),
+        }
+    }
+}
+
 /// Returns the conversation cut to at most `tokens`, and how it was cut; `None` if it fits as it is. If the user's last
 /// message alone is larger than that, everything else is left out.
 pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(Vec<Content>, CompressionStatus)> {
@@ -41,17 +62,20 @@ pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(V
     if estimate_contents(&cut) <= tokens {
         return Some((cut, CompressionStatus::Shortened));
     }
-    let at = oldest_kept(&cut, tokens, next);
-    if at < cut.len() {
-        return Some((without_oldest(&cut, at, tokens, next), CompressionStatus::LeftOut));
+    for texts in [Texts::Kept, Texts::LeftOut] {
+        let at = oldest_kept(&cut, tokens, next, texts);
+        if at < cut.len() {
+            return Some((without_oldest(&cut, at, tokens, next, texts), CompressionStatus::LeftOut));
+        }
     }
     // The last exchange does not fit by itself: it is worth more than the rest of its outputs.
     let cut = with_little_output(cut, tokens);
     if estimate_contents(&cut) <= tokens {
         return Some((cut, CompressionStatus::Shortened));
     }
-    let at = oldest_kept(&cut, tokens, next);
-    let fitted = without_oldest(&cut, at, tokens, next);
+    let left = |texts| without_oldest(&cut, oldest_kept(&cut, tokens, next, texts), tokens, next, texts);
+    let with_texts = left(Texts::Kept);
+    let fitted = if estimate_contents(&with_texts) <= tokens { with_texts } else { left(Texts::LeftOut) };
     let is_smaller = estimate_contents(&fitted) < estimate_contents(contents);
     is_smaller.then_some((fitted, CompressionStatus::LeftOut))
 }
@@ -103,7 +127,7 @@ fn change(content: &mut Content, size: u64, change: impl FnMut(&mut Part)) -> u6
 }
 
 /// The first message that can stay if all before it are left out; the number of messages if none can.
-fn oldest_kept(contents: &[Content], tokens: u64, next: Next) -> usize {
+fn oldest_kept(contents: &[Content], tokens: u64, next: Next, texts: Texts) -> usize {
     let sizes = contents.iter().map(|content| estimate_contents(std::slice::from_ref(content)));
     let mut rest: u64 = sizes.clone().sum();
     let last_said = contents.iter().rposition(is_said_by_user);
@@ -112,7 +136,8 @@ fn oldest_kept(contents: &[Content], tokens: u64, next: Next) -> usize {
         if at > 0 && contents.get(at).is_some_and(|content| content.function_responses().next().is_none()) {
             let keeps_words = next == Next::Conversation && last_said.is_some_and(|said| said < at);
             let words = if keeps_words { last_words(contents, at) } else { Vec::new() };
-            let head = head(None, &words, contents.get(at), next);
+            let kept = texts.before(contents, at);
+            let head = head(None, &kept, &words, contents.get(at), next);
             if estimate_contents(&head).saturating_add(rest) <= tokens {
                 return at;
             }
@@ -123,14 +148,15 @@ fn oldest_kept(contents: &[Content], tokens: u64, next: Next) -> usize {
 }
 
 /// The conversation without the messages before `at`. An earlier summary is kept if it fits.
-fn without_oldest(contents: &[Content], at: usize, tokens: u64, next: Next) -> Vec<Content> {
+fn without_oldest(contents: &[Content], at: usize, tokens: u64, next: Next, texts: Texts) -> Vec<Content> {
     let rest = contents.get(at..).unwrap_or_default();
     let words = match next {
         Next::Conversation if !rest.iter().any(is_said_by_user) => last_words(contents, at),
         Next::Conversation | Next::Message => Vec::new(),
     };
     let summary = contents.first().and_then(|first| first.parts.first()).filter(|part| is_heading(part));
-    let with = |summary: Option<&str>| [head(summary, &words, rest.first(), next), rest.to_vec()].concat();
+    let kept = texts.before(contents, at);
+    let with = |summary: Option<&str>| [head(summary, &kept, &words, rest.first(), next), rest.to_vec()].concat();
     match summary.and_then(Part::as_text).map(|text| with(Some(text))) {
         Some(whole) if estimate_contents(&whole) <= tokens => whole,
         Some(_) | None => with(None),
@@ -138,10 +164,11 @@ fn without_oldest(contents: &[Content], at: usize, tokens: u64, next: Next) -> V
 }
 
 /// Returns the messages that replace those that were left out.
-fn head(summary: Option<&str>, words: &[Part], rest: Option<&Content>, next: Next) -> Vec<Content> {
+fn head(summary: Option<&str>, kept: &[Part], words: &[Part], rest: Option<&Content>, next: Next) -> Vec<Content> {
     let summary = summary.unwrap_or(HEADING).trim_end();
     let told = if summary.ends_with(LEFT_OUT) { summary.to_owned() } else { format!("{summary}\n\n{LEFT_OUT}") };
     let mut parts = vec![Part::text(told)];
+    parts.extend_from_slice(kept);
     if !words.is_empty() {
         parts.push(Part::text(LAST_WORDS));
         parts.extend_from_slice(words);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::Map;
 
 use super::*;
+use crate::{ACTIVATE_SKILL, KeptText};
 
 fn call(id: &str) -> Content {
     let call = FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments: Map::new() };
@@ -187,4 +188,55 @@ proptest! {
             contents = shorter;
         }
     }
+}
+
+// promise skills.compressed: What a skill says stays word for word in the conversation, however often it is compressed.
+// promise memory.compressed: Instructions of a folder that the model entered stay word for word, however often the
+//   conversation is compressed.
+#[test]
+fn compress_keeps_texts_word_for_word_wherever_they_came_from() {
+    let kept = |heading: &str, text: &str| KeptText { heading: heading.to_owned(), text: text.to_owned() };
+    let (skill, memory, named) = (kept("skill `a`", "Do\n  A."), kept("`x/AGENTS.md`", "B."), kept("skill `c`", "C."));
+    let activation = FunctionResponse {
+        id: CallId::new("s"),
+        name: ToolName::new(ACTIVATE_SKILL),
+        body: ResponseBody::Output(skill.whole()),
+    };
+    let mut contents = conversation(&[('u', 100), ('c', 5_000)]);
+    contents.extend([
+        Content {
+            role: Role::Model,
+            parts: vec![
+                PartData::FunctionCall(FunctionCall {
+                    id: CallId::new("s"),
+                    name: ToolName::new(ACTIVATE_SKILL),
+                    arguments: Map::new(),
+                })
+                .into(),
+            ],
+        },
+        Content { role: Role::User, parts: vec![PartData::FunctionResponse(activation).into()] },
+        Content { role: Role::User, parts: vec![memory.part()] },
+        Content::model("working"),
+        Content { role: Role::User, parts: vec![Part::text("/c now"), named.part()] },
+    ]);
+    contents.extend(conversation(&[('m', 3_000), ('c', 3_000)]));
+    let all = vec![skill, memory, named];
+    assert_eq!(KeptText::all_in(&contents), all);
+    assert_eq!(shortened(&contents, 0).map(|shorter| KeptText::all_in(&shorter)), Some(all.clone()));
+    let at = contents.len() - 2;
+    let once = summarised(&contents, at, "a summary").expect("it is one");
+    assert_eq!(KeptText::all_in(&once), all);
+    let texts: Vec<&str> = once[0].parts.iter().filter_map(Part::as_text).collect();
+    assert_eq!(texts[texts.len() - 2..], [LAST_WORDS, "/c now"], "the words are kept without what was loaded by them");
+    let later = [once, conversation(&[('u', 10)])].concat();
+    let twice = summarised(&later, later.len(), "another").expect("it is one");
+    assert_eq!(KeptText::all_in(&twice), all);
+    let tokens = estimate_contents(&twice) + 50;
+    let crowded = [twice, conversation(&[('m', 40_000), ('u', 10)])].concat();
+    let (fitting, _) = fitted(&crowded, tokens, Next::Conversation).expect("it is too long");
+    assert_eq!(KeptText::all_in(&fitting), all);
+    assert!(estimate_contents(&fitting) <= tokens && is_whole(&fitting));
+    let (tiny, _) = fitted(&crowded, 90, Next::Conversation).expect("it is too long");
+    assert!(estimate_contents(&tiny) <= 90, "a window without room for them is not overfilled");
 }

@@ -18,6 +18,7 @@ use host_model::Settings;
 use host_tool::{Schema, Tool as _};
 
 pub use self::fault::{DefinitionError, DefinitionFault};
+pub use self::front_matter::read_front_matter;
 use self::front_matter::{FrontMatter, InputEntry, OutputEntry, Spot};
 use super::{
     AgentDefinition, Completion, DEFAULT_QUERY, InitialMessage, Input, InputConfig, InputKind, ModelConfig,

@@ -1,9 +1,11 @@
-//! The files in a project's `.host/`, and those of other agents that name MCP servers: first the names, then the bytes,
-//! each read once.
+//! The files in a project's `.host/`, and those of other agents that name MCP servers or are skills: first the names, then
+//! the bytes, each read once.
 //!
 //! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
 //! reads are bounded; the bytes that are used are those whose digest was taken, since there is no second read.
 //! Deliberately not here: whether a file may be used, and its meaning.
+
+mod skills;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,7 +19,9 @@ use host_plugin::{Digest, MAX_COMPONENT};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+pub(crate) use self::skills::{SKILL_FILE, SKILL_FOLDERS, SKILLS};
 use super::shown::name as shown;
+use crate::skills::MAX_SKILL_FILE;
 
 /// The folder, at the top of a project.
 pub const FOLDER: &str = ".host";
@@ -63,6 +67,8 @@ pub enum Part {
     Configuration,
     /// The definition of an agent.
     Agent,
+    /// A skill: instructions that the model can load.
+    Skill,
     /// The manifest of a plugin.
     Manifest,
 }
@@ -123,7 +129,7 @@ pub struct ProjectFile {
     pub digest: Digest,
 }
 
-/// All files, by their names beneath `.host/`; those with MCP servers by their names beneath the project. Clones are the same
+/// All files, by their names beneath `.host/`; those of other agents by their names beneath the project. Clones are the same
 /// bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Contents(Arc<BTreeMap<String, ProjectFile>>);
@@ -143,6 +149,7 @@ impl Listing {
         for (folder, file) in SERVERS {
             listing.add_servers(&top, folder, file)?;
         }
+        listing.add_skills(&top)?;
         let above = root.join(FOLDER);
         let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
         for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
@@ -269,6 +276,7 @@ impl Part {
             Self::Configuration | Self::Rules | Self::Servers => MAX_TEXT,
             Self::Lock => MAX_LOCK,
             Self::Agent => MAX_DEFINITION_BYTES as u64,
+            Self::Skill => MAX_SKILL_FILE,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,
             Self::Program => MAX_PROGRAM,
@@ -318,6 +326,10 @@ fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedF
 }
 
 fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
+    if let Some((beneath, file)) = file.split_once('/') {
+        let opened = openat(folder, beneath, folder_flags(), Mode::empty()).map_err(|error| unreadable(path, error))?;
+        return read(&opened, file, path, limit);
+    }
     // Opening a pipe that replaced the file would block otherwise.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = openat(folder, file, flags, Mode::empty()).map_err(|error| unreadable(path, error))?;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    ASK_USER, About, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, DeferredTools, Executor,
-    Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
+    ASK_USER, About, ActivateSkill, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, DeferredTools,
+    Executor, Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::Recording;
@@ -13,6 +13,7 @@ use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Resp
 use host_undo::Recorder;
 use serde_json::{Map, Value};
 
+use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::agents::Agents;
@@ -62,7 +63,7 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let Context { text: context, warnings: mut notices, files: context_files, tokens: context_tokens } =
         context::read(app, &app.grants);
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
-    let inputs = main_agent::inputs(app, String::new(), context);
+    let inputs = main_agent::inputs(app, String::new(), context + &app.skills.catalog());
     Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
 }
 
@@ -147,6 +148,9 @@ impl Start<'_> {
             budget.skip(*started);
         }
         let gate = app.gate(self.approvals.clone(), &grants);
+        let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
+        let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, app.workspace.root());
+        let skills = Arc::new(skills);
         let context = SubagentContext {
             session: &log,
             observers: self.observers,
@@ -170,6 +174,7 @@ impl Start<'_> {
             plan,
             deferred: &deferred,
             changes: &changes,
+            skills: &skills,
         };
         let tools = all.with_agents(&context)?;
         let setup = Setup {
@@ -190,7 +195,9 @@ impl Start<'_> {
         executor.ends_with(approved.clone());
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
-        Ok((Conversation { executor, log, budget, gate, plan: approved, deferred, changes, outputs }, grants))
+        let conversation =
+            Conversation { executor, log, budget, gate, plan: approved, deferred, changes, skills, outputs };
+        Ok((conversation, grants))
     }
 }
 
@@ -218,6 +225,8 @@ pub(super) struct Tools<'a> {
     pub(super) deferred: &'a Arc<DeferredTools>,
     /// Keeps what calls change in this conversation.
     pub(super) changes: &'a Arc<Recorder>,
+    /// The skills of this conversation.
+    pub(super) skills: &'a Arc<SessionSkills>,
 }
 
 impl Tools<'_> {
@@ -241,6 +250,12 @@ impl Tools<'_> {
         if let Some(plan) = plan.filter(|_| grants.mode() == ApprovalMode::Plan) {
             let tool = Arc::new(PresentPlan::new(plan.clone()));
             tools.register(tool).map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
+        }
+        if self.skills.has_any() {
+            let tool = Arc::new(ActivateSkill::new(Arc::clone(self.skills) as Arc<_>));
+            tools.register(tool).map_err(|error| {
+                Failure::input(format!("a plugin cannot be used: {error}")).help("change the name of the plugin's tool")
+            })?;
         }
         let mut reading = app.reading_tools_of(plugins, grants)?;
         reading.leave_out(ToolName::new(ASK_USER));

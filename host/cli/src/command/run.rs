@@ -76,9 +76,12 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     }
     // Before there is a session: a prompt that cannot be read starts none.
     let is_attended = is_drawn(&run, &environment) && environment.stdin_is_terminal;
-    let prompt = match run.agent {
-        None if is_prompted => Some(prompt(words, is_attended, &app, &stop).await?),
-        _ => None,
+    let command = Some(&words).filter(|words| run.agent.is_none() && app.is_command(&words.words)).is_some();
+    let (line, prompt) = match run.agent {
+        // A session has to be there for what a command changes in it.
+        None if command => (Some(words), None),
+        None if is_prompted => (None, Some(prompt(words, is_attended, &app, &stop).await?)),
+        _ => (None, None),
     };
     let has_prompt = is_prompted || talks;
     let request = SessionRequest { run: run.request(), resume, has_prompt, is_attended };
@@ -87,6 +90,10 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     if is_prompted && session.left() == Left::Question {
         notice("the last prompt has no reply and is sent again with this one");
     }
+    let prompt = match line {
+        Some(line) => command_prompt(line, is_attended, &session, &stop).await?,
+        None => prompt,
+    };
     if let Some(prompt) = &prompt {
         printer::notes(&prompt.notes, &environment);
     }
@@ -121,6 +128,19 @@ async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &Cancellat
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
     let attached = attach(&mentioning, author, app, &app.grants, stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
+}
+
+/// Returns the prompt of a command of the session, such as a skill.
+async fn command_prompt(
+    input: UserInput,
+    is_attended: bool,
+    session: &Session,
+    stop: &CancellationToken,
+) -> Result<Option<Attached>, Failure> {
+    let UserInput { words, piped } = input;
+    let author = if is_attended { Author::User } else { Author::Unknown };
+    let attached = session.command_prompt(&words, author, stop).await?;
+    Ok(attached.map(|attached| Attached { prompt: joined(&attached.prompt, &piped), ..attached }))
 }
 
 /// Returns whether the run is shown on a terminal while it is under way.

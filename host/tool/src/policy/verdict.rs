@@ -72,6 +72,8 @@ pub enum Because {
     Destructive(&'static str),
     /// It would change this path, which nothing may change.
     Protected(String),
+    /// A skill or a command limits the run to other calls.
+    Narrowed(String),
 }
 
 impl Verdict {
@@ -129,6 +131,7 @@ impl std::fmt::Display for Because {
             ),
             Self::UsesMore(what) => write!(f, "it wants to {}", excerpt(what, SHOWN)),
             Self::Destructive(why) => f.write_str(why),
+            Self::Narrowed(by) => write!(f, "{by} limits this run to other tools, until the user's next prompt"),
             Self::Protected(what) => write!(f, "nothing may change `{}`", excerpt(what, SHOWN)),
         }
     }

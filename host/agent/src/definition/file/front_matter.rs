@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use host_message::Role;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_saphyr::{DefaultMessageFormatter, Location, MergeKeyPolicy, MessageFormatter as _, Spanned};
 
@@ -104,8 +105,24 @@ pub(super) fn split(text: &str) -> Result<(&str, &str), Wrong> {
     Err((Spot::START, if text.is_empty() { DefinitionFault::NoFrontMatter } else { DefinitionFault::Unclosed }))
 }
 
-/// Reads the front matter.
+/// Reads the front matter of an agent.
 pub(super) fn read(front: &str) -> Result<FrontMatter, Wrong> {
+    parse(front)
+}
+
+/// Reads the front matter of a document and returns it with the text behind it. Anchors and aliases are rejected, as in the
+/// definition of an agent.
+///
+/// # Errors
+///
+/// With the first fault and its line, from 1.
+pub fn read_front_matter<T: DeserializeOwned>(text: &str) -> Result<(T, &str), (u64, DefinitionFault)> {
+    let (front, body) = split(text).map_err(|(spot, fault)| (spot.line, fault))?;
+    let read = parse(front).map_err(|(spot, fault)| (spot.line, fault))?;
+    Ok((read, body))
+}
+
+fn parse<T: DeserializeOwned>(front: &str) -> Result<T, Wrong> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_aliases: 0, max_anchors: 0, max_depth: MAX_DEPTH },
         merge_keys: MergeKeyPolicy::Error,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use host_agent::{ASK_USER, COMPLETE_TASK, TOOL_SEARCH};
+use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, TOOL_SEARCH};
 use host_capability::{Capability, Grants, Scope};
 use host_manifest::ToolEntry;
 use host_message::{CallId, Output, OutputPart, ToolName};
@@ -74,7 +74,7 @@ async fn load(
     let tools = others.iter().flat_map(|plugin| &plugin.manifest.tools);
     let mut taken: BTreeSet<&str> = tools.map(|tool| tool.spec.name.as_str()).collect();
     taken.extend(agents.all().iter().map(|agent| agent.name()));
-    taken.extend([ASK_USER, DISCOVERED, COMPLETE_TASK, TOOL_SEARCH]);
+    taken.extend([ACTIVATE_SKILL, ASK_USER, DISCOVERED, COMPLETE_TASK, TOOL_SEARCH]);
     let printed = list(&commands, context, cancel).await?;
     let around = Surroundings {
         listed_by: &command_line(&commands.discovery),

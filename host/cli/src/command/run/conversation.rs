@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use host_agent::{RunResult, TerminateReason};
-use host_app::attach::Attached;
+use host_app::attach::{Attached, Author};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
@@ -114,6 +114,8 @@ pub(super) async fn hold(
     let _pages = call_pages.listen(style);
     let mut repl = Repl { session, terminal, style, printer, stats, call_pages, answer: None, stop, modes, outputs };
     repl.greet();
+    let names: Vec<&str> = commands::ALL.iter().map(|known| known.name.trim_start_matches('/')).collect();
+    repl.session.app().hidden_commands(&names).iter().for_each(|line| repl.note(line));
     if repl.session.is_resumed() {
         repl.show_past();
     }
@@ -187,7 +189,12 @@ impl Repl {
                         self.told(&failure);
                     }
                 }
-                ParsedLine::Invalid(failure) => self.gives_back(&text, &failure),
+                ParsedLine::Unknown(_) if self.session.app().is_command(&text) => {
+                    self.reload(ReloadTrigger::FilesChanged).await;
+                    self.news();
+                    self.run_session_command(&text).await;
+                }
+                ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure) => self.gives_back(&text, &failure),
             }
         }
     }
@@ -236,6 +243,21 @@ impl Repl {
                 }
             },
             None => self.session.finish_left(&turn).await,
+        };
+        self.has_run(&result, began);
+    }
+
+    /// Runs a command of the session: a skill.
+    async fn run_session_command(&mut self, line: &str) {
+        let turn = self.works();
+        let began = Instant::now();
+        let result = match self.session.command_prompt(line, Author::User, &turn).await {
+            Ok(Some(prompt)) => self.send(prompt, &turn).await,
+            Ok(None) => return self.terminal.rests(),
+            Err(failure) => {
+                self.terminal.rests();
+                return self.gives_back(line, &failure);
+            }
         };
         self.has_run(&result, began);
     }

@@ -54,6 +54,8 @@ pub(super) enum ParsedLine {
     Shell(String),
     /// It begins like a command but is not a valid one.
     Invalid(Failure),
+    /// It begins like a command, and is none of these: perhaps one of the session's.
+    Unknown(Failure),
 }
 
 /// Whether a command takes an argument.
@@ -162,7 +164,7 @@ pub(super) fn parse(line: &str) -> ParsedLine {
         (None, _) => {
             let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
-            ParsedLine::Invalid(match is_path {
+            ParsedLine::Unknown(match is_path {
                 true => failure.help(as_prompt),
                 false => failure.help(name_help(name, ALL.iter().map(|known| known.name), &as_prompt)),
             })
@@ -245,7 +247,9 @@ mod tests {
             ),
             ("/quit now", "`/quit` takes no argument", "to send text that begins with `/`, type `//quit now`"),
         ] {
-            let ParsedLine::Invalid(failure) = parse(line) else { panic!("{line} is no command") };
+            let (ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure)) = parse(line) else {
+                panic!("{line} is no command")
+            };
             assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));
         }
     }

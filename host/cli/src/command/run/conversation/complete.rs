@@ -9,6 +9,7 @@ use host_terminal::{Candidate, Completer, Completions, Lookup};
 use host_tool::ApprovalMode;
 
 use host_app::servers::McpHub;
+use host_app::session::commands::CommandEntry;
 use host_text::{exact, excerpt};
 
 use super::commands;
@@ -25,12 +26,16 @@ pub(super) fn completer(
     finder: Option<FileFinder>,
     models: Arc<Mutex<ModelList>>,
     servers: Option<Arc<McpHub>>,
+    session: Vec<CommandEntry>,
 ) -> Completer {
     let has_files = finder.is_some();
     let prompts = servers.clone();
     Completer {
         at_once: Some(Box::new(move |before| match (at_once(before, has_files), &prompts) {
-            (Lookup::Now(found), Some(servers)) => Lookup::Now(with_prompts(found, before, servers)),
+            (Lookup::Now(found), Some(servers)) => {
+                Lookup::Now(with_prompts(with_commands(found, before, &session), before, servers))
+            }
+            (Lookup::Now(found), None) => Lookup::Now(with_commands(found, before, &session)),
             (found, _) => found,
         })),
         looked_up: Some(Box::new(move |before| match (model(before), mention(before), &finder) {
@@ -82,6 +87,23 @@ fn command(before: &str) -> Option<Completions> {
     };
     is_name
         .then(|| matching(before, commands::ALL.iter().filter(|known| known.name.starts_with(before)).map(candidate)))
+}
+
+/// The commands, and behind them those of the session with their sources.
+fn with_commands(mut found: Completions, before: &str, session: &[CommandEntry]) -> Completions {
+    for command in session {
+        let name = format!("/{}", command.name);
+        let is_built_in = commands::ALL.iter().any(|known| known.name == name);
+        if !name.starts_with(before) || is_built_in {
+            continue;
+        }
+        found.candidates.push(Candidate {
+            label: Some(format!("{name} {}", command.hint).trim_end().to_owned()),
+            words: format!("{} ({})", excerpt(&command.description, PROMPT_WORDS), command.source),
+            ..Candidate::new(format!("{name} "))
+        });
+    }
+    found
 }
 
 /// The commands, and behind them the prompts of MCP servers.

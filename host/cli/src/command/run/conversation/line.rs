@@ -56,7 +56,12 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
             Keys::Emacs => Keymap::Emacs,
             Keys::Vim => Keymap::Vim,
         },
-        completer: complete::completer(FileFinder::new(app), Arc::new(Mutex::new(models)), app.mcp.clone()),
+        completer: complete::completer(
+            FileFinder::new(app),
+            Arc::new(Mutex::new(models)),
+            app.mcp.clone(),
+            app.commands(),
+        ),
         edit: Some(Box::new(move |text| editor.edit_now(text, "prompt.md"))),
         image: Some(Box::new(move || {
             let folder = outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -107,7 +112,7 @@ impl Steering for Steered {
         match commands::parse(&self.terminal.take_steering()?) {
             ParsedLine::Prompt(text) => Some(text),
             // The terminal hands over prompts alone.
-            ParsedLine::Command(_) | ParsedLine::Shell(_) | ParsedLine::Invalid(_) => None,
+            ParsedLine::Command(_) | ParsedLine::Shell(_) | ParsedLine::Invalid(_) | ParsedLine::Unknown(_) => None,
         }
     }
 

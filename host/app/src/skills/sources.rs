@@ -1,0 +1,138 @@
+//! Where skills come from: the folders of a trusted project, then those of the user.
+//!
+//! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and is
+//! left out if any user could have written it. A folder of the user that lies in the workspace is the project's, since
+//! tools may change it.
+//!
+//! Deliberately not here: what a skill says.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use host_files::FileError;
+use host_text::exact;
+
+use super::file::{MAX_SKILL_FILE, too_large};
+use crate::environment::Environment;
+use crate::project::ProjectFile;
+pub(crate) use crate::project::contents::SKILL_FILE;
+use crate::project::contents::{SKILL_FOLDERS, SKILLS};
+
+/// The most entries of a folder of skills that are looked at. Protects the start from a folder without end.
+const MAX_ENTRIES: usize = 1024;
+
+/// The right of every user to write, in the mode of a file. The user's own group may have it, as many systems set it.
+const OPEN_TO_ALL: u32 = 0o002;
+
+/// Where a skill comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkillOrigin {
+    /// A trusted project.
+    Project,
+    /// The user's home.
+    User,
+}
+
+/// A skill that was found, before its file is understood.
+#[derive(Debug)]
+pub struct FoundSkill {
+    /// The name of its folder.
+    pub name: String,
+    /// Its folder, without links.
+    pub folder: PathBuf,
+    /// Where it comes from.
+    pub origin: SkillOrigin,
+    /// The text of its file, or why there is none, in one line that is safe to show.
+    pub text: Result<String, String>,
+}
+
+impl SkillOrigin {
+    /// Returns its name for a user.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+
+    /// Returns what such a skill is called in a list of commands.
+    pub fn as_skill(self) -> &'static str {
+        match self {
+            Self::Project => "project's skill",
+            Self::User => "user's skill",
+        }
+    }
+}
+
+/// Finds all skills, the preferred ones first: of the project, whose files were trusted, then of the user.
+pub fn find(project: &[ProjectFile], workspace: &Path, environment: &Environment) -> Vec<FoundSkill> {
+    let mut found: Vec<FoundSkill> = SKILL_FOLDERS
+        .iter()
+        .flat_map(|folder| project.iter().filter(move |file| is_in(&file.path, folder)))
+        .filter_map(of_project)
+        .collect();
+    for folder in environment.home().iter().flat_map(|home| SKILL_FOLDERS.map(|folder| home.join(folder).join(SKILLS)))
+    {
+        // Without the folder there is nothing in it.
+        let Ok(folder) = fs::canonicalize(folder) else { continue };
+        if !folder.starts_with(workspace) {
+            found.extend(of_user(&folder));
+        }
+    }
+    found
+}
+
+/// Reads the file of one skill of the user again.
+///
+/// # Errors
+///
+/// Why it cannot be used, in one line that is safe to show.
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("`{}` cannot be read: {error}", shown(path));
+    let about = fs::metadata(path).map_err(|error| unreadable(&error))?;
+    // The user, or the superuser.
+    let owners = [rustix::process::geteuid().as_raw(), 0];
+    if !owners.contains(&about.uid()) || about.mode() & OPEN_TO_ALL != 0 {
+        return Err(format!("any user could have written `{}`; change its owner or its mode", shown(path)));
+    }
+    if !about.is_file() {
+        return Err(unreadable(&FileError::NotAFile));
+    }
+    host_files::read_text(path, MAX_SKILL_FILE).map_err(|error| match error {
+        FileError::TooLarge { .. } => too_large(),
+        other => unreadable(&other),
+    })
+}
+
+fn is_in(path: &Path, folder: &str) -> bool {
+    path.ancestors().nth(3).is_some_and(|above| above.ends_with(folder))
+}
+
+fn of_project(file: &ProjectFile) -> Option<FoundSkill> {
+    let folder = file.path.parent()?;
+    let text = String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string());
+    let name = folder.file_name()?.to_str()?.to_owned();
+    Some(FoundSkill { name, folder: folder.to_owned(), origin: SkillOrigin::Project, text })
+}
+
+fn of_user(folder: &Path) -> Vec<FoundSkill> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.take(MAX_ENTRIES).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    let skill = |name: String| {
+        // A link to a folder is the user's own arrangement, in which its name is that of the link.
+        let folder = fs::canonicalize(folder.join(&name)).ok()?;
+        let path = folder.join(SKILL_FILE);
+        path.symlink_metadata().is_ok().then(|| {
+            let text = read(&path);
+            FoundSkill { name, folder, origin: SkillOrigin::User, text }
+        })
+    };
+    names.into_iter().filter_map(skill).collect()
+}
+
+fn shown(path: &Path) -> String {
+    exact(&path.display().to_string()).into_owned()
+}
