@@ -141,3 +141,42 @@ fn bundle_with_files_elsewhere_is_no_bundle() {
     }
     assert!(!host.repository().join("evil.tar").exists() && Path::new(&bundle).exists());
 }
+
+// promise bundle.skill: A skill of an installed bundle is offered and activated, with the files that were signed.
+#[test]
+fn skill_of_a_bundle_is_activated_with_the_files_that_were_signed() {
+    let (host, acme) = (Host::new(["run"]), Publisher::new("acme"));
+    write(
+        &host,
+        &[
+            ("plugin.toml", &manifest("1.0.0")),
+            ("skills/greeting/SKILL.md", SKILL),
+            ("skills/greeting/words.txt", "moin\n"),
+        ],
+    );
+    trust(&host, &acme);
+    let bundle = signed(&host, &acme, "kit.tar");
+    assert_eq!(install(&host, &[&bundle, "--user", "--yes"]).code, Some(0));
+    let listed: Value = host.run_of(&["skill", "list", "--json"]).json();
+    assert_eq!(listed[0]["source"], "plugin `acme/kit`", "{listed}");
+    let skill = Path::new(listed[0]["path"].as_str().expect("a path")).to_owned();
+    let words = skill.with_file_name("words.txt");
+    // What changed it since is gone with the next start.
+    fs::write(&words, "evil\n").expect("written");
+    fs::write(&skill, SKILL.replace("Say hello", "Say evil")).expect("written");
+    fs::write(skill.with_file_name("more.txt"), "evil\n").expect("written");
+
+    let call = |name: &str, arguments: Value| json!({"call": {"name": name, "arguments": arguments}});
+    let replies = [
+        json!({"chunks": [call("activate_skill", json!({"name": "greeting"}))]}),
+        json!({"expect": {"responses": ["Say hello."]}, "chunks": [call("read_file", json!({"path": words}))]}),
+        json!({"expect": {"responses": ["moin"]}, "chunks": [{"text": "Done."}]}),
+    ];
+    let script = host.home().join("next.jsonl");
+    fs::write(&script, replies.map(|reply| format!("{reply}\n")).concat()).expect("written");
+    let mut command = host.command_of(&["run", "--model", &format!("scripted:{}", script.display()), "Greet"]);
+    command.arg("--yolo");
+    let ended = host.end(command);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    assert!(!skill.with_file_name("more.txt").exists());
+}

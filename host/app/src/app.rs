@@ -94,9 +94,6 @@ impl App {
         let mode = grants::approval_mode(access, configuration.approval_mode);
         let confine = confine_mode(&configuration.confine, access.confine, mode)?;
         let programs = program_access(&configuration.confine, confine, &root, environment, &folders);
-        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment));
-        skills.notices.iter().for_each(|note| notice(note));
-        let programs = skills.readable_by(programs);
         let confined = programs.is_complete();
         if mode == ApprovalMode::Auto && !confined {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
@@ -139,6 +136,9 @@ impl App {
         let found = sources.find(&context, OnInvalid::Fail, stop).await?;
         found.skipped.iter().for_each(|why| notice(why));
         let (plugins, skipped) = (found.plugins, found.skipped);
+        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &plugins)?);
+        skills.notices.iter().for_each(|note| notice(note));
+        let programs = skills.readable_by(programs);
         let withheld =
             |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)

@@ -67,11 +67,13 @@ pub struct Folders {
     pub mcp_token: PathBuf,
     /// Copies of the programs that trusted projects bring.
     pub programs: PathBuf,
+    /// The files that plugins bring. Of all these only they are no secret.
+    pub brought: PathBuf,
 }
 
 impl Folders {
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 13] {
+    pub fn all(&self) -> [&Path; 14] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,
@@ -87,6 +89,7 @@ impl Folders {
             downloads,
             mcp_token,
             programs,
+            brought,
         } = self;
         [
             configuration,
@@ -102,6 +105,7 @@ impl Folders {
             downloads,
             mcp_token,
             programs,
+            brought,
         ]
     }
 }
@@ -199,6 +203,7 @@ impl Environment {
             downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
             mcp_token: folder("XDG_STATE_HOME", ".local/state")?.join("mcp-token"),
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
+            brought: folder("XDG_DATA_HOME", ".local/share")?.join("brought"),
         })
     }
 }

@@ -76,13 +76,14 @@ impl Outside {
         let home = environment.home();
         let of_home = home.into_iter().flat_map(|home| SECRETS_OF_HOME.iter().map(|name| home.join(name)));
         let of_system = SECRETS_OF_SYSTEM.iter().map(PathBuf::from);
-        let secrets = of_home.chain(of_system).chain(own.all().into_iter().map(Path::to_owned));
+        let of_host = own.all().into_iter().filter(|path| *path != own.brought).map(Path::to_owned);
+        let secrets = of_home.chain(of_system).chain(of_host);
         let secrets: Vec<PathBuf> =
             secrets.flat_map(|path| [fs::canonicalize(&path).ok(), Some(path)]).flatten().collect();
         let obeyed = never_offered(home, own);
         Ok(Self {
             readable: all_but(Capability::FsRead, &secrets)?,
-            writable: all_but(Capability::FsWrite, &[secrets, obeyed].concat())?,
+            writable: all_but(Capability::FsWrite, &[secrets, obeyed, vec![own.brought.clone()]].concat())?,
             home: home.map(Path::to_owned),
         })
     }

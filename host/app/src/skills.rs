@@ -5,8 +5,8 @@
 //! text of an activation. Promises: a skill of a project is only read after its project was trusted; a skill that cannot be
 //! used is a notice and no error; of two with one name the first counts, and that is said; all of it is bounded.
 //!
-//! Deliberately not here: activating one in a session (`session::skills`). A further source of skills, such as bundles, is a
-//! variant of [`SkillOrigin`] and its folders in `sources`.
+//! Deliberately not here: activating one in a session (`session::skills`). A further source of skills is a variant of
+//! [`SkillOrigin`] and its folders in `sources`.
 
 pub mod file;
 pub mod sources;

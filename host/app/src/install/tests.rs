@@ -31,6 +31,7 @@ impl World {
             plugins: at("plugins"),
             mcp: at("mcp"),
             downloads: at("downloads"),
+            brought: at("brought"),
             mcp_token: at("mcp-token"),
             programs: at("programs"),
         };

@@ -19,9 +19,6 @@ use super::LoadedPlugin;
 use crate::environment::Folders;
 use crate::error::Failure;
 
-/// The folder for the files of all plugins, in that of the bundles.
-const FOLDER: &str = "files";
-
 /// A text that a plugin brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BroughtText {
@@ -58,7 +55,7 @@ impl LoadedPlugin {
         if files.is_empty() {
             return Ok(None);
         }
-        let folder = folders.plugins.join(FOLDER).join(digest(files).to_string());
+        let folder = folders.brought.join(digest(files).to_string());
         let unwritable = |error: io::Error| {
             Failure::configuration(format!("the files of the plugin `{}` cannot be kept: {error}", self.manifest.name))
                 .help(format!("make `{}` writable for you", folder.display()))

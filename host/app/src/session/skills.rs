@@ -182,7 +182,10 @@ fn now(skill: &Skill) -> Result<(SkillFile, Vec<String>), String> {
     if text == skill.text {
         return Ok((skill.file.clone(), Vec::new()));
     }
-    match skill.origin {
+    match &skill.origin {
+        SkillOrigin::Plugin(name) => {
+            Err(format!("its file is not the one that the plugin `{name}` brought; begin again, which restores it"))
+        }
         SkillOrigin::Project => Err(format!(
             "its file has changed since the user trusted it; they can look at it with `host trust`, trust it with `host trust \
              add` and begin again, and {} is not to be followed until then",

@@ -1,4 +1,4 @@
-//! Where skills come from: the folders of a trusted project, then those of the user.
+//! Where skills come from: the folders of a trusted project, then those of the user, then plugins.
 //!
 //! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and is
 //! left out if any user could have written it. A folder of the user that lies in the workspace is the project's, since
@@ -6,15 +6,19 @@
 //!
 //! Deliberately not here: what a skill says.
 
+use std::borrow::Cow;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
+use host_manifest::FileKind;
 use host_text::exact;
 
 use super::file::{MAX_SKILL_FILE, too_large};
-use crate::environment::Environment;
+use crate::environment::{Environment, Folders};
+use crate::error::Failure;
+use crate::plugins::{BroughtText, LoadedPlugin};
 use crate::project::ProjectFile;
 pub(crate) use crate::project::contents::SKILL_FILE;
 use crate::project::contents::{SKILL_FOLDERS, SKILLS};
@@ -26,12 +30,14 @@ const MAX_ENTRIES: usize = 1024;
 const OPEN_TO_ALL: u32 = 0o002;
 
 /// Where a skill comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkillOrigin {
     /// A trusted project.
     Project,
     /// The user's home.
     User,
+    /// The plugin with this name.
+    Plugin(String),
 }
 
 /// A skill that was found, before its file is understood.
@@ -49,24 +55,36 @@ pub struct FoundSkill {
 
 impl SkillOrigin {
     /// Returns its name for a user.
-    pub fn words(self) -> &'static str {
+    pub fn words(&self) -> Cow<'static, str> {
         match self {
-            Self::Project => "project",
-            Self::User => "user",
+            Self::Project => "project".into(),
+            Self::User => "user".into(),
+            Self::Plugin(name) => format!("plugin `{name}`").into(),
         }
     }
 
     /// Returns what such a skill is called in a list of commands.
-    pub fn as_skill(self) -> &'static str {
+    pub fn as_skill(&self) -> &'static str {
         match self {
             Self::Project => "project's skill",
             Self::User => "user's skill",
+            Self::Plugin(_) => "plugin's skill",
         }
     }
 }
 
-/// Finds all skills, the preferred ones first: of the project, whose files were trusted, then of the user.
-pub fn find(project: &[ProjectFile], workspace: &Path, environment: &Environment) -> Vec<FoundSkill> {
+/// Finds all skills, the preferred ones first: of the project, whose files were trusted, then of the user, then of plugins.
+///
+/// # Errors
+///
+/// If what a plugin brings cannot be written to the host's own folder.
+pub fn find(
+    project: &[ProjectFile],
+    workspace: &Path,
+    environment: &Environment,
+    folders: &Folders,
+    plugins: &[LoadedPlugin],
+) -> Result<Vec<FoundSkill>, Failure> {
     let mut found: Vec<FoundSkill> = SKILL_FOLDERS
         .iter()
         .flat_map(|folder| project.iter().filter(move |file| is_in(&file.path, folder)))
@@ -80,7 +98,12 @@ pub fn find(project: &[ProjectFile], workspace: &Path, environment: &Environment
             found.extend(of_user(&folder));
         }
     }
-    found
+    for plugin in plugins {
+        if let Some(unpacked) = plugin.unpacked(folders)? {
+            found.extend(of_plugin(plugin, &unpacked));
+        }
+    }
+    Ok(found)
 }
 
 /// Reads the file of one skill of the user again.
@@ -114,6 +137,21 @@ fn of_project(file: &ProjectFile) -> Option<FoundSkill> {
     let text = String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string());
     let name = folder.file_name()?.to_str()?.to_owned();
     Some(FoundSkill { name, folder: folder.to_owned(), origin: SkillOrigin::Project, text })
+}
+
+/// The skills that a plugin brings, with the texts that were signed.
+fn of_plugin(plugin: &LoadedPlugin, unpacked: &Path) -> Vec<FoundSkill> {
+    // The host's own folder may be behind a link, which no grant follows.
+    let unpacked = fs::canonicalize(unpacked).unwrap_or_else(|_| unpacked.to_owned());
+    let skill = |brought: BroughtText| {
+        let name = brought.path.strip_prefix("skills/")?.strip_suffix(SKILL_FILE)?.strip_suffix('/')?.to_owned();
+        let folder = unpacked.join(SKILLS).join(&name);
+        // One in a folder of another skill is a file of that.
+        let is_skill = !name.contains('/');
+        let origin = SkillOrigin::Plugin(brought.plugin);
+        is_skill.then(|| FoundSkill { name, folder, origin, text: Ok(brought.text) })
+    };
+    plugin.brought(FileKind::Skill).into_iter().filter_map(skill).collect()
 }
 
 fn of_user(folder: &Path) -> Vec<FoundSkill> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use host_app::environment::Environment;
 use host_app::error::Failure;
+use host_app::plugins::sources::installed;
 use host_app::project::Project;
 use host_app::skills::{self, Skills};
 use host_text::{excerpt, visible_line};
@@ -30,9 +31,12 @@ pub(crate) fn run(command: &arguments::Skill, environment: &Environment) -> Resu
 fn list(environment: &Environment, json: bool) -> Result<String, Failure> {
     let here = std::fs::canonicalize(".")
         .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
-    let project = Project::find(&here, &environment.folders()?)?;
+    let folders = environment.folders()?;
+    let project = Project::find(&here, &folders)?;
     printer::notes(project.note().as_slice(), environment);
-    let skills = Skills::read(skills::sources::find(&project.files().skills, &here, environment));
+    let files = project.files();
+    let plugins = installed(&files, &folders, &here)?;
+    let skills = Skills::read(skills::sources::find(&files.skills, &here, environment, &folders, &plugins)?);
     printer::notes(&skills.notices, environment);
     if json {
         let rows = skills.all().map(|skill| {

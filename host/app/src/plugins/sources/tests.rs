@@ -17,6 +17,7 @@ fn folders(home: &Path) -> Folders {
         plugins: at("plugins"),
         mcp: at("mcp"),
         downloads: at("downloads"),
+        brought: at("brought"),
         mcp_token: at("mcp-token"),
         programs: at("programs"),
     }

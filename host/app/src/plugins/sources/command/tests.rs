@@ -41,6 +41,7 @@ impl Bench {
             plugins: at("plugins"),
             mcp: at("mcp"),
             downloads: at("downloads"),
+            brought: at("brought"),
             mcp_token: at("mcp-token"),
             programs: at("programs"),
         };
