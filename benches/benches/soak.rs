@@ -20,6 +20,7 @@ use host_agent::{
     InputConfig, ModelConfig, Observer, PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig,
     TreeLimits,
 };
+use host_files::ChainStore;
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, PartData, ToolName};
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
 use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};
@@ -205,6 +206,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
         completion: Completion::Text,
     };
     let about = About { workspace: folder, model: &ModelId::new("soak") };
+    let chains = ChainStore::open(&folder.join("audit"))?;
     let settled = Arc::new(Settled::default());
     let setup = Setup {
         budget: Budget::new(AgentId::new("main"), TreeLimits::default()),
@@ -212,7 +214,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
         tools,
         responder: Responder::default(),
         observer: Arc::clone(&settled) as Arc<dyn Observer>,
-        session: Some(Arc::new(SessionLog::create(folder, about, Clock::system())?)),
+        session: Some(Arc::new(SessionLog::create(folder, about, Clock::system(), &chains)?)),
         run_clock: host_tool::PausableClock::default(),
         gate: None,
     };

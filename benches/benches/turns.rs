@@ -18,6 +18,7 @@ use host_agent::{
     About, AgentDefinition, Budget, Clock, Completion, Event, Executor, InputConfig, ModelConfig, Observer,
     PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig, TreeLimits,
 };
+use host_files::ChainStore;
 use host_message::{
     AgentId, Annotations, CallId, FinishReason, FunctionCall, ModelId, Output, Part, PartData, ToolName, ToolSpec,
     Usage,
@@ -80,13 +81,14 @@ async fn one_run(folder: &Path) -> Result<Vec<Duration>, Box<dyn Error>> {
         completion: Completion::Text,
     };
     let about = About { workspace: folder, model: &ModelId::new("bench") };
+    let chains = ChainStore::open(&folder.join("audit"))?;
     let setup = Setup {
         budget: Budget::new(AgentId::new("main"), TreeLimits::default()),
         provider: Arc::clone(&model) as Arc<dyn Provider>,
         tools,
         responder: Responder::default(),
         observer: Arc::new(Nobody),
-        session: Some(Arc::new(SessionLog::create(folder, about, Clock::system())?)),
+        session: Some(Arc::new(SessionLog::create(folder, about, Clock::system(), &chains)?)),
         run_clock: host_tool::PausableClock::default(),
         gate: None,
     };

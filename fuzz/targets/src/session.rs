@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use host_agent::{Clock, Logged, ReadError, Record, Recorded, Records, SessionLog};
+use host_files::ChainStore;
 use host_message::{Content, ModelId, Part};
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -55,13 +56,14 @@ fn parts(record: &Record) -> Box<dyn Iterator<Item = &Part> + '_> {
 
 fn check_resumed(data: &[u8]) {
     static FILE: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let (_, path) = FILE.get_or_init(|| {
+    let (folder, path) = FILE.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("log.jsonl");
         (folder, path)
     });
     fs::write(path, data).expect("a file");
-    let reopened = SessionLog::reopen(path, Clock::fixed(Timestamp::UNIX_EPOCH)).expect("it was read before");
+    let chains = ChainStore::open(&folder.path().join("audit")).expect("it can be made");
+    let reopened = SessionLog::reopen(path, Clock::fixed(Timestamp::UNIX_EPOCH), &chains).expect("it was read before");
     let (log, recorded) = reopened.resume(&ModelId::new("offline")).expect("it can be written");
     drop(log);
     let bytes = fs::read(path).expect("the log");

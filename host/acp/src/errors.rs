@@ -28,6 +28,7 @@ pub(crate) fn error(failure: &Failure) -> Error {
         | ErrorKind::TimeLimit
         | ErrorKind::NoCompleteTask
         | ErrorKind::Service
+        | ErrorKind::Altered
         | ErrorKind::Write
         | ErrorKind::Cancelled => INTERNAL,
     };

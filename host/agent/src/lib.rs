@@ -63,8 +63,8 @@ pub use prices::{Charge, Cost, Price, PriceBasis, Prices};
 pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};
 pub use session::{
-    About, Entry, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened, SESSION_VERSION, SessionError,
-    SessionLog, Sessions, Stored,
+    About, Entry, Finding, FoundWhen, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened,
+    SESSION_VERSION, SessionError, SessionLog, Sessions, Stored, Verified,
 };
 pub use steering::Steering;
 pub use subagent::{Subagent, SubagentSetup};

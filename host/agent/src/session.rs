@@ -8,7 +8,8 @@
 //! is logged, and no message of the conversation.
 //!
 //! A log that could not be written once is never written again: half a line may lie at its end. One process at a time
-//! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends.
+//! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends. Each line
+//! carries a keyed hash of everything before it ([`host_files::ChainStore`]), so that [`Stored::verify`] finds any change.
 //!
 //! [`Sessions`] finds logs, [`Records`] reads one entry by entry, [`Recorded`] is what it says taken together, and
 //! [`SessionLog::reopen`] resumes it. Deliberately not here: how long logs are kept. A log survives the end of the
@@ -20,12 +21,13 @@ mod past;
 mod read;
 mod reopen;
 mod sessions;
+mod verify;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use host_files::{create_private, make_private_folder};
+use host_files::{Chain, ChainFault, ChainStore, create_private, make_private_folder};
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use host_tool::Decided;
 use serde::Serialize;
@@ -36,6 +38,7 @@ use self::read::MAX_LINE;
 pub use self::read::{Logged, ReadError, Record, Records};
 pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
+pub use self::verify::{Finding, FoundWhen, Verified};
 use crate::{CallReport, CallStatus, Clock, TerminateReason};
 
 /// The version of the log's format, in its first line.
@@ -74,6 +77,12 @@ pub enum Entry<'a> {
         /// The model, as the user names it.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<&'a ModelId>,
+        /// The session that it is a copy of.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        copy_of: Option<&'a SessionId>,
+        /// What was wrong with that session's log when it was copied.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        found: &'a [ChainFault],
     },
     /// Another process resumes the session. The next entries settle the calls that the previous process left behind.
     Resumed {
@@ -83,6 +92,9 @@ pub enum Entry<'a> {
         model: &'a ModelId,
         /// Number of bytes of a half-written last line that were removed.
         torn_bytes: u64,
+        /// What was wrong with the log until here.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        found: &'a [ChainFault],
     },
     /// An agent's run began.
     RunStarted {
@@ -159,6 +171,9 @@ pub enum Entry<'a> {
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
+        /// Why it may run: a line each.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        because: &'a [String],
     },
     /// A call ended, whether it ran or not.
     CallSettled {
@@ -220,7 +235,15 @@ pub struct SessionLog {
 /// The destination of lines; its writer is `None` once writing has failed.
 struct Sink {
     writer: Option<Box<dyn Write + Send>>,
+    /// `None` for a log on a writer of the caller's.
+    chain: Option<Chain>,
     line: Vec<u8>,
+}
+
+/// The session that a log is a copy of, and what was wrong with its log.
+struct Original<'a> {
+    id: &'a SessionId,
+    found: &'a [ChainFault],
 }
 
 #[derive(Serialize)]
@@ -236,7 +259,17 @@ impl SessionLog {
     /// # Errors
     ///
     /// When the folder or the file cannot be made or locked, or the first line cannot be written.
-    pub fn create(folder: &Path, about: About<'_>, clock: Clock) -> Result<Self, SessionError> {
+    pub fn create(folder: &Path, about: About<'_>, clock: Clock, chains: &ChainStore) -> Result<Self, SessionError> {
+        Self::create_as(folder, about, None, clock, chains)
+    }
+
+    fn create_as(
+        folder: &Path,
+        about: About<'_>,
+        original: Option<Original<'_>>,
+        clock: Clock,
+        chains: &ChainStore,
+    ) -> Result<Self, SessionError> {
         let failed = |cause| SessionError::Create { folder: folder.to_owned(), cause };
         make_private_folder(folder).map_err(failed)?;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -246,7 +279,8 @@ impl SessionLog {
             match create_private(&path) {
                 Ok(file) => {
                     reopen::lock(&file, &path)?;
-                    return Self::new(Box::new(file), id, path, clock).begun(Some(about));
+                    let chain = chains.chain(id.as_str(), io::empty())?;
+                    return Self::new(Box::new(file), id, path, clock, Some(chain)).begun(Some(about), original);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(failed(error)),
@@ -255,7 +289,7 @@ impl SessionLog {
         Err(failed(last))
     }
 
-    /// Creates a log on this writer, which must not buffer. The path is for messages.
+    /// Creates a log on this writer, which must not buffer. The path is for messages. Its lines are not chained.
     ///
     /// # Errors
     ///
@@ -266,15 +300,15 @@ impl SessionLog {
         path: PathBuf,
         clock: Clock,
     ) -> Result<Self, SessionError> {
-        Self::new(writer, id, path, clock).begun(None)
+        Self::new(writer, id, path, clock, None).begun(None, None)
     }
 
     /// Creates a log on this writer, without a first entry.
-    fn new(writer: Box<dyn Write + Send>, id: SessionId, path: PathBuf, clock: Clock) -> Self {
-        Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), line: Vec::new() }) }
+    fn new(writer: Box<dyn Write + Send>, id: SessionId, path: PathBuf, clock: Clock, chain: Option<Chain>) -> Self {
+        Self { id, path, clock, file: Mutex::new(Sink { writer: Some(writer), chain, line: Vec::new() }) }
     }
 
-    fn begun(self, about: Option<About<'_>>) -> Result<Self, SessionError> {
+    fn begun(self, about: Option<About<'_>>, original: Option<Original<'_>>) -> Result<Self, SessionError> {
         let workspace = about.map(|about| about.workspace.to_string_lossy());
         self.record(Entry::Session {
             version: SESSION_VERSION,
@@ -282,6 +316,8 @@ impl SessionLog {
             pid: std::process::id(),
             workspace: workspace.as_deref(),
             model: about.map(|about| about.model),
+            copy_of: original.as_ref().map(|original| original.id),
+            found: original.as_ref().map_or(&[], |original| original.found),
         })?;
         Ok(self)
     }
@@ -303,21 +339,33 @@ impl SessionLog {
     /// When it cannot be written, and for every entry after that.
     pub fn record(&self, entry: Entry<'_>) -> Result<(), SessionError> {
         let line = Line { time: self.clock.now().to_string(), entry };
+        self.write(|bytes| serde_json::to_writer(bytes, &line).map_err(io::Error::from))
+    }
+
+    /// Writes one line: the object that `fill` puts into the buffer.
+    fn write(&self, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), SessionError> {
         // A thread that panicked here left at most an unused line behind.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let Sink { writer, line: bytes } = &mut *file;
+        let Sink { writer, chain, line: bytes } = &mut *file;
         let Some(open) = writer else { return Err(SessionError::Broken { path: self.path.clone() }) };
         bytes.clear();
-        let written = serde_json::to_writer(&mut *bytes, &line).map_err(io::Error::from).and_then(|()| {
+        let written = fill(bytes).and_then(|()| {
+            let sealed = match chain {
+                Some(chain) => Some((chain.seal(bytes)?, chain)),
+                None => {
+                    bytes.push(b'\n');
+                    None
+                }
+            };
             if bytes.len() > MAX_LINE {
                 return Err(io::Error::other(format!(
                     "an entry of {} bytes is over the limit of {MAX_LINE}",
                     bytes.len()
                 )));
             }
-            bytes.push(b'\n');
             open.write_all(bytes)?;
-            open.flush()
+            open.flush()?;
+            sealed.map_or(Ok(()), |(sealed, chain)| chain.advance(sealed))
         });
         written.map_err(|cause| {
             *writer = None;

@@ -7,9 +7,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_files::ChainStore;
 use host_model::CredentialsFile;
 
-use crate::error::Failure;
+use crate::error::{ErrorKind, Failure};
 use crate::mcp::McpConnector;
 
 /// The environment that the process was started with.
@@ -69,11 +70,25 @@ pub struct Folders {
     pub programs: PathBuf,
     /// The files that plugins bring. Of all these only they are no secret.
     pub brought: PathBuf,
+    /// The key by which session logs are verified, and where each ended.
+    pub audit: PathBuf,
 }
 
 impl Folders {
+    /// Opens the key by which session logs are verified; it is made if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read or made, or others could have read it.
+    pub fn chains(&self) -> Result<ChainStore, Failure> {
+        ChainStore::open(&self.audit).map_err(|error| {
+            let help = error.help();
+            Failure::from_error(ErrorKind::Configuration, &error).help(help)
+        })
+    }
+
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 14] {
+    pub fn all(&self) -> [&Path; 15] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,
@@ -90,6 +105,7 @@ impl Folders {
             mcp_token,
             programs,
             brought,
+            audit,
         } = self;
         [
             configuration,
@@ -106,6 +122,7 @@ impl Folders {
             mcp_token,
             programs,
             brought,
+            audit,
         ]
     }
 }
@@ -204,6 +221,7 @@ impl Environment {
             mcp_token: folder("XDG_STATE_HOME", ".local/state")?.join("mcp-token"),
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
             brought: folder("XDG_DATA_HOME", ".local/share")?.join("brought"),
+            audit: folder("XDG_STATE_HOME", ".local/state")?.join("audit"),
         })
     }
 }

@@ -32,6 +32,8 @@ pub enum ErrorKind {
     NoCompleteTask = 58,
     /// The model service failed, or refused the request.
     Service = 59,
+    /// A recorded session was changed since it was written, or cannot be verified (`host session verify`).
+    Altered = 65,
     /// Standard output or the session log could not be written: the disk is full, or the file cannot be changed.
     Write = 74,
     /// The user cancelled the run.
@@ -104,9 +106,10 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let kind = match error {
             SessionError::Write { .. } | SessionError::Broken { .. } | SessionError::Remove { .. } => ErrorKind::Write,
-            SessionError::Create { .. } | SessionError::List { .. } | SessionError::Lock { .. } => {
-                ErrorKind::Configuration
-            }
+            SessionError::Create { .. }
+            | SessionError::List { .. }
+            | SessionError::Chain(_)
+            | SessionError::Lock { .. } => ErrorKind::Configuration,
             SessionError::Open { .. } | SessionError::Read { .. } | SessionError::Held { .. } => ErrorKind::Input,
         };
         Self::from_error(kind, &error).help(error.help())

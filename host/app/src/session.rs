@@ -10,6 +10,7 @@
 
 pub mod allowed;
 pub mod aside;
+pub mod blame;
 pub mod commands;
 pub mod costs;
 pub mod ended_calls;
@@ -29,6 +30,7 @@ pub mod tasks;
 pub mod transcript;
 pub mod undo;
 mod undone;
+pub mod verify;
 pub mod window;
 
 use std::path::{Path, PathBuf};

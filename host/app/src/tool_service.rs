@@ -142,7 +142,7 @@ impl ToolService {
                 }
                 CallChange::Validating(_)
                 | CallChange::AwaitingApproval(_)
-                | CallChange::Scheduled(_)
+                | CallChange::Scheduled { .. }
                 | CallChange::Executing(_)
                 | CallChange::Settled(_) => {}
             }

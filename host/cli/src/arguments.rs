@@ -682,6 +682,31 @@ pub(crate) enum Session {
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
+    /// Verify that no byte of recorded sessions was changed since they were written
+    #[command(after_help = VERIFY_HELP)]
+    Verify {
+        /// The ids of the sessions, or their beginnings [default: the last session of this folder]
+        #[arg(value_name = "SESSION")]
+        ids: Vec<String>,
+        /// Verify all sessions, also those of other folders and those whose logs are missing
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which call of which session wrote each version of a file, with the prompt and who allowed it
+    #[command(after_help = "Examples:
+  host session blame src/lib.rs
+  host session blame --json src/lib.rs | jq '.versions[-1].prompt'")]
+    Blame {
+        /// The file, which need not exist any more
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Export a whole session, as a document or as data
     #[command(after_help = "Examples:
   host session export -o session.md
@@ -703,6 +728,14 @@ pub(crate) enum ExportFormat {
     Markdown,
     Json,
 }
+
+const VERIFY_HELP: &str = "Verified are each byte of the log, the journal of changed files and what is kept to undo \
+them. The exit code is 65 if something was changed or cannot be verified.
+
+Examples:
+  host session verify               # the last session of this folder
+  host session verify 20260301-12
+  host session verify --all --json | jq '.[] | select(.verdict != \"verified\")'";
 
 const UNDO_HELP: &str = "Without --to it lets you pick a call, or lists the calls where there is no terminal. A file that \
 changed since the session left it is never touched: the exit code is 54 if one was left alone. An undo is a call of its \

@@ -2,15 +2,17 @@
 //! all.
 //!
 //! Owns the bounded read, the one rule about owners and modes, the atomic replacement with its synchronisation, private
-//! folders, and locks between processes.
+//! folders, locks between processes, and chained lines.
 //!
 //! Deliberately not here: the contents and the path of a file, and files of a workspace, which a guest reaches through
 //! permits and an open folder (`host-plugin`).
 
+mod chain;
 mod private;
 mod read;
 mod write;
 
+pub use chain::{Chain, ChainError, ChainFault, ChainStore, Examined, LineState, Sealed, without_link};
 pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
 pub use read::{FileError, read_file, read_found, read_limited, read_text, read_text_limited};
 pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};

@@ -148,7 +148,12 @@ pub enum CallChange<'a> {
     /// The user is asked about it.
     AwaitingApproval(&'a Question),
     /// It may run.
-    Scheduled(Decided),
+    Scheduled {
+        /// The decision about it.
+        decided: Decided,
+        /// What it may do, and why.
+        allowance: &'a Allowance,
+    },
     /// It is about to start, by this title. An observer that cannot record this can still stop it.
     Executing(&'a str),
     /// It shows live output.

@@ -28,8 +28,8 @@ pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
-    Intent, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason, Registry, Rule,
-    RulesFile, SessionReads, Tool, Until, Verdict, simple_commands,
+    Intent, Lasting, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason,
+    Registry, Rule, RulesFile, SessionReads, Tool, Until, Verdict, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
@@ -228,7 +228,10 @@ impl Gate {
         loop {
             match considered.verdict.decision {
                 // The user sees a changed call again before it runs.
-                Decision::Allow if !changed => return considered.run(Decided::Allowed),
+                Decision::Allow if !changed => {
+                    let because = allowed_because(&considered.verdict, self.mode);
+                    return considered.run(Decided::Allowed, because);
+                }
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
             }
@@ -246,12 +249,14 @@ impl Gate {
             let decided = if changed { Decided::Changed } else { Decided::Approved };
             match answer {
                 Err(NobodyListens) => return considered.unheard(),
-                Ok(Answer::ProceedOnce) => return considered.run(decided),
+                Ok(Answer::ProceedOnce) => {
+                    return considered.run(decided, vec!["the user allowed this call".to_owned()]);
+                }
                 Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
                     Some(rule) => {
                         objection = self.keep(rule, until, considered.intent.mcp.as_deref()).err();
                         if objection.is_none() {
-                            return considered.run(decided);
+                            return considered.run(decided, vec![answered(lasting, until)]);
                         }
                     }
                     None => objection = Some(NOT_OFFERED.to_owned()),
@@ -383,10 +388,10 @@ impl Asking {
 }
 
 impl Considered {
-    fn run(self, decided: Decided) -> Passed {
+    fn run(self, decided: Decided, because: Vec<String>) -> Passed {
         let Intent { touches, granted, confirmation, .. } = self.intent;
         let besides = if touches.le(&granted) { Grants::none() } else { touches };
-        let allowance = Allowance { besides, shown: confirmation.map(Arc::new) };
+        let allowance = Allowance { besides, shown: confirmation.map(Arc::new), because };
         Passed::Run { call: self.call, allowance: Arc::new(allowance), decided }
     }
 
@@ -413,6 +418,24 @@ impl Considered {
 /// Returns the reasons: what decided each part that is as strict as the whole.
 fn reasons(verdict: &Verdict) -> Vec<String> {
     strict(verdict).map(Reason::why).collect()
+}
+
+/// Returns why a call was allowed without a question.
+fn allowed_because(verdict: &Verdict, mode: ApprovalMode) -> Vec<String> {
+    std::iter::once(format!("approval mode `{mode}`")).chain(reasons(verdict)).collect()
+}
+
+/// Returns what the user answered who allowed other calls, too.
+fn answered(lasting: Lasting, until: Until) -> String {
+    let calls = match lasting {
+        Lasting::Always => "calls that do the same",
+        Lasting::AlwaysTool => "all calls of the tool",
+        Lasting::AlwaysPlugin => "all calls of the plugin or MCP server",
+    };
+    match until {
+        Until::SessionEnds => format!("the user allowed {calls} until the session ends"),
+        Until::TakenBack => format!("the user allowed {calls} by a rule that lasts"),
+    }
 }
 
 /// Returns the reasons that a question shows: that nothing allows the call yet is none.

@@ -139,6 +139,8 @@ pub struct Allowance {
     /// The preview that was decided about: the call does nothing else, whatever its tool is granted. `None` if the
     /// preview named nothing.
     pub shown: Option<Arc<Confirmation>>,
+    /// Why it may run, for the record: a line each, safe to show.
+    pub because: Vec<String>,
 }
 
 /// How a call ended.

@@ -6,17 +6,19 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use host_files::{Chain, ChainError, ChainFault, ChainStore};
 use serde::{Deserialize, Serialize};
 
-use crate::objects::Objects;
+use crate::objects::{FOLDER, Objects};
 use crate::state::{Digest, State};
 
 /// The version of the journal's format, in its first line.
 const VERSION: u32 = 1;
 
 /// The longest line of a journal, in bytes. Protects memory: a path has at most 4 KiB on Linux.
-const MAX_LINE: u64 = 64 << 10;
+pub(crate) const MAX_LINE: u64 = 64 << 10;
 
 /// One change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +79,9 @@ pub enum JournalError {
         /// Its version.
         version: u32,
     },
+    /// Its lines cannot be chained or verified.
+    #[error("the journal of changes cannot be chained")]
+    Chain(#[from] ChainError),
     /// A line is no change.
     #[error("line {line} of the journal of changes `{}` is damaged: {why}", path.display())]
     Damaged {
@@ -94,6 +99,19 @@ struct First {
     version: u32,
 }
 
+/// One line with what belongs to no entry.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    /// When it was written, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_ms: Option<u64>,
+    /// What was wrong with the journal until here.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    found: &'a [ChainFault],
+}
+
 /// The changes of a session, with what they replaced.
 #[derive(Debug)]
 pub struct Journal {
@@ -102,6 +120,9 @@ pub struct Journal {
     objects: Objects,
     changes: Vec<Change>,
     gaps: Vec<Gap>,
+    chain: Option<Chain>,
+    /// What was wrong when it was opened, until the next line has it.
+    found: Vec<ChainFault>,
 }
 
 impl Journal {
@@ -112,22 +133,42 @@ impl Journal {
     ///
     /// When it cannot be read or written, a newer host wrote it, or it is damaged.
     pub fn open(folder: &Path) -> Result<Self, JournalError> {
-        let path = folder.join("changes.jsonl");
+        Self::open_with(folder, None)
+    }
+
+    /// The same, with lines that are chained under the name of the folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::open`], and when the chain cannot be used.
+    pub fn open_chained(folder: &Path, chains: &ChainStore) -> Result<Self, JournalError> {
+        Self::open_with(folder, Some(chains))
+    }
+
+    fn open_with(folder: &Path, chains: Option<&ChainStore>) -> Result<Self, JournalError> {
+        let path = journal_path(folder);
         let failed = |cause| JournalError::Io { path: path.clone(), cause };
         host_files::make_private_folder(folder).map_err(failed)?;
-        let objects = Objects::open(folder.join("objects")).map_err(failed)?;
-        let mut file = host_files::append_private(&path).map_err(failed)?;
+        let objects = Objects::open(folder.join(FOLDER)).map_err(failed)?;
+        let file = host_files::append_private(&path).map_err(failed)?;
         let read = OpenOptions::new().read(true).open(&path).map_err(failed)?;
-        let Lines { changes, gaps, whole_bytes } = read_lines(read, &path)?;
+        let Lines { changes, gaps, whole_bytes, .. } = read_lines(read, &path)?;
         if file.metadata().map_err(failed)?.len() > whole_bytes {
             file.set_len(whole_bytes).map_err(failed)?;
         }
-        if whole_bytes == 0 {
-            let mut line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| failed(error.into()))?;
-            line.push(b'\n');
-            file.write_all(&line).map_err(failed)?;
+        let (mut chain, mut found) = (None, Vec::new());
+        if let Some(chains) = chains {
+            let name = chain_name(folder);
+            let opened = || File::open(&path).map_err(failed);
+            found = chains.examine(&name, opened()?, MAX_LINE, |_, _, _| {})?.faults();
+            chain = Some(chains.chain(&name, opened()?)?);
         }
-        let journal = Self { path, file, objects, changes, gaps };
+        let is_new = whole_bytes == 0;
+        let mut journal = Self { path, file, objects, changes, gaps, chain, found };
+        if is_new {
+            let line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| journal.failed(error.into()))?;
+            journal.append(line)?;
+        }
         journal.sweep();
         Ok(journal)
     }
@@ -173,15 +214,30 @@ impl Journal {
     }
 
     fn write(&mut self, entry: Entry) -> Result<(), JournalError> {
-        let mut line = serde_json::to_vec(&entry).map_err(|error| self.failed(error.into()))?;
-        line.push(b'\n');
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let time_ms = since.and_then(|since| u64::try_from(since.as_millis()).ok());
+        let line = Line { entry: &entry, time_ms, found: &self.found };
+        let line = serde_json::to_vec(&line).map_err(|error| self.failed(error.into()))?;
+        self.append(line)?;
+        self.found.clear();
+        add(entry, &mut self.changes, &mut self.gaps);
+        Ok(())
+    }
+
+    /// Writes one line: an object, without a line end.
+    fn append(&mut self, mut line: Vec<u8>) -> Result<(), JournalError> {
+        let sealed = self.chain.as_ref().map(|chain| chain.seal(&mut line)).transpose();
+        let sealed = sealed.map_err(|cause| self.failed(cause))?;
+        if sealed.is_none() {
+            line.push(b'\n');
+        }
         if line.len() as u64 > MAX_LINE {
             return Err(self.failed(io::Error::other(format!("an entry of {} bytes is over the limit", line.len()))));
         }
         // One write, so that no process that is killed leaves two halves.
         self.file.write_all(&line).map_err(|cause| self.failed(cause))?;
-        add(entry, &mut self.changes, &mut self.gaps);
-        Ok(())
+        let advanced = self.chain.as_mut().zip(sealed).map_or(Ok(()), |(chain, sealed)| chain.advance(sealed));
+        advanced.map_err(|cause| self.failed(cause))
     }
 
     pub(crate) fn objects(&self) -> &Objects {
@@ -193,6 +249,16 @@ impl Journal {
     }
 }
 
+/// The path of the journal in a folder.
+pub(crate) fn journal_path(folder: &Path) -> PathBuf {
+    folder.join("changes.jsonl")
+}
+
+/// The name of the journal's chain: that of its folder, which has the session's id.
+pub(crate) fn chain_name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 fn add(entry: Entry, changes: &mut Vec<Change>, gaps: &mut Vec<Gap>) {
     match entry {
         Entry::Change(change) => changes.push(change),
@@ -202,14 +268,22 @@ fn add(entry: Entry, changes: &mut Vec<Change>, gaps: &mut Vec<Gap>) {
 
 /// What is in a journal.
 #[derive(Default)]
-struct Lines {
-    changes: Vec<Change>,
-    gaps: Vec<Gap>,
+pub(crate) struct Lines {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) gaps: Vec<Gap>,
+    /// When each of the changes was written down, in milliseconds since 1970; an older host did not say.
+    pub(crate) times: Vec<Option<u64>>,
     /// The length of the whole lines.
     whole_bytes: u64,
 }
 
-fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError> {
+/// What a line has besides its entry.
+#[derive(Deserialize)]
+struct Besides {
+    time_ms: Option<u64>,
+}
+
+pub(crate) fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError> {
     let failed = |cause| JournalError::Io { path: path.to_owned(), cause };
     let damaged = |line, why: String| JournalError::Damaged { path: path.to_owned(), line, why };
     let (mut input, mut lines, mut bytes) = (BufReader::new(file), Lines::default(), Vec::new());
@@ -230,6 +304,9 @@ fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError> {
         } else {
             let entry = serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
             add(entry, &mut lines.changes, &mut lines.gaps);
+            let Besides { time_ms } =
+                serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
+            lines.times.resize(lines.changes.len(), time_ms);
         }
         lines.whole_bytes += length;
     }

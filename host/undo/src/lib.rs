@@ -16,6 +16,7 @@ mod recorder;
 mod restore;
 mod snapshot;
 mod state;
+mod verify;
 
 pub use journal::{Change, Gap, Journal, JournalError};
 pub use plan::{Obstacle, Step, plan};
@@ -23,3 +24,4 @@ pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, Recorder};
 pub use restore::{Outcome, Reason};
 pub use snapshot::{LeftOut, MAX_SNAPSHOT, MAX_SNAPSHOT_ENTRIES, MAX_SNAPSHOT_FILE, RulesOf};
 pub use state::{Digest, NoDigest, State};
+pub use verify::{RecordedChanges, VerifiedChanges};

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 use crate::state::Digest;
 
+/// The name of the folder with the contents, beside the journal.
+pub(crate) const FOLDER: &str = "objects";
+
 /// A folder with contents, each in a file with its digest as its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {

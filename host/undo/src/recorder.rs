@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use host_files::ChainStore;
+
 use crate::journal::{Change, Journal, JournalError};
 use crate::place::PERMISSIONS;
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
@@ -21,6 +23,8 @@ pub struct Recorder {
     folder: PathBuf,
     rules: Box<RulesOf>,
     folders: Mutex<Folders>,
+    /// Chains the lines of the journal.
+    chains: Option<ChainStore>,
     /// Held while the folders are looked at, which can take seconds.
     inner: Mutex<Inner>,
 }
@@ -72,7 +76,13 @@ impl Recorder {
     /// looked at for changes of programs.
     pub fn new(folder: PathBuf, rules: Box<RulesOf>) -> Self {
         let inner = Inner { journal: None, snapshots: Vec::new(), looked_at: 0 };
-        Self { folder, rules, folders: Mutex::default(), inner: Mutex::new(inner) }
+        Self { folder, rules, folders: Mutex::default(), chains: None, inner: Mutex::new(inner) }
+    }
+
+    /// Chains the lines of the journal, so that a change of them is found.
+    #[must_use]
+    pub fn chained(self, chains: ChainStore) -> Self {
+        Self { chains: Some(chains), ..self }
     }
 
     /// Sets the folders in which programs change files: the workspace, and what the user added.
@@ -118,7 +128,7 @@ impl Recorder {
     fn look(&self, call: Option<&str>) -> Result<(), JournalError> {
         let mut inner = self.inner();
         let roots = self.folders().roots.clone();
-        let unseen = inner.look(&self.folder, &roots, &*self.rules, call)?;
+        let unseen = inner.look(self, &roots, call)?;
         self.folders().unseen = unseen;
         Ok(())
     }
@@ -134,7 +144,7 @@ impl Recorder {
     ///
     /// When it cannot be opened.
     pub fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> T) -> Result<T, JournalError> {
-        Ok(work(self.inner().journal(&self.folder)?))
+        Ok(work(self.inner().journal(self)?))
     }
 
     fn folders(&self) -> MutexGuard<'_, Folders> {
@@ -148,26 +158,29 @@ impl Recorder {
 }
 
 impl Inner {
-    fn journal(&mut self, folder: &Path) -> Result<&mut Journal, JournalError> {
+    fn journal(&mut self, of: &Recorder) -> Result<&mut Journal, JournalError> {
         if self.journal.is_none() {
-            self.journal = Some(Journal::open(folder)?);
+            self.journal = Some(match &of.chains {
+                Some(chains) => Journal::open_chained(&of.folder, chains)?,
+                None => Journal::open(&of.folder)?,
+            });
         }
         self.journal
             .as_mut()
-            .ok_or_else(|| JournalError::Io { path: folder.to_owned(), cause: io::Error::other("it is not open") })
+            .ok_or_else(|| JournalError::Io { path: of.folder.clone(), cause: io::Error::other("it is not open") })
     }
 
     /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked at,
     /// and why.
     fn look(
         &mut self,
-        folder: &Path,
+        of: &Recorder,
         roots: &[PathBuf],
-        rules: &RulesOf,
         call: Option<&str>,
     ) -> Result<Vec<(PathBuf, String)>, JournalError> {
         let mut unseen = Vec::new();
-        self.journal(folder)?;
+        self.journal(of)?;
+        let (folder, rules) = (of.folder.as_path(), &*of.rules);
         let Self { journal: Some(journal), snapshots, looked_at } = self else { return Ok(unseen) };
         snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
         for root in roots {
@@ -254,7 +267,7 @@ impl CallRecorder {
     /// When that fails; then the change must not happen.
     pub fn change(&self, path: &Path, old: Old<'_>, after: State) -> Result<(), JournalError> {
         let mut inner = self.recorder.inner();
-        let journal = inner.journal(&self.recorder.folder)?;
+        let journal = inner.journal(&self.recorder)?;
         if path.to_str().is_none() {
             return journal.record_gap(&self.call, &no_unicode(path));
         }
@@ -277,7 +290,7 @@ impl CallRecorder {
     /// As [`CallRecorder::change`].
     pub fn rename(&self, from: &Path, to: &Path) -> Result<(), JournalError> {
         let mut inner = self.recorder.inner();
-        let journal = inner.journal(&self.recorder.folder)?;
+        let journal = inner.journal(&self.recorder)?;
         if let Some(path) = [from, to].into_iter().find(|path| path.to_str().is_none()) {
             return journal.record_gap(&self.call, &no_unicode(path));
         }
@@ -328,7 +341,7 @@ impl CallRecorder {
     /// When it cannot be written.
     pub fn gap(&self, why: &str) -> Result<(), JournalError> {
         let mut inner = self.recorder.inner();
-        inner.journal(&self.recorder.folder)?.record_gap(&self.call, why)
+        inner.journal(&self.recorder)?.record_gap(&self.call, why)
     }
 }
 

@@ -32,6 +32,7 @@ const AREAS: &[(&str, &str)] = &[
     ("undo", "Undo"),
     ("skills", "Skills"),
     ("memory", "Instructions of folders"),
+    ("audit", "Verifying sessions"),
     ("folders", "Added folders"),
     ("plan", "Plans"),
     ("reading", "Reading outside of the workspace"),

@@ -20,6 +20,8 @@ pub(super) struct Watch<'w> {
     prompt: &'w PromptId,
     tools: &'w Registry,
     answers: Mutex<HashMap<CallId, Vec<Part>>>,
+    /// Why each call may run that has not begun.
+    because: Mutex<HashMap<CallId, Vec<String>>>,
     /// Why the log could not be written.
     failure: Mutex<Option<SessionError>>,
 }
@@ -27,7 +29,7 @@ pub(super) struct Watch<'w> {
 impl<'w> Watch<'w> {
     /// Watches the calls of the reply to this request, which are of these tools.
     pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry) -> Self {
-        Self { run, prompt, tools, answers: Mutex::default(), failure: Mutex::default() }
+        Self { run, prompt, tools, answers: Mutex::default(), because: Mutex::default(), failure: Mutex::default() }
     }
 
     /// Returns the response to the model for each settled call, and the error if the log could not be written.
@@ -47,9 +49,14 @@ impl<'w> Watch<'w> {
             CallChange::AwaitingApproval(question) => {
                 agent.tell(EventKind::ToolCallConfirmation { call_id, name, kind: question.kind() });
             }
-            CallChange::Scheduled(_) => {}
+            CallChange::Scheduled { allowance, .. } => {
+                let mut because = self.because.lock().unwrap_or_else(PoisonError::into_inner);
+                because.insert(call_id.clone(), allowance.because.clone());
+            }
             CallChange::Executing(title) => {
-                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name })?;
+                let because = self.because.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
+                let because = &because.unwrap_or_default();
+                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name, because })?;
                 agent.tell(EventKind::ToolCallStart { call_id, name, title });
             }
             CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),

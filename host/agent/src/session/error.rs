@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host_files::ChainError;
+
 use super::ReadError;
 
 /// Reasons why a session cannot be recorded or resumed.
@@ -76,6 +78,9 @@ pub enum SessionError {
         /// The process, as far as the log says.
         holder: Option<u32>,
     },
+    /// The log cannot be chained or verified.
+    #[error("could not chain the lines of a session log")]
+    Chain(#[from] ChainError),
     /// The system cannot say whether another process writes the log.
     #[error("could not lock the session log `{}`", path.display())]
     Lock {
@@ -103,6 +108,7 @@ impl SessionError {
                 format!("wait until process {pid} has ended, or end it, and try again")
             }
             Self::Held { holder: None, .. } => "wait until it has ended, and try again".to_owned(),
+            Self::Chain(error) => error.help(),
             Self::Lock { path, .. } => {
                 format!("store sessions on a disk that supports file locks; the one with `{}` does not", path.display())
             }

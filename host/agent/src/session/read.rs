@@ -9,6 +9,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
+use host_files::ChainFault;
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use host_tool::Decided;
 use jiff::Timestamp;
@@ -41,9 +42,24 @@ pub struct Logged {
 #[expect(missing_docs, reason = "the fields are those of `Entry`")]
 pub enum Record {
     /// The first line.
-    Session { version: u32, id: SessionId, pid: Option<u32>, workspace: Option<String>, model: Option<ModelId> },
+    Session {
+        version: u32,
+        id: SessionId,
+        pid: Option<u32>,
+        workspace: Option<String>,
+        model: Option<ModelId>,
+        copy_of: Option<SessionId>,
+        #[serde(default)]
+        found: Vec<ChainFault>,
+    },
     /// Another process went on with the session.
-    Resumed { pid: u32, model: ModelId, torn_bytes: u64 },
+    Resumed {
+        pid: u32,
+        model: ModelId,
+        torn_bytes: u64,
+        #[serde(default)]
+        found: Vec<ChainFault>,
+    },
     /// An agent's run began.
     RunStarted { agent: String, agent_id: AgentId, model: String, system: Option<String> },
     /// A message.
@@ -63,7 +79,13 @@ pub enum Record {
     /// A reply was invalid.
     Discarded { prompt: PromptId, reason: String, parts: Vec<Part> },
     /// A call is about to run.
-    CallStarted { prompt: PromptId, call_id: CallId, name: ToolName },
+    CallStarted {
+        prompt: PromptId,
+        call_id: CallId,
+        name: ToolName,
+        #[serde(default)]
+        because: Vec<String>,
+    },
     /// A call ended.
     CallSettled {
         prompt: PromptId,
@@ -211,12 +233,12 @@ impl<R: Read> Iterator for Records<R> {
 }
 
 /// The fault of a line.
-enum Flaw {
+pub(super) enum Flaw {
     Version(u32),
     Other(String),
 }
 
-fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
+pub(super) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
     if depth(line) > MAX_DEPTH {
         return Err(Flaw::Other(format!("it is nested deeper than {MAX_DEPTH} levels")));
     }

@@ -8,15 +8,17 @@
 //! which [`Recorded`] has.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use host_files::{ChainFault, ChainStore};
 use host_message::{CallId, ModelId, Part, PromptId};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use super::past::{OpenCall, OpenState};
+use super::read::MAX_LINE;
 use super::{Entry, Record, Recorded, Records, SessionError, SessionLog};
 use crate::history::{interrupted, not_begun};
 use crate::{CallStatus, Clock};
@@ -39,6 +41,8 @@ pub struct Reopened {
     whole_bytes: u64,
     /// Whether the last of them lacks its line end.
     ends_open: bool,
+    chains: ChainStore,
+    found: Vec<ChainFault>,
 }
 
 impl SessionLog {
@@ -46,8 +50,8 @@ impl SessionLog {
     ///
     /// # Errors
     ///
-    /// When another process writes it, it cannot be opened or locked, a newer host wrote it, or it is damaged.
-    pub fn reopen(path: &Path, clock: Clock) -> Result<Reopened, SessionError> {
+    /// When another process writes it, it cannot be opened, locked or verified, a newer host wrote it, or it is damaged.
+    pub fn reopen(path: &Path, clock: Clock, chains: &ChainStore) -> Result<Reopened, SessionError> {
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -58,7 +62,10 @@ impl SessionLog {
         let recorded = Recorded::read(&mut records);
         let recorded = recorded.map_err(|cause| SessionError::Read { path: path.to_owned(), cause })?;
         let (whole_bytes, ends_open) = (records.whole_bytes(), records.ends_open());
-        Ok(Reopened { file, path: path.to_owned(), clock, recorded, whole_bytes, ends_open })
+        let whole = File::open(path).map_err(|cause| SessionError::Open { path: path.to_owned(), cause })?;
+        let examined = chains.examine(recorded.id.as_str(), whole.take(whole_bytes), MAX_LINE as u64, |_, _, _| {})?;
+        let (found, chains) = (examined.faults(), chains.clone());
+        Ok(Reopened { file, path: path.to_owned(), clock, recorded, whole_bytes, ends_open, chains, found })
     }
 }
 
@@ -73,6 +80,11 @@ impl Reopened {
         &self.path
     }
 
+    /// Returns what is wrong with the log. It does not keep the session from being resumed, which records it.
+    pub fn found(&self) -> &[ChainFault] {
+        &self.found
+    }
+
     /// Resumes the session: removes half a line, records that the session is resumed, and settles every call that the
     /// previous process left behind. A call that ran is recorded as interrupted, one that had not begun as not run.
     ///
@@ -80,7 +92,7 @@ impl Reopened {
     ///
     /// When the log cannot be written.
     pub fn resume(self, model: &ModelId) -> Result<(SessionLog, Recorded), SessionError> {
-        let Self { mut file, path, clock, mut recorded, whole_bytes, ends_open } = self;
+        let Self { mut file, path, clock, mut recorded, whole_bytes, ends_open, chains, found } = self;
         let mend = |file: &mut File| -> io::Result<()> {
             if recorded.torn_bytes > 0 {
                 file.set_len(whole_bytes)?;
@@ -88,8 +100,12 @@ impl Reopened {
             if ends_open { file.write_all(b"\n") } else { Ok(()) }
         };
         mend(&mut file).map_err(|cause| SessionError::Write { path: path.clone(), cause })?;
-        let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock);
-        log.record(Entry::Resumed { pid: std::process::id(), model, torn_bytes: recorded.torn_bytes })?;
+        // The next line covers what is there, whatever was found wrong with it: that is in the line.
+        let earlier = File::open(&path).map_err(|cause| SessionError::Open { path: path.clone(), cause })?;
+        let chain = chains.chain(recorded.id.as_str(), earlier)?;
+        let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock, Some(chain));
+        let torn_bytes = recorded.torn_bytes;
+        log.record(Entry::Resumed { pid: std::process::id(), model, torn_bytes, found: &found })?;
         for OpenCall { prompt, call, state } in recorded.open_calls() {
             let (part, status) = match state {
                 OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),

@@ -8,6 +8,7 @@ use super::*;
 mod manage;
 mod read;
 mod reopen;
+mod verify;
 
 fn clock() -> Clock {
     Clock::fixed("2026-03-01T12:00:00.5Z".parse().expect("a time"))
@@ -17,8 +18,15 @@ fn model() -> ModelId {
     ModelId::new("scripted:x")
 }
 
+/// The key and heads of the logs in a folder. They are made in it, beneath a name that no log has.
+fn chains(folder: &Path) -> ChainStore {
+    ChainStore::open(&folder.join("audit")).expect("it can be made")
+}
+
 fn create(folder: &Path) -> Result<SessionLog, SessionError> {
-    SessionLog::create(folder, About { workspace: Path::new("/work"), model: &model() }, clock())
+    let beside = folder.parent().filter(|_| folder.ends_with("sessions") || folder.ends_with("taken"));
+    let chains = chains(beside.unwrap_or(folder));
+    SessionLog::create(folder, About { workspace: Path::new("/work"), model: &model() }, clock(), &chains)
 }
 
 /// A disk that takes this many bytes and then has no room. Clones are the same disk.

@@ -34,6 +34,7 @@ impl World {
             brought: at("brought"),
             mcp_token: at("mcp-token"),
             programs: at("programs"),
+            audit: at("audit"),
         };
         let key = SecretKey::without_password().expect("a key");
         let world = Self { _root: root, folders, key, runtime: Runtime::new(RuntimeOptions::default()) };

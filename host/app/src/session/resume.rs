@@ -40,7 +40,7 @@ impl Resume {
             Self::Id(id) => find::by_id(&sessions, &id)?,
             Self::WholeId(id) => find::by_whole_id(&sessions, &id)?,
         };
-        let reopened = SessionLog::reopen(&stored.path, Clock::system())?;
+        let reopened = SessionLog::reopen(&stored.path, Clock::system(), &app.folders.chains()?)?;
         let recorded = reopened.recorded();
         let id = &stored.id;
         if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
@@ -59,6 +59,11 @@ impl Resume {
             tracing::warn!(
                 "the last entry of the session `{id}` was cut off; ignoring its {} bytes",
                 recorded.torn_bytes
+            );
+        }
+        if reopened.found().iter().any(|fault| fault.is_change()) {
+            tracing::warn!(
+                "the log of the session `{id}` was changed since it was written; host session verify {id} shows where"
             );
         }
         Ok(reopened)

@@ -161,7 +161,8 @@ impl Start<'_> {
         let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
         let plan = self.is_attended.then_some(&approved);
         let deferred = Arc::new(DeferredTools::default());
-        let changes = Arc::new(host_plugin::recorder(log.path().with_extension("undo")));
+        let recorder = host_plugin::recorder(log.path().with_extension("undo"));
+        let changes = Arc::new(recorder.chained(app.folders.chains()?));
         changes.set_roots(undo::roots(app, &grants));
         let all = Tools {
             app,
@@ -287,7 +288,8 @@ fn called(contents: &[Content]) -> impl Iterator<Item = ToolName> {
 /// A log for a new session.
 fn create(app: &App, model: &ModelId) -> Result<SessionLog, Failure> {
     let about = About { workspace: app.workspace.root(), model };
-    SessionLog::create(&app.folders.sessions, about, Clock::system()).map_err(|error| {
+    let chains = app.folders.chains()?;
+    SessionLog::create(&app.folders.sessions, about, Clock::system(), &chains).map_err(|error| {
         let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
         Failure::from(error).help(help)
     })

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{Clock, Reopened, SessionLog, Stored};
+use host_files::ChainStore;
 use host_text::visible_line;
-use host_undo::{Change, Journal, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan};
+use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan};
 use serde::Serialize;
 
 use super::Session;
@@ -22,7 +23,7 @@ use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 
 /// How the calls of undos are named in the journal.
-const UNDO: &str = "undo-";
+pub(super) const UNDO: &str = "undo-";
 
 /// The folders in which the changes of programs are kept.
 pub(super) fn roots<'a>(app: &'a App, grants: &'a UserGrants) -> impl Iterator<Item = &'a Path> {
@@ -108,10 +109,11 @@ impl Undo {
     /// # Errors
     ///
     /// If a process is working on it, or its log cannot be read.
-    pub fn of_stored(stored: Stored) -> Result<Self, Failure> {
-        let lock = SessionLog::reopen(&stored.path, Clock::system())?;
+    pub fn of_stored(stored: Stored, chains: &ChainStore) -> Result<Self, Failure> {
+        let lock = SessionLog::reopen(&stored.path, Clock::system(), chains)?;
         let workspace = stored.workspace().ok().flatten().map(PathBuf::from).unwrap_or_default();
-        let recorder = Arc::new(host_plugin::recorder(stored.path.with_extension("undo")));
+        let recorder = host_plugin::recorder(stored.path.with_extension("undo"));
+        let recorder = Arc::new(recorder.chained(chains.clone()));
         Ok(Self { recorder, stored, workspace, _lock: Some(lock) })
     }
 
@@ -131,7 +133,8 @@ impl Undo {
                 titles.insert(call.id, format!("{} {}", call.name, call.title).trim_end().to_owned());
             }
         }
-        let listed = self.recorder.with_journal(|journal| calls(journal, &titles, &self.workspace));
+        let listed =
+            self.recorder.with_journal(|journal| calls(journal.changes(), journal.gaps(), &titles, &self.workspace));
         listed.map_err(unusable)
     }
 
@@ -204,14 +207,20 @@ impl Session {
     }
 }
 
-fn unusable(error: JournalError) -> Failure {
+pub(super) fn unusable(error: JournalError) -> Failure {
     Failure::from_error(ErrorKind::Configuration, &error)
 }
 
-fn calls(journal: &Journal, titles: &HashMap<String, String>, workspace: &Path) -> Vec<ChangingCall> {
+/// Returns the calls that made these changes, in their order, with their numbers.
+pub(super) fn calls(
+    changes: &[Change],
+    gaps: &[Gap],
+    titles: &HashMap<String, String>,
+    workspace: &Path,
+) -> Vec<ChangingCall> {
     let mut calls: Vec<ChangingCall> = Vec::new();
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut gaps = journal.gaps().iter().peekable();
+    let mut gaps = gaps.iter().peekable();
     let mut call_of = |calls: &mut Vec<ChangingCall>, id: &str| {
         *numbers.entry(id.to_owned()).or_insert_with(|| {
             let title = match titles.get(id) {
@@ -224,7 +233,7 @@ fn calls(journal: &Journal, titles: &HashMap<String, String>, workspace: &Path) 
             number
         })
     };
-    for (at, change) in journal.changes().iter().map(Some).chain([None]).enumerate() {
+    for (at, change) in changes.iter().map(Some).chain([None]).enumerate() {
         while let Some(gap) = gaps.next_if(|gap| gap.at <= at) {
             let number = call_of(&mut calls, &gap.call);
             if let Some(call) = calls.get_mut(number - 1) {
@@ -240,16 +249,23 @@ fn calls(journal: &Journal, titles: &HashMap<String, String>, workspace: &Path) 
     calls
 }
 
+impl ChangeKind {
+    /// Returns what a change made of a file.
+    pub(super) fn of(change: &Change) -> Self {
+        match (&change.before, &change.after) {
+            (State::Absent, _) => Self::Created,
+            (_, State::Absent) => Self::Removed,
+            (State::File { .. } | State::Folder { .. } | State::Link { .. } | State::Other, _) => Self::Changed,
+        }
+    }
+}
+
 impl ChangingCall {
     /// Adds a change. Several of one file are one.
     fn add(&mut self, change: &Change, workspace: &Path) {
         let is_folder = [&change.before, &change.after].iter().any(|state| matches!(state, State::Folder { .. }));
         let path = shown(&change.path, is_folder, workspace);
-        let kind = match (&change.before, &change.after) {
-            (State::Absent, _) => ChangeKind::Created,
-            (_, State::Absent) => ChangeKind::Removed,
-            (State::File { .. } | State::Folder { .. } | State::Link { .. } | State::Other, _) => ChangeKind::Changed,
-        };
+        let kind = ChangeKind::of(change);
         let not_kept = change.not_kept.as_deref().map(|why| visible_line(why).into_owned());
         match self.files.iter().position(|file| file.path == path) {
             None => self.files.push(FileChange { path, kind, not_kept }),
@@ -269,7 +285,7 @@ impl ChangingCall {
 }
 
 /// Returns the path from the workspace where it is in there, safe to show.
-fn shown(path: &Path, is_folder: bool, workspace: &Path) -> String {
+pub(super) fn shown(path: &Path, is_folder: bool, workspace: &Path) -> String {
     let shown = path.strip_prefix(workspace).unwrap_or(path).to_string_lossy();
     let slash = if is_folder { "/" } else { "" };
     format!("{}{slash}", visible_line(&shown))

@@ -91,6 +91,7 @@ impl ServedAgents {
             &app.folders.sessions,
             About { workspace: app.workspace.root(), model: &model.id },
             Clock::system(),
+            &app.folders.chains()?,
         )?;
         let outputs = log.path().with_extension("outputs");
         let grants = app.grants.clone().reading_outputs(&outputs)?;

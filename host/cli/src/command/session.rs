@@ -3,9 +3,11 @@
 //! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal; and that a mistyped id
 //! removes nothing. Deliberately not here: going on with a session, which is `host run --resume`.
 
+mod blame;
 mod list;
 mod markdown;
 mod show;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +15,7 @@ use host_agent::{Clock, Sessions, Stored};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::session::find;
-use host_app::session::transcript::Transcript;
+use host_app::session::transcript::{self, Transcript};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{ExportFormat, Session};
@@ -21,7 +23,8 @@ use crate::exit::Code;
 use crate::printer::Out;
 
 pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, Failure> {
-    let sessions = Sessions::new(environment.folders()?.sessions);
+    let folders = environment.folders()?;
+    let sessions = Sessions::new(&folders.sessions);
     let out = Out::new(CancellationToken::new());
     match session {
         Session::List { folder, all, json } => {
@@ -37,7 +40,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
         }
         Session::Fork { id } => {
             let stored = one(&sessions, id.as_deref())?;
-            let fork = stored.fork(Clock::system())?;
+            let fork = stored.fork(Clock::system(), &folders.chains()?)?;
             out.write(&format!("{fork}\n"));
             crate::printer::to_stderr(&format!(
                 "copied {}; continue the copy with host run --resume {fork}\n",
@@ -45,14 +48,28 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
             ));
         }
         Session::Rm { ids } => {
+            let chains = folders.chains()?;
             let found = ids.iter().map(|id| find::by_id(&sessions, id)).collect::<Result<Vec<_>, _>>()?;
             for (number, stored) in found.iter().enumerate() {
                 // Two beginnings may name the same one.
                 if !found.iter().take(number).any(|before| before.id == stored.id) {
-                    stored.remove()?;
+                    stored.remove(&chains)?;
                     out.write(&format!("removed session {}\n", stored.id));
                 }
             }
+        }
+        Session::Verify { ids, all, json } => {
+            let verdicts = match (all, ids.as_slice()) {
+                (true, _) => verify::all(&sessions, &folders.chains()?)?,
+                (false, []) => verify::here(&sessions, &canonical(Path::new("."))?, &folders.chains()?)?,
+                (false, ids) => verify::named(&sessions, ids, &folders.chains()?)?,
+            };
+            out.write(&if json { transcript::to_json(&verdicts)? } else { verify::text(&verdicts) });
+            return Ok(verify::code(&verdicts));
+        }
+        Session::Blame { file, json } => {
+            let blamed = host_app::session::blame::blame(&file, &sessions, &folders.chains()?)?;
+            out.write(&if json { transcript::to_json(&blamed)? } else { blame::text(&blamed) });
         }
         Session::Export { id, format, output } => {
             let transcript = Transcript::read(&one(&sessions, id.as_deref())?).whole()?;

@@ -29,7 +29,9 @@ pub(crate) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Code, Failure> {
     let UndoArguments { id, to, json } = arguments;
-    let sessions = Sessions::new(environment.folders()?.sessions);
+    let folders = environment.folders()?;
+    let chains = folders.chains()?;
+    let sessions = Sessions::new(folders.sessions);
     let stored = match id {
         Some(id) => find::by_id(&sessions, &id)?,
         None => {
@@ -40,7 +42,7 @@ pub(crate) async fn run(
     };
     let session = stored.id.clone();
     let (out, style) = (Out::new(CancellationToken::new()), printer::style(environment));
-    let undo = Undo::of_stored(stored)?;
+    let undo = Undo::of_stored(stored, &chains)?;
     let calls = undo.calls()?;
     let asker = Asker::new(environment, interrupt).filter(|asker| !json && asker.mode() == TerminalMode::Ansi);
     let to = match (to, asker) {

@@ -80,8 +80,8 @@ impl<'o> CallTable<'o> {
     }
 
     pub(super) fn schedule(&mut self, at: usize, call: Arc<FunctionCall>, allowance: Arc<Allowance>, decided: Decided) {
-        if self.states[at].step(Step::Schedule { call, allowance, decided }) {
-            self.tell(&self.states[at], CallChange::Scheduled(decided));
+        if self.states[at].step(Step::Schedule { call, allowance: Arc::clone(&allowance), decided }) {
+            self.tell(&self.states[at], CallChange::Scheduled { decided, allowance: &allowance });
         }
     }
 

@@ -335,7 +335,7 @@ async fn scheduler_reports_every_change_in_order_and_nothing_after_the_end() {
         let word = match event.change {
             CallChange::Validating(_) => "validating".to_owned(),
             CallChange::AwaitingApproval(_) => "awaiting_approval".to_owned(),
-            CallChange::Scheduled(_) => "scheduled".to_owned(),
+            CallChange::Scheduled { .. } => "scheduled".to_owned(),
             CallChange::Executing(_) => "executing".to_owned(),
             CallChange::Live(Live::Output(text)) => text.clone(),
             CallChange::Live(Live::Progress { done, .. }) => done.to_string(),

@@ -26,9 +26,13 @@ impl Place {
         Self { folder: tempfile::tempdir().expect("a folder"), path: Mutex::default() }
     }
 
+    fn chains(&self) -> host_files::ChainStore {
+        host_files::ChainStore::open(&self.folder.path().join("audit")).expect("it can be made")
+    }
+
     fn log(&self) -> Arc<SessionLog> {
         let about = About { workspace: self.folder.path(), model: &ModelId::new("m") };
-        let log = SessionLog::create(self.folder.path(), about, clock()).expect("there is room");
+        let log = SessionLog::create(self.folder.path(), about, clock(), &self.chains()).expect("there is room");
         *self.path.lock().expect("no test panics with it") = log.path().to_owned();
         Arc::new(log)
     }
@@ -50,7 +54,7 @@ impl Place {
     /// Resumes in what is, as far as the log can tell, a different process.
     fn resume<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
         let path = self.path.lock().expect("no test panics with it").clone();
-        let reopened = SessionLog::reopen(&path, clock()).expect("nobody else writes it");
+        let reopened = SessionLog::reopen(&path, clock(), &self.chains()).expect("nobody else writes it");
         let (log, recorded) = reopened.resume(&ModelId::new("m")).expect("there is room");
         let bench = bench_with(definition, replies, Some(Arc::new(log)));
         let executor = bench.executor.resume(recorded.into_past(&AgentId::new("main")));

@@ -52,7 +52,8 @@ fn said(contents: &[Content]) -> Vec<String> {
 async fn steering_reaches_the_next_turn_and_a_later_process_reads_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let about = About { workspace: std::path::Path::new("/work"), model: &ModelId::new("scripted:x") };
-    let log = Arc::new(SessionLog::create(folder.path(), about, Clock::system()).expect("it can be made"));
+    let chains = host_files::ChainStore::open(&folder.path().join("audit")).expect("it can be made");
+    let log = Arc::new(SessionLog::create(folder.path(), about, Clock::system(), &chains).expect("it can be made"));
     let replies = [calls([("read", json!({}))]), calls([("look", json!({}))]), text("done")];
     let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&log)));
     let says = Says::new([Some("use tabs"), Some("and no spaces"), None, None]);

@@ -10,14 +10,19 @@ use crate::{About, Clock, Left, Reopened};
 /// A session in a folder of its own.
 fn session(folder: &tempfile::TempDir) -> Arc<SessionLog> {
     let about = About { workspace: std::path::Path::new("/work"), model: &ModelId::new("scripted:x") };
-    Arc::new(SessionLog::create(folder.path(), about, Clock::system()).expect("it can be made"))
+    Arc::new(SessionLog::create(folder.path(), about, Clock::system(), &chains(folder.path())).expect("it can be made"))
+}
+
+fn chains(folder: &std::path::Path) -> host_files::ChainStore {
+    host_files::ChainStore::open(&folder.join("audit")).expect("it can be made")
 }
 
 /// The same session as another process finds it.
 fn reopened(log: Arc<SessionLog>, bench: Bench) -> Reopened {
     let path = log.path().to_owned();
     drop((log, bench));
-    SessionLog::reopen(&path, Clock::system()).expect("it is whole")
+    let chains = chains(path.parent().expect("a folder"));
+    SessionLog::reopen(&path, Clock::system(), &chains).expect("it is whole")
 }
 
 fn said(contents: &[Content]) -> Vec<String> {

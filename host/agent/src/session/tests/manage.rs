@@ -28,12 +28,12 @@ fn session_log_is_removed_with_its_outputs_and_nothing_else() {
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("file"), "x").expect("written");
     symlink(&outside, one.path.with_extension("link")).expect("a link");
-    one.remove().expect("removed");
+    one.remove(&chains(folder.path())).expect("removed");
     assert!(!one.path.exists() && !one.path.with_extension("outputs").exists());
     assert!(one.path.with_extension("link").symlink_metadata().is_err(), "the link goes");
     assert!(outside.join("file").exists(), "what it leads to stays");
     assert!(other.path.exists() && other.path.with_extension("outputs").join("output-1.txt").exists());
-    assert!(matches!(one.remove(), Err(SessionError::Open { .. })));
+    assert!(matches!(one.remove(&chains(folder.path())), Err(SessionError::Open { .. })));
 }
 
 // promise session.removed: A session that a process writes is not removed.
@@ -41,12 +41,12 @@ fn session_log_is_removed_with_its_outputs_and_nothing_else() {
 fn session_log_that_is_written_is_not_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let stored = recorded(folder.path());
-    let writer = SessionLog::reopen(&stored.path, clock()).expect("it is whole");
-    let refused = stored.remove().expect_err("it is in use");
+    let writer = SessionLog::reopen(&stored.path, clock(), &chains(folder.path())).expect("it is whole");
+    let refused = stored.remove(&chains(folder.path())).expect_err("it is in use");
     assert!(matches!(refused, SessionError::Held { .. }), "{refused:?}");
     assert!(stored.path.exists() && stored.path.with_extension("outputs").join("output-1.txt").exists());
     drop(writer);
-    stored.remove().expect("nobody writes it now");
+    stored.remove(&chains(folder.path())).expect("nobody writes it now");
 }
 
 #[test]
@@ -54,24 +54,28 @@ fn session_log_copy_has_its_own_id_and_outputs() {
     let folder = tempfile::tempdir().expect("a folder");
     let stored = recorded(folder.path());
     // One that is in use, with half an entry at its end.
-    let writer = SessionLog::reopen(&stored.path, clock()).expect("it is whole");
+    let writer = SessionLog::reopen(&stored.path, clock(), &chains(folder.path())).expect("it is whole");
     let mut text = fs::read_to_string(&stored.path).expect("read");
     let before = text.clone();
     text.push_str("{\"type\":\"cont");
     fs::write(&stored.path, &text).expect("written");
-    let id = stored.fork(clock()).expect("copied");
+    let id = stored.fork(clock(), &chains(folder.path())).expect("copied");
     assert_ne!(id, stored.id);
     let path = folder.path().join(format!("{id}.jsonl"));
     let copy = fs::read_to_string(&path).expect("read");
-    let rest = |text: &str| text.split_once('\n').expect("two lines").1.to_owned();
-    assert_eq!(rest(&copy), rest(&before).replace(stored.id.as_str(), id.as_str()));
-    assert!(!copy.contains(stored.id.as_str()), "{copy}");
+    let rest = |text: &str| -> Vec<String> {
+        let objects = text.split_inclusive('\n').map(|line| host_files::without_link(line.as_bytes()));
+        objects.skip(1).map(|object| String::from_utf8(object).expect("text")).collect()
+    };
+    let renamed: Vec<String> = rest(&before).iter().map(|line| line.replace(stored.id.as_str(), id.as_str())).collect();
+    assert_eq!(rest(&copy), renamed);
+    assert!(!rest(&copy).concat().contains(stored.id.as_str()), "{copy}");
     let output = path.with_extension("outputs").join("output-1.txt");
     assert_eq!(fs::read_to_string(&output).expect("read"), "long");
     let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
     assert_eq!([mode(&path), mode(&output), mode(&path.with_extension("outputs"))], [0o600, 0o600, 0o700]);
     drop(writer);
-    let fork = SessionLog::reopen(&path, clock()).expect("it is whole");
+    let fork = SessionLog::reopen(&path, clock(), &chains(folder.path())).expect("it is whole");
     assert_eq!(fork.recorded().id, id);
     assert_eq!(fork.recorded().past(&AgentId::new("main")).map(|past| past.history().contents().len()), Some(2));
 }
@@ -82,6 +86,6 @@ fn session_log_that_is_damaged_is_not_copied() {
     let stored = recorded(folder.path());
     let text = fs::read_to_string(&stored.path).expect("read");
     fs::write(&stored.path, format!("{text}rubbish\n")).expect("written");
-    assert!(matches!(stored.fork(clock()), Err(SessionError::Read { .. })));
+    assert!(matches!(stored.fork(clock(), &chains(folder.path())), Err(SessionError::Read { .. })));
     assert_eq!(Sessions::new(folder.path()).all().expect("listed").len(), 1, "no half copy is left");
 }

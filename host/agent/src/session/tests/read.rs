@@ -20,10 +20,12 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
     let display = Display::Difference { path: "a".to_owned(), unified: "+x".to_owned() };
     let report = CallReport { title: "src".to_owned(), failed: true, ..CallReport::default() };
     let (terminate_reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
-    let mut next = Some(Entry::Session { version: 1, id: &id, pid: 7, workspace, model: Some(&model) });
+    let (found, because) = (&[ChainFault::Cut { lines: 2 }][..], &["granted".to_owned()][..]);
+    let (copy_of, version, pid) = (Some(&id), 1, 7);
+    let mut next = Some(Entry::Session { version, id: &id, pid, workspace, model: Some(&model), copy_of, found });
     while let Some(now) = next.take() {
         next = match now {
-            Entry::Session { .. } => Some(Entry::Resumed { pid: 8, model: &model, torn_bytes: 3 }),
+            Entry::Session { .. } => Some(Entry::Resumed { pid: 8, model: &model, torn_bytes: 3, found }),
             Entry::Resumed { .. } => {
                 Some(Entry::RunStarted { agent: "main", agent_id: &agent_id, model: "m", system: Some("s") })
             }
@@ -37,7 +39,9 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
             Entry::RecoveryStarted { .. } => Some(Entry::Discarded { prompt: &prompt, reason: "empty", parts: &[] }),
             Entry::Discarded { .. } => Some(Entry::Withdrawn { prompt: &prompt }),
             Entry::Withdrawn { .. } => Some(Entry::Content { prompt: &prompt, content: &content }),
-            Entry::Content { .. } => Some(Entry::CallStarted { prompt: &prompt, call_id: &call_id, name: &name }),
+            Entry::Content { .. } => {
+                Some(Entry::CallStarted { prompt: &prompt, call_id: &call_id, name: &name, because })
+            }
             Entry::CallStarted { .. } => Some(Entry::CallSettled {
                 prompt: &prompt,
                 call_id: &call_id,

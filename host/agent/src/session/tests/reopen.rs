@@ -46,7 +46,7 @@ fn settled(turn: u32, id: &str) -> Value {
 }
 
 fn reopen(path: &Path) -> Result<Reopened, SessionError> {
-    SessionLog::reopen(path, clock())
+    SessionLog::reopen(path, clock(), &chains(path.parent().expect("a folder")))
 }
 
 /// Returns the outcomes that the model gets last, a word for each.

@@ -20,6 +20,7 @@ fn folders(home: &Path) -> Folders {
         brought: at("brought"),
         mcp_token: at("mcp-token"),
         programs: at("programs"),
+        audit: at("audit"),
     }
 }
 

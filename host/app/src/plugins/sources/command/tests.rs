@@ -44,6 +44,7 @@ impl Bench {
             brought: at("brought"),
             mcp_token: at("mcp-token"),
             programs: at("programs"),
+            audit: at("audit"),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };

@@ -1,0 +1,86 @@
+//! `host session blame`: the versions of a file as a page.
+
+use std::fmt::Write as _;
+
+use host_app::session::blame::{Blame, Content, Now, Version};
+use host_app::session::undo::ChangeKind;
+use host_message::counted;
+use host_tool::Decided;
+
+use super::list::local;
+
+/// How much of a digest is shown, in characters. JSON has all of it.
+const DIGEST: usize = 12;
+
+/// The page.
+pub(super) fn text(Blame { path, versions, now, notes }: &Blame) -> String {
+    let mut text = match versions.is_empty() {
+        true => format!("no recorded session changed {path}\n"),
+        false => format!("{path}: {}, the oldest first\n", counted(versions.len(), "version")),
+    };
+    for version in versions {
+        text.push('\n');
+        one(&mut text, version);
+    }
+    let word = match now {
+        Now::NoVersion => None,
+        Now::Unchanged => Some("now as the last version left it"),
+        Now::Changed => Some("changed outside of a session since"),
+        Now::Removed => Some("removed outside of a session since"),
+        Now::Unknown => Some("whether it changed since is not known: its content cannot be compared"),
+    };
+    // A string takes everything, here and below.
+    if let Some(word) = word {
+        let _ = writeln!(text, "\n{word}");
+    }
+    for note in notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn one(text: &mut String, version: &Version) {
+    if version.changed_before {
+        text.push_str("changed outside of a session\n\n");
+    }
+    let when = version.time.map_or_else(|| "-".to_owned(), local);
+    let named = format!("{} {}", version.tool.as_deref().unwrap_or_default(), version.title);
+    let _ = writeln!(text, "{when}  {} call {}  {}", version.session, version.call, named.trim());
+    let kind = match (version.kind, version.not_written) {
+        (_, true) => "not written: the call was stopped or failed",
+        (ChangeKind::Created, false) => "created",
+        (ChangeKind::Changed, false) => "changed",
+        (ChangeKind::Removed, false) => "removed",
+    };
+    let content = match &version.content {
+        Content::Absent => String::new(),
+        Content::File { digest, bytes } => {
+            format!(", {}, {}", counted(bytes, "byte"), digest.get(..DIGEST).unwrap_or(digest))
+        }
+        Content::Folder => ", a folder".to_owned(),
+        Content::Link { target } => format!(", a link to {target}"),
+        Content::Unknown => ", a content that was not kept".to_owned(),
+    };
+    let by = if version.by_program { " by a program of the call" } else { "" };
+    let _ = writeln!(text, "  file      {kind}{by}{content}");
+    if let Some(prompt) = &version.prompt {
+        let _ = writeln!(text, "  prompt    {prompt}");
+    }
+    let _ = writeln!(text, "  approval  {}", approval(version));
+}
+
+fn approval(version: &Version) -> String {
+    let word = match version.decided {
+        None if version.call_id.starts_with("undo-") => return "undone by the user".to_owned(),
+        None => return "not recorded".to_owned(),
+        Some(Decided::Allowed) => "allowed without a question",
+        Some(Decided::Approved) => "approved",
+        Some(Decided::Changed) => "approved after the user changed it",
+        Some(Decided::Declined) => "rejected",
+        Some(Decided::Denied) => "denied",
+    };
+    match version.because.is_empty() {
+        true => word.to_owned(),
+        false => format!("{word}: {}", version.because.join("; ")),
+    }
+}

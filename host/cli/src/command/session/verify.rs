@@ -1,0 +1,77 @@
+//! `host session verify`: which sessions, and the verdicts as lines.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use host_agent::{ReadError, Sessions, Stored};
+use host_app::error::{ErrorKind, Failure};
+use host_app::session::find;
+use host_app::session::verify::{SessionVerdict, Verdict, missing, verify};
+use host_files::ChainStore;
+use host_message::counted;
+
+use crate::exit::Code;
+
+/// Verifies every session, and names those that are missing.
+pub(super) fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+    let mut verdicts: Vec<_> = sessions.all()?.iter().map(|stored| verify(stored, chains)).collect();
+    verdicts.extend(missing(sessions, chains)?);
+    Ok(verdicts)
+}
+
+/// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged.
+pub(super) fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+    let has_no_folder =
+        |stored: &Stored| !matches!(stored.workspace(), Ok(_) | Err(ReadError::Empty | ReadError::Version { .. }));
+    let damaged: Vec<Stored> = sessions.all()?.into_iter().filter(has_no_folder).collect();
+    let last = match find::last_of(sessions, folder) {
+        Ok(last) => Some(last),
+        Err(_) if !damaged.is_empty() => None,
+        Err(failure) => return Err(failure),
+    };
+    Ok(last.iter().chain(&damaged).map(|stored| verify(stored, chains)).collect())
+}
+
+/// Verifies the sessions with these ids, or beginnings of ids.
+pub(super) fn named(sessions: &Sessions, ids: &[String], chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+    let found = ids.iter().map(|id| find::by_id(sessions, id)).collect::<Result<Vec<_>, _>>()?;
+    Ok(found.iter().map(|stored| verify(stored, chains)).collect())
+}
+
+/// The verdicts as lines.
+pub(super) fn text(verdicts: &[SessionVerdict]) -> String {
+    let mut text = String::new();
+    for verdict in verdicts {
+        let SessionVerdict { session, lines, journal_lines, kept, problems, notes, .. } = verdict;
+        let word = match verdict.verdict {
+            Verdict::Verified => "verified",
+            Verdict::Changed => "CHANGED",
+            Verdict::Unverifiable => "cannot be verified",
+        };
+        let mut of = counted(lines, "line");
+        if *journal_lines > 0 {
+            let journal = counted(journal_lines, "line");
+            let _ = write!(of, ", {journal} about files, {}", counted(kept, "kept content"));
+        }
+        // A string takes everything.
+        let _ = writeln!(text, "{session}  {word} ({of})");
+        for problem in problems {
+            let _ = writeln!(text, "  {}", problem.message);
+        }
+        for note in notes {
+            let _ = writeln!(text, "  note: {note}");
+        }
+        if let Some(help) = verdict.help() {
+            let _ = writeln!(text, "  help: {help}");
+        }
+    }
+    if text.is_empty() { "no session is recorded\n".to_owned() } else { text }
+}
+
+/// The exit code: only if all was verified it is 0.
+pub(super) fn code(verdicts: &[SessionVerdict]) -> Code {
+    match verdicts.iter().all(|verdict| verdict.verdict == Verdict::Verified) {
+        true => Code::Done,
+        false => Code::Failed(ErrorKind::Altered),
+    }
+}
