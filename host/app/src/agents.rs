@@ -13,11 +13,11 @@ use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTE
 use host_manifest::FileKind;
 use host_text::name_help;
 
+use crate::brought::{Brought, BroughtText};
 use crate::configuration::{self, AtLeastOne, Configuration};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::{self, Model};
-use crate::plugins::{BroughtText, LoadedPlugin};
 use crate::project::{Part, Project, ProjectFile};
 
 /// The folder for agents, in the user's configuration folder.
@@ -62,7 +62,7 @@ impl Agents {
         folders: &Folders,
         configuration: &Configuration,
         of_project: &[ProjectFile],
-        plugins: &[LoadedPlugin],
+        plugins: &[Brought<'_>],
     ) -> Result<Self, Failure> {
         let built_in = Declared::built_in().map_err(wrong)?;
         let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
@@ -87,7 +87,7 @@ impl Agents {
             }
         }
         let mut agents = Self { agents, left_out: Vec::new() };
-        for brought in plugins.iter().flat_map(|plugin| plugin.brought(FileKind::Agent)) {
+        for brought in plugins.iter().flat_map(|plugin| plugin.texts(FileKind::Agent)) {
             agents.add_brought(brought);
         }
         for (name, settings) in &configuration.agents {

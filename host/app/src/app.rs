@@ -24,7 +24,7 @@ use crate::folder;
 use crate::grants::{self, UserGrants};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
-use crate::plugins::{DISCOVERED, LoadedPlugin};
+use crate::plugins::{self, DISCOVERED, LoadedPlugin};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::request::{AccessRequest, FolderRequest};
@@ -136,7 +136,8 @@ impl App {
         let found = sources.find(&context, OnInvalid::Fail, stop).await?;
         found.skipped.iter().for_each(|why| notice(why));
         let (plugins, skipped) = (found.plugins, found.skipped);
-        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &plugins)?);
+        let brought = plugins::brought(&plugins);
+        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &brought)?);
         skills.notices.iter().for_each(|note| notice(note));
         let programs = skills.readable_by(programs);
         let withheld =
@@ -161,7 +162,7 @@ impl App {
             mcp.iter().flat_map(|servers| servers.servers()).any(|known| Some(known.name.as_str()) == server)
         };
         if is_whole && !policies::about_no_tool(&policy, &tools, is_of_server).is_empty() {
-            let agents = Agents::read(&folders, &configuration, &files.agents, &plugins)?;
+            let agents = Agents::read(&folders, &configuration, &files.agents, &brought)?;
             tools.extend(agents.all().iter().map(Agent::name));
             policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }

@@ -13,6 +13,7 @@ pub mod agents;
 mod allowed_tools;
 pub mod app;
 pub mod attach;
+pub mod brought;
 pub mod configuration;
 mod confinement;
 pub mod context;

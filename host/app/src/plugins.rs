@@ -2,7 +2,6 @@
 //!
 //! Deliberately not here: which of their tools a run can call (`app`), and what those may touch (`grants`).
 
-mod brought;
 mod file_stamps;
 mod reach;
 pub mod reload;
@@ -20,8 +19,8 @@ use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
 use host_plugin::{Digest, Plugin, Secrets};
 
-pub use self::brought::BroughtText;
 pub use self::sources::{DISCOVERED, MCP, PluginOrigin, ToolSource, built_in_plugins};
+use crate::brought::Brought;
 use crate::error::Failure;
 
 /// A plugin with everything that its calls need except grants.
@@ -50,6 +49,11 @@ impl LoadedPlugin {
     /// The names of its tools.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.manifest.tools.iter().map(|tool| tool.spec.name.as_str())
+    }
+
+    /// What it brings besides tools.
+    pub fn brought(&self) -> Brought<'_> {
+        Brought { plugin: &self.manifest.name, files: &self.manifest.files }
     }
 
     /// A plugin without grants, configuration or secrets. Without a digest, the digest is taken of the component.
@@ -99,4 +103,9 @@ fn parse_manifest(text: &str, source: Source) -> Result<Manifest, Failure> {
 
 fn invalid(error: ManifestError) -> Failure {
     Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
+}
+
+/// Returns what plugins bring besides tools.
+pub fn brought(plugins: &[LoadedPlugin]) -> Vec<Brought<'_>> {
+    plugins.iter().map(LoadedPlugin::brought).filter(|brought| !brought.files.is_empty()).collect()
 }

@@ -61,8 +61,8 @@ use crate::context::ContextTokens;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
-use crate::plugins::LoadedPlugin;
 use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
+use crate::plugins::{self, LoadedPlugin};
 use crate::report::About;
 use crate::request::RunRequest;
 
@@ -147,7 +147,8 @@ impl Session {
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
         let SessionRequest { run, resume, has_prompt, is_attended } = request;
-        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &app.plugins)?;
+        let agents =
+            Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
         let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
         let model_before = recorded.and_then(|recorded| recorded.model.clone());

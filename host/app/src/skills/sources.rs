@@ -16,9 +16,9 @@ use host_manifest::FileKind;
 use host_text::exact;
 
 use super::file::{MAX_SKILL_FILE, too_large};
+use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
-use crate::plugins::{BroughtText, LoadedPlugin};
 use crate::project::ProjectFile;
 pub(crate) use crate::project::contents::SKILL_FILE;
 use crate::project::contents::{SKILL_FOLDERS, SKILLS};
@@ -83,7 +83,7 @@ pub fn find(
     workspace: &Path,
     environment: &Environment,
     folders: &Folders,
-    plugins: &[LoadedPlugin],
+    plugins: &[Brought<'_>],
 ) -> Result<Vec<FoundSkill>, Failure> {
     let mut found: Vec<FoundSkill> = SKILL_FOLDERS
         .iter()
@@ -100,7 +100,7 @@ pub fn find(
     }
     for plugin in plugins {
         if let Some(unpacked) = plugin.unpacked(folders)? {
-            found.extend(of_plugin(plugin, &unpacked));
+            found.extend(of_plugin(*plugin, &unpacked));
         }
     }
     Ok(found)
@@ -140,7 +140,7 @@ fn of_project(file: &ProjectFile) -> Option<FoundSkill> {
 }
 
 /// The skills that a plugin brings, with the texts that were signed.
-fn of_plugin(plugin: &LoadedPlugin, unpacked: &Path) -> Vec<FoundSkill> {
+fn of_plugin(plugin: Brought<'_>, unpacked: &Path) -> Vec<FoundSkill> {
     // The host's own folder may be behind a link, which no grant follows.
     let unpacked = fs::canonicalize(unpacked).unwrap_or_else(|_| unpacked.to_owned());
     let skill = |brought: BroughtText| {
@@ -151,7 +151,7 @@ fn of_plugin(plugin: &LoadedPlugin, unpacked: &Path) -> Vec<FoundSkill> {
         let origin = SkillOrigin::Plugin(brought.plugin);
         is_skill.then(|| FoundSkill { name, folder, origin, text: Ok(brought.text) })
     };
-    plugin.brought(FileKind::Skill).into_iter().filter_map(skill).collect()
+    plugin.texts(FileKind::Skill).into_iter().filter_map(skill).collect()
 }
 
 fn of_user(folder: &Path) -> Vec<FoundSkill> {

@@ -17,6 +17,7 @@ use crate::agents::Agents;
 use crate::app::App;
 use crate::error::Failure;
 use crate::models::{self, Model, ways};
+use crate::plugins;
 use crate::request::RunRequest;
 use crate::session::MAIN;
 use crate::session::subagents::{self, Asked};
@@ -36,7 +37,8 @@ pub(super) struct ServedAgents {
 impl ServedAgents {
     /// Reads the agents. Without a model none is listed.
     pub(super) fn read(app: &App, model: Option<String>) -> Result<Self, Failure> {
-        let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &app.plugins)?;
+        let agents =
+            Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let is_undecided = ways::is_undecided(model.as_deref(), &app.configuration, &app.environment);
         let has_any = app.configuration.run.max_subagents != Some(0);
         let enabled = agents.all().iter().filter(|agent| agent.enabled && has_any);

@@ -7,7 +7,7 @@ use host_app::agents::{Agent, Agents, Source};
 use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::plugins::sources::installed;
+use host_app::plugins::{brought, sources::installed};
 use host_app::project::Project;
 use host_message::counted;
 use host_text::{clip, visible, visible_line};
@@ -30,7 +30,7 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     let files = project.files();
     let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
     let plugins = installed(&files, &folders, &here)?;
-    let agents = Agents::read(&folders, &configuration, &files.agents, &plugins)?;
+    let agents = Agents::read(&folders, &configuration, &files.agents, &brought(&plugins))?;
     printer::notes(agents.left_out(), environment);
     let find = |name: &str| agents.find(name, &project);
     let out = Out::new(CancellationToken::new());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::plugins::sources::installed;
+use host_app::plugins::{brought, sources::installed};
 use host_app::project::Project;
 use host_app::skills::{self, Skills};
 use host_text::{excerpt, visible_line};
@@ -36,7 +36,7 @@ fn list(environment: &Environment, json: bool) -> Result<String, Failure> {
     printer::notes(project.note().as_slice(), environment);
     let files = project.files();
     let plugins = installed(&files, &folders, &here)?;
-    let skills = Skills::read(skills::sources::find(&files.skills, &here, environment, &folders, &plugins)?);
+    let skills = Skills::read(skills::sources::find(&files.skills, &here, environment, &folders, &brought(&plugins))?);
     printer::notes(&skills.notices, environment);
     if json {
         let rows = skills.all().map(|skill| {

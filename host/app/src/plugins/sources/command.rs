@@ -29,8 +29,8 @@ use crate::agents::Agents;
 use crate::configuration::{Commands, Owner};
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
-use crate::plugins::LoadedPlugin;
 use crate::plugins::file_stamps::{FileStamps, Links};
+use crate::plugins::{LoadedPlugin, brought};
 use crate::project::programs::placed;
 use crate::project::{PROGRAMS, ProjectFile};
 
@@ -70,7 +70,7 @@ async fn load(
     cancel: &CancellationToken,
 ) -> Result<LoadedPlugin, Failure> {
     let commands = located(commands.clone(), &context.project.programs, context.folders)?;
-    let agents = Agents::read(context.folders, context.configuration, &context.project.agents, others)?;
+    let agents = Agents::read(context.folders, context.configuration, &context.project.agents, &brought(others))?;
     let tools = others.iter().flat_map(|plugin| &plugin.manifest.tools);
     let mut taken: BTreeSet<&str> = tools.map(|tool| tool.spec.name.as_str()).collect();
     taken.extend(agents.all().iter().map(|agent| agent.name()));

@@ -15,9 +15,17 @@ use std::path::{Path, PathBuf};
 use host_manifest::{FileKind, Files};
 use host_plugin::Digest;
 
-use super::LoadedPlugin;
 use crate::environment::Folders;
 use crate::error::Failure;
+
+/// What a plugin brings.
+#[derive(Clone, Copy, Debug)]
+pub struct Brought<'p> {
+    /// The plugin's name.
+    pub plugin: &'p str,
+    /// Its files.
+    pub files: &'p Files,
+}
 
 /// A text that a plugin brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,16 +38,16 @@ pub struct BroughtText {
     pub text: String,
 }
 
-impl LoadedPlugin {
-    /// Returns the texts of one kind that the plugin brings; what is no text is left out.
-    pub fn brought(&self, kind: FileKind) -> Vec<BroughtText> {
-        let (plugin, files) = (&self.manifest.name, &self.manifest.files);
+impl Brought<'_> {
+    /// Returns the texts of one kind; what is no text is left out.
+    pub fn texts(self, kind: FileKind) -> Vec<BroughtText> {
+        let Self { plugin, files } = self;
         let of_kind = files.items().into_iter().filter(|(other, _)| *other == kind);
         let paths: Vec<(&str, &[u8])> =
             of_kind.flat_map(|(kind, name)| files.of(kind, &name).collect::<Vec<_>>()).collect();
         let text = |(path, content): (&str, &[u8])| {
             let text = std::str::from_utf8(content).ok()?.to_owned();
-            Some(BroughtText { plugin: plugin.clone(), path: path.to_owned(), text })
+            Some(BroughtText { plugin: plugin.to_owned(), path: path.to_owned(), text })
         };
         paths.into_iter().filter_map(text).collect()
     }
@@ -50,14 +58,14 @@ impl LoadedPlugin {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn unpacked(&self, folders: &Folders) -> Result<Option<PathBuf>, Failure> {
-        let files = &self.manifest.files;
+    pub fn unpacked(self, folders: &Folders) -> Result<Option<PathBuf>, Failure> {
+        let files = self.files;
         if files.is_empty() {
             return Ok(None);
         }
         let folder = folders.brought.join(digest(files).to_string());
         let unwritable = |error: io::Error| {
-            Failure::configuration(format!("the files of the plugin `{}` cannot be kept: {error}", self.manifest.name))
+            Failure::configuration(format!("the files of the plugin `{}` cannot be kept: {error}", self.plugin))
                 .help(format!("make `{}` writable for you", folder.display()))
         };
         if !is_right(&folder, files) {
