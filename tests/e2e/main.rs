@@ -7,6 +7,7 @@ mod brought;
 mod bundles;
 mod cache;
 mod codes;
+mod commands;
 mod compat;
 mod components;
 mod corpus;

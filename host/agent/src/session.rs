@@ -198,6 +198,15 @@ pub enum Entry<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         report: Option<&'a CallReport>,
     },
+    /// A shell line of a command file is about to run, which the user or a rule allowed.
+    CommandLine {
+        /// The command as it is typed, such as `/review`.
+        command: &'a str,
+        /// The id under which changes of files are kept.
+        call_id: &'a CallId,
+        /// The line.
+        line: &'a str,
+    },
     /// Something failed that ends the run, or its recovery.
     Error {
         /// The agent's id.

@@ -30,6 +30,7 @@ use crate::project::{Part, Project, ProjectFile};
 use crate::request::{AccessRequest, FolderRequest};
 use crate::servers::{ConfiguredServers, McpHub, Places, SEPARATOR};
 use crate::skills::{self, Skills};
+use crate::slash_commands::{self, SlashCommands};
 
 /// Everything that a command with tools needs.
 pub struct App {
@@ -65,6 +66,8 @@ pub struct App {
     pub project_agents: Vec<ProjectFile>,
     /// The skills.
     pub skills: Arc<Skills>,
+    /// The command files.
+    pub(crate) commands: Arc<SlashCommands>,
     pub(crate) sources: PluginSources,
     /// Why plugins were skipped at the last search, so that the user does not get the same message again.
     pub(crate) skipped: Vec<String>,
@@ -140,6 +143,9 @@ impl App {
         let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &brought)?);
         skills.notices.iter().for_each(|note| notice(note));
         let programs = skills.readable_by(programs);
+        let found = slash_commands::sources::find(&files.commands, &project.root, &root, &folders, environment);
+        let commands = SlashCommands::read(found);
+        commands.notices.iter().for_each(|note| notice(note));
         let withheld =
             |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)
@@ -184,6 +190,7 @@ impl App {
             project,
             project_agents: files.agents,
             skills: Arc::new(skills),
+            commands: Arc::new(commands),
             sources,
             skipped,
         })

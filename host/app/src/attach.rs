@@ -53,6 +53,8 @@ pub struct Attached {
     pub notes: Vec<String>,
     /// Whether the limits on calls that were set for this prompt hold in its run; otherwise the run begins without any.
     pub keeps_limits: bool,
+    /// The model that answers this prompt; `None` for the session's.
+    pub model: Option<String>,
 }
 
 /// A mention of a file, a folder or a glob.
@@ -147,7 +149,8 @@ pub async fn attach_supplied(
             Supplied::Data(data) => images.push(data),
         }
     }
-    let mut attached = Attached { prompt: text, parts: Vec::new(), notes: Vec::new(), keeps_limits: false };
+    let mut attached =
+        Attached { prompt: text, parts: Vec::new(), notes: Vec::new(), keeps_limits: false, model: None };
     let mut all: Vec<Attachment> = Vec::new();
     for mention in &mentions {
         if let Some(resource) = resource::resolve(mention, author, app, grants)? {

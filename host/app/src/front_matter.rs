@@ -38,6 +38,11 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(T, String), Strin
     }
 }
 
+/// Returns whether the text begins with front matter.
+pub(crate) fn is_there(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').lines().next().is_some_and(|line| line.trim_end() == FENCE)
+}
+
 /// The same text with each value of the front matter in quotes that is on the line of its key.
 fn with_plain_values(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 64);
@@ -98,6 +103,7 @@ mod tests {
         ] {
             assert_eq!(read::<BTreeMap<String, String>>(text), Err(expected.to_owned()));
         }
+        assert!(is_there("---\n") && !is_there("--- a\n") && !is_there(""));
         let bomb = "---\na: &a [x, x]\nb: [*a, *a]\n---\n";
         assert!(read::<BTreeMap<String, Vec<Vec<String>>>>(bomb).is_err());
     }

@@ -40,4 +40,5 @@ pub mod request;
 pub mod servers;
 pub mod session;
 pub mod skills;
+pub mod slash_commands;
 pub mod tool_service;

@@ -1,4 +1,4 @@
-//! The files of a project for the host, in its `.host/`, those of other agents that it uses (MCP servers, skills), and whether
+//! The files of a project for the host, in its `.host/`, those of other agents that it uses (MCP servers, skills, commands), and whether
 //! the user trusts them.
 //!
 //! A project is the nearest folder, from the workspace upward, that is the top of a repository or has a `.host/`.
@@ -103,6 +103,8 @@ pub struct ProjectFiles {
     pub servers: Vec<ProjectFile>,
     /// Its skills.
     pub skills: Vec<ProjectFile>,
+    /// Its command files.
+    pub commands: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
     pub programs: BTreeMap<String, ProjectFile>,
 }
@@ -209,6 +211,7 @@ impl Project {
                 Part::Rules => files.policies.push(file.clone()),
                 Part::Servers => files.servers.push(file.clone()),
                 Part::Skill => files.skills.push(file.clone()),
+                Part::Command => files.commands.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                     files.programs.extend(name.map(|name| (name, file.clone())));

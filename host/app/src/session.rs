@@ -11,6 +11,7 @@
 pub mod allowed;
 pub mod aside;
 pub mod blame;
+mod command_files;
 pub mod commands;
 pub mod costs;
 pub mod ended_calls;
@@ -343,6 +344,7 @@ impl Session {
         if !prompt.keeps_limits {
             self.conversation.gate.widen();
         }
+        let before = prompt.model.as_deref().and_then(|model| self.borrow_model(model));
         self.wait_for_servers(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).collect();
@@ -350,6 +352,11 @@ impl Session {
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
         let result = self.conversation.executor.run_steered(&inputs, parts, steering, cancel).await;
         let result = self.carry_out(result, cancel).await;
+        if let Some(before) = before
+            && let Err(failure) = self.set_model(before.as_str())
+        {
+            self.notices.push(failure.message);
+        }
         match result.terminate_reason {
             // The prompt was taken back: the next one needs the commands again.
             TerminateReason::Aborted | TerminateReason::Error => {}
@@ -359,6 +366,22 @@ impl Session {
             | TerminateReason::ErrorNoCompleteTaskCall => self.ran.clear(),
         }
         result
+    }
+
+    /// Switches to the model of a command; returns the session's own. One that cannot be used leaves that, with a notice.
+    fn borrow_model(&mut self, model: &str) -> Option<ModelId> {
+        let before = self.model.id.clone();
+        match self.set_model(model) {
+            Ok(()) => Some(before),
+            Err(failure) => {
+                let model = host_text::escape_name(model, 80);
+                self.notices.push(format!(
+                    "the command asks for the model `{model}`, and `{before}` answers: {}",
+                    failure.message
+                ));
+                None
+            }
+        }
     }
 
     /// Waits a moment for the MCP servers that the user called required.

@@ -84,8 +84,8 @@ pub(crate) enum Command {
     /// Take back what a session changed in files, back to before one of its calls
     #[command(after_help = UNDO_HELP)]
     Undo(UndoArguments),
-    /// Choose which projects may bring configuration, agents, skills, plugins, rules and MCP servers, and show what
-    /// they bring
+    /// Choose which projects may bring configuration, agents, skills, commands, plugins, rules and MCP servers, and
+    /// show what they bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
     Trust {
         #[command(subcommand)]

@@ -31,6 +31,7 @@ const AREAS: &[(&str, &str)] = &[
     ("session", "Sessions"),
     ("undo", "Undo"),
     ("skills", "Skills"),
+    ("commands", "Command files"),
     ("memory", "Instructions of folders"),
     ("audit", "Verifying sessions"),
     ("folders", "Added folders"),

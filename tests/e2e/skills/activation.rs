@@ -186,7 +186,7 @@ fn skill_is_in_the_menu_with_its_source_and_runs_from_there() {
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
     let mut pty = Pty::start(command, 100, 30);
-    pty.saw("`/review` is the built-in command, not the user's skill `review`").sees("default › ");
+    pty.saw("`/review` runs the built-in command, not `review` (user's skill)").sees("default › ");
     pty.types("/pd").sees("Fills forms. (user's skill)");
     pty.types("\t the form\r").saw("Filled.").sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));

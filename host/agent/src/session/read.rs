@@ -98,6 +98,8 @@ pub enum Record {
         display: Option<Display>,
         report: Option<CallReport>,
     },
+    /// A shell line of a command file is about to run.
+    CommandLine { command: String, call_id: CallId, line: String },
     /// Something failed.
     Error { agent_id: AgentId, message: String },
     /// An agent's run ended.

@@ -1,10 +1,10 @@
-//! The files in a project's `.host/`, and those of other agents that name MCP servers or are skills: first the names, then
-//! the bytes, each read once.
+//! The files in a project's `.host/`, and those of other agents that it uses: first the names, then the bytes, each read once.
 //!
 //! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
 //! reads are bounded; the bytes that are used are those whose digest was taken, since there is no second read.
 //! Deliberately not here: whether a file may be used, and its meaning.
 
+mod commands;
 mod skills;
 
 use std::collections::BTreeMap;
@@ -19,9 +19,11 @@ use host_plugin::{Digest, MAX_COMPONENT};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+pub(crate) use self::commands::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
 pub(crate) use self::skills::{SKILL_FILE, SKILL_FOLDERS, SKILLS};
 use super::shown::name as shown;
 use crate::skills::MAX_SKILL_FILE;
+use crate::slash_commands::MAX_COMMAND_FILE;
 
 /// The folder, at the top of a project.
 pub const FOLDER: &str = ".host";
@@ -69,6 +71,8 @@ pub enum Part {
     Agent,
     /// A skill: instructions that the model can load.
     Skill,
+    /// A command: a prompt that the user can send by its name.
+    Command,
     /// The manifest of a plugin.
     Manifest,
 }
@@ -150,6 +154,7 @@ impl Listing {
             listing.add_servers(&top, folder, file)?;
         }
         listing.add_skills(&top)?;
+        listing.add_commands(&top)?;
         let above = root.join(FOLDER);
         let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
         for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
@@ -277,6 +282,7 @@ impl Part {
             Self::Lock => MAX_LOCK,
             Self::Agent => MAX_DEFINITION_BYTES as u64,
             Self::Skill => MAX_SKILL_FILE,
+            Self::Command => MAX_COMMAND_FILE,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,
             Self::Program => MAX_PROGRAM,

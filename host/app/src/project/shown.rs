@@ -76,7 +76,9 @@ pub struct ShownFile {
 pub fn contents(contents: &Contents) -> Vec<ShownFile> {
     let is_shown = |part| match part {
         Part::Configuration | Part::Rules | Part::Servers => true,
-        Part::Program | Part::Component | Part::Lock | Part::Agent | Part::Skill | Part::Manifest => false,
+        Part::Program | Part::Component | Part::Lock | Part::Agent | Part::Skill | Part::Command | Part::Manifest => {
+            false
+        }
     };
     let shown = contents.iter().filter(|(_, file)| is_shown(file.part));
     shown
@@ -87,8 +89,13 @@ pub fn contents(contents: &Contents) -> Vec<ShownFile> {
 /// What the files are for, in one line such as `configuration, 2 agents, rules`; empty if there are none.
 pub fn summary(contents: &Contents) -> String {
     let count = |part: Part| contents.iter().filter(|(_, file)| file.part == part).count();
-    let parts =
-        [(Part::Program, "program"), (Part::Component, "plugin"), (Part::Agent, "agent"), (Part::Skill, "skill")];
+    let parts = [
+        (Part::Program, "program"),
+        (Part::Component, "plugin"),
+        (Part::Agent, "agent"),
+        (Part::Skill, "skill"),
+        (Part::Command, "command"),
+    ];
     let counted = parts.map(|(part, noun)| (count(part), noun)).into_iter().filter(|(count, _)| *count > 0);
     let mut all: Vec<String> = counted.map(|(count, noun)| host_text::count(count, noun)).collect();
     for (part, word) in [
@@ -110,6 +117,7 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
         Part::Program => "a program, which runs outside of the sandbox with your rights".to_owned(),
         Part::Configuration => "configuration".to_owned(),
         Part::Agent => "an agent that the model can call".to_owned(),
+        Part::Command => "a command that you can run, and whose shell lines are asked about".to_owned(),
         Part::Skill => "a skill: instructions that the model can load".to_owned(),
         Part::Rules => "rules for calls".to_owned(),
         Part::Servers => "MCP servers, which are programs that run and addresses that are reached".to_owned(),

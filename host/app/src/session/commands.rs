@@ -1,6 +1,6 @@
-//! The commands of a session that are not built into a frontend: `/NAME` for each skill.
+//! The commands of a session that are not built into a frontend: `/NAME` for each skill and each command file.
 //!
-//! A frontend asks after its own commands, so those win. Deliberately not here: parsing a line of a conversation.
+//! A frontend asks after its own commands, so those win; a skill wins over a file of its name. Deliberately not here: parsing a line of a conversation.
 
 use std::sync::Arc;
 
@@ -12,9 +12,13 @@ use crate::app::App;
 use crate::attach::{Attached, Author};
 use crate::error::Failure;
 use crate::skills::Skill;
+use crate::slash_commands::SlashCommand;
 
 /// How much of a description a list of commands shows, in characters.
 const SHOWN_DESCRIPTION: usize = 100;
+
+/// How much of what can be written behind a command is shown, in characters.
+const SHOWN_HINT: usize = 60;
 
 /// A command, as a menu lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +42,26 @@ impl App {
             description: excerpt(&skill.file.description, SHOWN_DESCRIPTION),
             source: skill.origin.as_skill(),
         };
-        self.skills.all().map(of_skill).collect()
+        let of_file = |command: &Arc<SlashCommand>| CommandEntry {
+            name: command.name.clone(),
+            hint: excerpt(&command.file.hint, SHOWN_HINT),
+            description: excerpt(&command.file.description, SHOWN_DESCRIPTION),
+            source: command.source.words(),
+        };
+        let files = self.commands.all().filter(|command| self.skills.find(&command.name).is_none());
+        let mut all: Vec<CommandEntry> = self.skills.all().map(of_skill).chain(files.map(of_file)).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
     }
 
     /// Returns whether a line is one of these commands.
     pub fn is_command(&self, line: &str) -> bool {
-        name(line).is_some_and(|name| self.skills.find(name).is_some())
+        name(line).is_some_and(|name| self.skills.find(name).is_some() || self.commands.find(name).is_some())
+    }
+
+    /// Returns whether there is an MCP server with this name, whose prompts are commands too.
+    pub fn has_server(&self, name: &str) -> bool {
+        self.mcp.iter().flat_map(|servers| servers.servers()).any(|server| server.name.as_str() == name)
     }
 
     /// Returns a notice for each command that has the name of a built-in one, which wins. `built_in` is without slashes.
@@ -52,7 +70,7 @@ impl App {
         hidden
             .map(|command| {
                 let name = exact(&command.name).into_owned();
-                format!("`/{name}` is the built-in command, not the {} `{name}`", command.source)
+                format!("`/{name}` runs the built-in command, not `{name}` ({})", command.source)
             })
             .collect()
     }
@@ -64,17 +82,20 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the skill cannot be used, or something that the line attaches may not be read.
+    /// If the skill cannot be used, a shell line of the file is denied, or something that is attached may not be read.
     pub async fn command_prompt(
         &self,
         line: &str,
         author: Author,
         cancel: &CancellationToken,
     ) -> Result<Option<Attached>, Failure> {
-        match name(line).and_then(|name| self.app.skills.find(name)).filter(|_| self.request.agent.is_none()) {
-            Some(skill) => self.skill_prompt(skill, line.trim(), author, cancel).await.map(Some),
-            None => Ok(None),
+        let Some(name) = name(line).filter(|_| self.request.agent.is_none()) else { return Ok(None) };
+        if let Some(skill) = self.app.skills.find(name) {
+            return self.skill_prompt(skill, line.trim(), author, cancel).await.map(Some);
         }
+        let Some(command) = self.app.commands.find(name) else { return Ok(None) };
+        let words = line.trim().get(1 + name.len()..).unwrap_or_default().trim();
+        self.file_prompt(command, words, cancel).await.map(Some)
     }
 }
 

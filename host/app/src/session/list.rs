@@ -164,6 +164,7 @@ impl SessionSummary {
                 | Record::Discarded { .. }
                 | Record::CallStarted { .. }
                 | Record::CallSettled { .. }
+                | Record::CommandLine { .. }
                 | Record::Error { .. } => {}
             }
         }

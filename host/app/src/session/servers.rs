@@ -159,7 +159,7 @@ fn attached(messages: Vec<McpMessage>) -> Attached {
             (true, true) => format!("Assistant: {said}"),
         });
     }
-    Attached { prompt: texts.join("\n\n"), parts, notes: Vec::new(), keeps_limits: false }
+    Attached { prompt: texts.join("\n\n"), parts, ..Attached::default() }
 }
 
 #[cfg(test)]

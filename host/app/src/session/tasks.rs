@@ -144,7 +144,7 @@ impl Session {
 
 /// A prompt that attaches nothing, whatever it contains.
 fn plain(prompt: String) -> Attached {
-    Attached { prompt, parts: Vec::new(), notes: Vec::new(), keeps_limits: false }
+    Attached { prompt, parts: Vec::new(), ..Attached::default() }
 }
 
 fn writing(file: &str) -> String {

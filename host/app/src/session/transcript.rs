@@ -263,7 +263,7 @@ impl Transcript {
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
-                Record::CallStarted { .. } => {}
+                Record::CallStarted { .. } | Record::CommandLine { .. } => {}
                 Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, report, .. } => {
                     let at = open.remove(&(prompt.agent.to_string(), call_id));
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {

@@ -112,6 +112,15 @@ pub fn find(
 ///
 /// Why it cannot be used, in one line that is safe to show.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
+    read_own(path, MAX_SKILL_FILE, too_large)
+}
+
+/// Reads a file of the user with instructions, which may be a link.
+///
+/// # Errors
+///
+/// Why it cannot be used, in one line that is safe to show; `too_large` if it is over the limit.
+pub(crate) fn read_own(path: &Path, limit: u64, too_large: impl FnOnce() -> String) -> Result<String, String> {
     let unreadable = |error: &dyn std::fmt::Display| format!("`{}` cannot be read: {error}", shown(path));
     let about = fs::metadata(path).map_err(|error| unreadable(&error))?;
     // The user, or the superuser.
@@ -122,7 +131,7 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     if !about.is_file() {
         return Err(unreadable(&FileError::NotAFile));
     }
-    host_files::read_text(path, MAX_SKILL_FILE).map_err(|error| match error {
+    host_files::read_text(path, limit).map_err(|error| match error {
         FileError::TooLarge { .. } => too_large(),
         other => unreadable(&other),
     })

@@ -52,7 +52,8 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
                 display: Some(&display),
                 report: Some(&report),
             }),
-            Entry::CallSettled { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
+            Entry::CallSettled { .. } => Some(Entry::CommandLine { command: "/x", call_id: &call_id, line: "ls" }),
+            Entry::CommandLine { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
             Entry::Error { .. } => Some(Entry::RunEnded {
                 agent_id: &agent_id,
                 terminate_reason,

@@ -44,7 +44,7 @@ impl Listing {
 }
 
 /// Opens a folder; `None` if there is none, or a link.
-fn plain_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>, Unusable> {
+pub(super) fn plain_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedFd>, Unusable> {
     match kind_of(above, name, path)? {
         Some(FileType::Directory) => open_folder(above, name, &path.join(name)),
         Some(_) | None => Ok(None),
@@ -52,7 +52,7 @@ fn plain_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<Owned
 }
 
 /// The first names of a folder in their order, so that a folder without end gives the same ones each time.
-fn names(folder: &OwnedFd, path: &Path) -> Result<Vec<String>, Unusable> {
+pub(super) fn names(folder: &OwnedFd, path: &Path) -> Result<Vec<String>, Unusable> {
     let entries = Dir::read_from(folder).map_err(|error| unreadable(path, error))?;
     let mut names = Vec::new();
     for (number, entry) in entries.enumerate() {

@@ -45,7 +45,7 @@ use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
-use self::commands::ParsedLine;
+use self::commands::{Command, ParsedLine, ServerPrompt};
 use self::line::SharedModes;
 use self::output::CallPages;
 use self::stats::Stats;
@@ -179,6 +179,12 @@ impl Repl {
                     self.news();
                     self.run(Some(&prompt)).await;
                 }
+                // A server of that name wins over a folder of command files.
+                ParsedLine::Command(Command::ServerPrompt(ServerPrompt { server, .. }))
+                    if self.session.app().is_command(&text) && !self.session.app().has_server(&server) =>
+                {
+                    self.run_session_command(&text).await;
+                }
                 ParsedLine::Command(command) => match self.command(command).await {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Leave) => return Ok(self.left()),
@@ -190,8 +196,6 @@ impl Repl {
                     }
                 }
                 ParsedLine::Unknown(_) if self.session.app().is_command(&text) => {
-                    self.reload(ReloadTrigger::FilesChanged).await;
-                    self.news();
                     self.run_session_command(&text).await;
                 }
                 ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure) => self.gives_back(&text, &failure),
@@ -247,8 +251,10 @@ impl Repl {
         self.has_run(&result, began);
     }
 
-    /// Runs a command of the session: a skill.
+    /// Runs a command of the session: a skill, or a file.
     async fn run_session_command(&mut self, line: &str) {
+        self.reload(ReloadTrigger::FilesChanged).await;
+        self.news();
         let turn = self.works();
         let began = Instant::now();
         let result = match self.session.command_prompt(line, Author::User, &turn).await {

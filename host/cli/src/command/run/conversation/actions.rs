@@ -20,7 +20,9 @@ impl Repl {
     pub(super) async fn command(&mut self, command: Command) -> Result<Flow, Failure> {
         match command {
             Command::Quit => return Ok(Flow::Leave),
-            Command::Help => self.terminal.lines(&commands::help(self.terminal.columns())),
+            Command::Help => {
+                self.terminal.lines(&commands::help(&self.session.app().commands(), self.terminal.columns()));
+            }
             Command::Tools => {
                 self.terminal.lines(&crate::command::tool::listed(self.session.app(), self.session.grants()))
             }

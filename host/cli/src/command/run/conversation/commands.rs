@@ -1,8 +1,9 @@
 //! Parses the lines of a conversation: a prompt, or a command.
 
 use host_app::error::Failure;
+use host_app::session::commands::CommandEntry;
 use host_terminal as terminal;
-use host_text::name_help;
+use host_text::{exact, name_help};
 
 /// A command: a line that is not a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,12 +185,17 @@ fn first_line(text: &str) -> String {
     host_text::clip(text.lines().next().unwrap_or_default(), 60).into_owned()
 }
 
-/// All commands and keys, in so many columns.
-pub(super) fn help(columns: usize) -> String {
-    let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words));
-    let keys = terminal::BINDINGS.iter().map(|(key, words)| ((*key).to_owned(), *words));
+/// All commands and keys, and behind the commands those of the session, in so many columns.
+pub(super) fn help(session: &[CommandEntry], columns: usize) -> String {
+    let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words.to_owned()));
+    let of_session =
+        session.iter().filter(|command| ALL.iter().all(|known| known.name.trim_start_matches('/') != command.name));
+    let of_session = of_session.map(|CommandEntry { name, hint, description, source }| {
+        (format!("/{} {hint}", exact(name)).trim_end().to_owned(), format!("{description} ({source})"))
+    });
+    let keys = terminal::BINDINGS.iter().map(|(key, words)| ((*key).to_owned(), (*words).to_owned()));
     let mut text = String::new();
-    for (name, words) in named.chain(keys) {
+    for (name, words) in named.chain(of_session).chain(keys) {
         let line = format!("{name:<NAMES$} {words}");
         // Beside their names there must be room for words.
         let (line, indent) = if columns < NAMES * 2 { (format!("{name}  {words}"), 4) } else { (line, NAMES + 1) };
@@ -277,7 +283,7 @@ mod tests {
     #[test]
     fn help_fits_a_terminal_and_has_all() {
         for columns in [30, 40, 80, 200] {
-            let help = help(columns);
+            let help = help(&[], columns);
             assert!(ALL.iter().all(|known| help.contains(known.name)));
             assert!(help.lines().all(|line| terminal::width(line) <= columns), "{help}");
         }

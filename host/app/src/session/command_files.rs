@@ -1,0 +1,174 @@
+//! Running a command that is a file: its shell lines pass the gate like calls of the model, its files are read with the grants
+//! of the tools, and the result is a prompt of the user.
+//!
+//! Promises: a shell line runs only as a call of the tool `shell` that a rule, a grant or the user allowed, within the file's
+//! `allowed-tools`, and is recorded before it runs; a line that is denied keeps the whole command from being sent; what a line
+//! prints attaches and runs nothing.
+//!
+//! Deliberately not here: what the files say (`crate::slash_commands`).
+
+use std::ops::ControlFlow;
+
+use host_agent::Entry;
+use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
+use host_text::{clip, excerpt};
+use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use super::aside::MAX_OUTPUT;
+use crate::allowed_tools::AllowedTools;
+use crate::attach::{Attached, Author, attach};
+use crate::error::{ErrorKind, Failure};
+use crate::plugins::LoadedPlugin;
+use crate::slash_commands::SlashCommand;
+use crate::slash_commands::template::{Piece, Words};
+
+/// The tool that runs a shell line.
+const SHELL: &str = "shell";
+
+/// What that tool begins its answer with.
+const HEADING: &str = "Output:\n";
+
+/// The most shell lines of one command. Protects the user from questions without end.
+const MAX_LINES: usize = 20;
+
+/// How much of a shell line is repeated in a message, in characters.
+const SHOWN: usize = 100;
+
+/// Marks the place of an output while files are looked for in the rest. No file of a command has it.
+const PLACE: char = '\0';
+
+impl Session {
+    /// Returns the prompt of a command file. `words` is what the user wrote behind its name.
+    pub(super) async fn file_prompt(
+        &self,
+        command: &SlashCommand,
+        words: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Attached, Failure> {
+        if words.contains(PLACE) {
+            return Err(Failure::input("the words behind the command are not text"));
+        }
+        let mut notes = Vec::new();
+        // The limits of the last prompt end here, those of this one begin.
+        self.conversation.gate.widen();
+        if let Some(written) = &command.file.allowed_tools {
+            let tools: Vec<&str> = self.app.plugins.iter().flat_map(LoadedPlugin::tools).collect();
+            let allowed = AllowedTools::parse(written, &|name| tools.contains(&name));
+            let by = format!("the command `/{}`", command.name);
+            notes.push(format!("{by}: {}", allowed.words()));
+            self.conversation.gate.narrow(allowed.narrowing(by));
+        }
+        let words = Words(words);
+        let template = &command.file.template;
+        let (mut text, mut outputs) = (String::new(), Vec::new());
+        for piece in template.pieces() {
+            match piece {
+                Piece::Text(piece) if command.source.reads_mentions() => text.push_str(piece),
+                Piece::Text(piece) => text.push_str(&piece.replace('@', "\\@")),
+                Piece::All => text.push_str(words.0),
+                Piece::Word(number) => text.push_str(&words.word(*number)),
+                Piece::File(path) => text.push_str(&format!("@\"{path}\"")),
+                Piece::Shell(line) => {
+                    let line = template.line(line, words).map_err(|why| not_sent(command, why))?;
+                    if outputs.len() == MAX_LINES {
+                        return Err(not_sent(command, format!("it has over {MAX_LINES} shell lines")));
+                    }
+                    let output = self.shell_line(command, &line, cancel).await?;
+                    notes.push(format!("ran `{}`", excerpt(&line, SHOWN)));
+                    outputs.push(output);
+                    text.push(PLACE);
+                }
+            }
+        }
+        text.push_str(&template.appended(&command.name, words));
+        // The file may be anybody's: what it names outside of the workspace is not asked about.
+        let attached = attach(&text, Author::Unknown, &self.app, &self.grants, cancel).await?;
+        let mut filled = String::with_capacity(attached.prompt.len());
+        let mut outputs = outputs.into_iter();
+        for (number, part) in attached.prompt.split(PLACE).enumerate() {
+            if number > 0 {
+                filled.push_str(&outputs.next().unwrap_or_default());
+            }
+            filled.push_str(part);
+        }
+        notes.extend(attached.notes);
+        let model = command.file.model.clone();
+        Ok(Attached { prompt: filled, parts: attached.parts, notes, keeps_limits: true, model })
+    }
+
+    /// Runs one line like a call of the model; returns what it printed.
+    async fn shell_line(
+        &self,
+        command: &SlashCommand,
+        line: &str,
+        cancel: &CancellationToken,
+    ) -> Result<String, Failure> {
+        let changes = &self.conversation.changes;
+        let tools = self.app.tools_of(&self.app.plugins, &self.grants, Some(changes))?;
+        // Its own in the whole session, which another process may have begun.
+        let id = CallId::new(format!("/{}#{}", command.name, jiff::Timestamp::now().as_nanosecond()));
+        let arguments = Map::from_iter([
+            ("command".to_owned(), Value::from(line)),
+            ("description".to_owned(), Value::from(format!("a line of the command /{}", command.name))),
+        ]);
+        let call = FunctionCall { id: id.clone(), name: ToolName::new(SHELL), arguments };
+        let (log, name) = (&self.conversation.log, format!("/{}", command.name));
+        let observe = |event: CallEvent<'_>| match event.change {
+            CallChange::Executing(_) => match log.record(Entry::CommandLine { command: &name, call_id: &id, line }) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break("the session log cannot be written".to_owned()),
+            },
+            CallChange::Validating(_)
+            | CallChange::AwaitingApproval(_)
+            | CallChange::Scheduled(_)
+            | CallChange::Live(_)
+            | CallChange::Settled(_) => ControlFlow::Continue(()),
+        };
+        let scheduler =
+            Scheduler::new(&tools).with_gate(Some(&self.conversation.gate)).with_standstill(&self.run_clock);
+        let settled = scheduler.run(vec![call], &Cancel::under(cancel), &observe).await;
+        let outcome = settled.into_iter().next().map(|settled| settled.outcome);
+        let failed = |why: &str| not_sent(command, format!("`{}`: {why}", excerpt(line, SHOWN)));
+        let text = match outcome {
+            Some(Outcome::Success(output)) => text_of(output),
+            Some(Outcome::Error(failure)) => match failure.kind {
+                FailureKind::Denied
+                | FailureKind::UnknownTool
+                | FailureKind::Unauthorized
+                | FailureKind::Unavailable => {
+                    return Err(failed(&failure.message));
+                }
+                // The model reads how it failed.
+                FailureKind::InvalidArguments
+                | FailureKind::NotFound
+                | FailureKind::Conflict
+                | FailureKind::TimedOut
+                | FailureKind::Crashed
+                | FailureKind::Failed => failure.message,
+            },
+            Some(Outcome::Cancelled { reason, .. }) if cancel.is_cancelled() => {
+                return Err(Failure::new(ErrorKind::Cancelled, reason));
+            }
+            Some(Outcome::Cancelled { reason, .. }) => return Err(failed(&reason)),
+            None => return Err(failed("it was lost")),
+        };
+        let text = text.strip_prefix(HEADING).unwrap_or(&text);
+        Ok(clip(text.trim_end_matches('\n'), MAX_OUTPUT).replace(PLACE, "\u{fffd}"))
+    }
+}
+
+fn not_sent(command: &SlashCommand, why: String) -> Failure {
+    Failure::input(format!("the command `/{}` was not sent", command.name)).cause(why)
+}
+
+fn text_of(output: Output) -> String {
+    let texts = output.content.into_iter().filter_map(|part| match part {
+        OutputPart::Text(text) => Some(text),
+        OutputPart::Link { uri, .. } => Some(uri),
+        OutputPart::Data(_) => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
