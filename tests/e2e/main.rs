@@ -25,6 +25,7 @@ mod layers;
 mod limits;
 mod mcp;
 mod mcp_serve;
+mod memory;
 mod plugin_check;
 mod plugin_dev;
 mod plugin_test;

@@ -31,8 +31,8 @@ use crate::compress::last_prompt;
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, ApprovedPlan, Budget, Completion, Entry, Event, EventKind, History, ModelConfig, Observer, Past,
-    SessionLog, Steering, ToolConfig, fill,
+    AgentDefinition, ApprovedPlan, Budget, Completion, ContextSource, Entry, Event, EventKind, History, ModelConfig,
+    Observer, Past, SessionLog, Steering, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -109,6 +109,8 @@ struct Agent {
     gate: Option<Gate>,
     /// Set when the user approved a plan: the run ends then.
     plan: ApprovedPlan,
+    /// What joins the conversation between two turns.
+    context: Option<Arc<dyn ContextSource>>,
 }
 
 /// State of a conversation between runs.
@@ -146,8 +148,20 @@ impl Executor {
         }
         let id = budget.id().clone();
         let plan = ApprovedPlan::default();
-        let agent =
-            Agent { definition, id, provider, tools, responder, observer, session, run_clock, budget, gate, plan };
+        let agent = Agent {
+            definition,
+            id,
+            provider,
+            tools,
+            responder,
+            observer,
+            session,
+            run_clock,
+            budget,
+            gate,
+            plan,
+            context: None,
+        };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
 
@@ -166,6 +180,11 @@ impl Executor {
     /// conversation.
     pub fn ends_with(&mut self, plan: ApprovedPlan) {
         self.agent.plan = plan;
+    }
+
+    /// Lets texts of this source join the conversation between two turns.
+    pub fn joined_by(&mut self, context: Arc<dyn ContextSource>) {
+        self.agent.context = Some(context);
     }
 
     /// The conversation until now.

@@ -11,7 +11,7 @@ use host_message::{Content, Part, PartData, ResponseBody};
 
 use crate::activate_skill::ACTIVATE_SKILL;
 
-/// The beginning of the first line.
+/// The beginning of the first line. The model `offline` knows it, too.
 const START: &str = "[Kept in full: ";
 /// The beginning of the last line.
 const END: &str = "[End: ";

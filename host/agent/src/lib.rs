@@ -19,6 +19,7 @@ mod clock;
 mod complete;
 mod compress;
 mod compression_config;
+mod context_source;
 mod deadline;
 mod definition;
 mod event;
@@ -48,6 +49,7 @@ pub use call_report::CallReport;
 pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compression_config::CompressionConfig;
+pub use context_source::ContextSource;
 pub use definition::{
     AgentDefinition, Completion, Declared, DefinitionError, DefinitionFault, InitialMessage, Input, InputConfig,
     InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,

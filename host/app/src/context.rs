@@ -4,13 +4,17 @@
 //! Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all of them; the text
 //! of a repository's file is marked as such.
 //!
+//! Those of folders that the model enters later join the conversation (`entered`).
+//!
 //! Deliberately not here: what a prompt attaches (`attach`).
 
+pub(crate) mod entered;
 mod files;
 mod include;
 mod tree;
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_model::estimate_text;
@@ -28,10 +32,45 @@ pub struct Context {
     pub text: String,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
-    /// The context files that were read, safe to show.
-    pub files: Vec<String>,
+    /// The context files that were read.
+    pub files: Vec<ContextFile>,
     /// The sizes of its parts.
     pub tokens: ContextTokens,
+}
+
+/// A context file that the model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContextFile {
+    /// Its path as it is shown: safe, relative to the repository if it is in there.
+    pub shown: String,
+    /// Its path.
+    pub path: PathBuf,
+    /// Where it comes from.
+    pub origin: ContextOrigin,
+    /// The length of its text with what it includes, in characters.
+    pub characters: usize,
+}
+
+/// Where a context file comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextOrigin {
+    /// The user's configuration folder.
+    User,
+    /// The repository, from its top down to the working folder.
+    Repository,
+    /// A folder that the model entered.
+    Entered,
+}
+
+impl ContextOrigin {
+    /// Returns its name for a user.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::User => "yours, for all projects",
+            Self::Repository => "from the repository",
+            Self::Entered => "of a folder that the model entered",
+        }
+    }
 }
 
 /// Estimates of how many tokens the parts of a context have.
@@ -41,6 +80,8 @@ pub struct ContextTokens {
     pub tree: u64,
     /// The context files.
     pub files: u64,
+    /// The list of skills.
+    pub skills: u64,
 }
 
 /// Reads the context of a workspace.
@@ -48,7 +89,7 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
     let Files { text: files, warnings, read } = files::read(app, grants);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
-    let tokens = ContextTokens { tree: estimate_text(&tree), files: estimate_text(&files) };
+    let tokens = ContextTokens { tree: estimate_text(&tree), files: estimate_text(&files), skills: 0 };
     if !tree.is_empty() {
         text.push_str(
             "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",

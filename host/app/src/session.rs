@@ -18,6 +18,7 @@ pub mod ended_calls;
 pub mod find;
 pub mod list;
 pub mod main_agent;
+mod memory;
 mod observers;
 pub mod resume;
 pub mod servers;
@@ -58,7 +59,8 @@ pub use self::undone::Undone;
 use crate::agents::Agents;
 use crate::app::App;
 use crate::attach::{self, Attached, Author, Supplied};
-use crate::context::ContextTokens;
+use crate::context::entered::EnteredFolders;
+use crate::context::{ContextFile, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
@@ -105,10 +107,12 @@ pub struct Session {
     left: Left,
     is_resumed: bool,
     notices: Vec<String>,
-    context_files: Vec<String>,
+    context_files: Vec<ContextFile>,
     context_tokens: ContextTokens,
     /// The commands that the user ran since the last prompt.
     ran: Ran,
+    /// The context files of folders that the model entered.
+    entered: Arc<EnteredFolders>,
 }
 
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
@@ -172,7 +176,12 @@ impl Session {
             run_clock: &run_clock,
             is_attended,
         };
-        let (conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
+        let (mut conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
+        let entered = Arc::new(EnteredFolders::new(&app, &grants, AgentId::new(MAIN)));
+        if run.agent.is_none() {
+            observers.add(Arc::clone(&entered) as Arc<_>);
+            conversation.executor.joined_by(Arc::clone(&entered) as Arc<_>);
+        }
         notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
         let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background)));
         observers.add(Arc::clone(&status) as Arc<_>);
@@ -197,6 +206,7 @@ impl Session {
             context_files,
             context_tokens,
             ran: Ran::default(),
+            entered,
         })
     }
 
@@ -205,6 +215,7 @@ impl Session {
     pub fn take_notices(&mut self) -> Vec<String> {
         let mut notices = std::mem::take(&mut self.notices);
         notices.extend(self.app.mcp.iter().flat_map(|servers| servers.news()));
+        notices.extend(self.entered.take_warnings());
         notices
     }
 
@@ -275,8 +286,8 @@ impl Session {
         &self.observers
     }
 
-    /// The context files that the model reads first, safe to show; none for a declared agent.
-    pub fn context_files(&self) -> &[String] {
+    /// The context files that the model reads first; none for a declared agent.
+    pub fn context_files(&self) -> &[ContextFile] {
         &self.context_files
     }
 
@@ -344,6 +355,7 @@ impl Session {
         if !prompt.keeps_limits {
             self.conversation.gate.widen();
         }
+        self.entered.follow(self.history().contents());
         let before = prompt.model.as_deref().and_then(|model| self.borrow_model(model));
         self.wait_for_servers(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
@@ -428,6 +440,7 @@ impl Session {
         self.left = Left::Nothing;
         let Conversation { skills, executor, .. } = &self.conversation;
         skills.limit_again(executor.last_exchange(), executor.history().contents());
+        self.entered.follow(executor.history().contents());
         self.wait_for_servers(cancel).await;
         let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
         self.carry_out(result, cancel).await
@@ -460,7 +473,11 @@ impl Session {
             run_clock: &self.run_clock,
             is_attended: self.is_attended,
         };
-        let (conversation, grants) = start.conversation(self.grants.clone().renewed(), None)?;
+        let (mut conversation, grants) = start.conversation(self.grants.clone().renewed(), None)?;
+        self.entered.reset();
+        if self.request.agent.is_none() {
+            conversation.executor.joined_by(Arc::clone(&self.entered) as Arc<_>);
+        }
         // Lasting answers that were given since the start are not in the rules that the application read.
         conversation.gate.inherit(&self.conversation.gate);
         let before = self.id().clone();

@@ -182,6 +182,11 @@ impl<'r> Run<'r> {
             if self.turns > 0 {
                 self.hear(message).await;
             }
+            let joining = agent.context.iter().flat_map(|context| context.take());
+            let joining: Vec<Part> = joining.map(|text| text.part()).collect();
+            if !joining.is_empty() {
+                message.get_or_insert_default().extend(joining);
+            }
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));

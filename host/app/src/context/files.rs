@@ -10,7 +10,7 @@ use host_capability::PluginName;
 use host_plugin::{ReadError, Reader, Workspace};
 
 use super::include::includes;
-use super::name;
+use super::{ContextFile, ContextOrigin, name};
 use crate::app::App;
 use crate::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
 use crate::grants::UserGrants;
@@ -43,23 +43,30 @@ const REPOSITORY_FILES: &str = "This comes from the repository: information and 
 pub(super) struct Files {
     pub(super) text: String,
     pub(super) warnings: Vec<String>,
-    /// The files that were read, without those that they include; safe to show.
-    pub(super) read: Vec<String>,
+    /// The files that were read, without those that they include.
+    pub(super) read: Vec<ContextFile>,
+}
+
+/// The context files of one folder.
+pub(super) struct FolderFiles {
+    /// Each with its text and what that includes.
+    pub(super) files: Vec<(ContextFile, String)>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// The names of context files.
-struct Names {
+pub(super) struct Names {
     names: Vec<String>,
     /// Whether the user and the project set none, so that the fallback is one.
     are_usual: bool,
 }
 
 /// A folder with context files, out of which their includes do not lead.
-struct Root {
+pub(super) struct Root {
     reader: Reader,
-    root: PathBuf,
+    pub(super) root: PathBuf,
     what: &'static str,
-    about: &'static str,
+    pub(super) about: &'static str,
     /// Whether paths are shown relative to the root.
     relative: bool,
 }
@@ -76,13 +83,8 @@ struct Collector {
 
 /// Reads the context files of a workspace.
 pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
-    let configuration = &app.configuration;
-    let own = configuration.context.files.as_ref();
-    // A project names its own files and not the user's, whose folder contains more than a model may see.
-    let of_project = Names::new(configuration.project.context_files.as_ref().or(own));
-    let own = Names::new(own);
-    let mut collector =
-        Collector { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() };
+    let (own, of_project) = (Names::new(app.configuration.context.files.as_ref()), Names::of_project(app));
+    let mut collector = Collector::new();
     // Without the folder there is nothing in it.
     if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration) {
         let (what, about) = ("the user's own", USER_FILES);
@@ -90,12 +92,11 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
             collector.take(&root, std::slice::from_ref(&folder), &own);
         }
     }
-    let workspace = app.workspace.root();
-    let root = repository_of(workspace).unwrap_or(workspace).to_owned();
-    let mut folders: Vec<PathBuf> =
-        workspace.ancestors().take_while(|folder| folder.starts_with(&root)).map(Path::to_owned).collect();
-    folders.reverse();
-    if let Some(root) = Root::new(grants, root, "from the repository", REPOSITORY_FILES, true) {
+    if let Some(root) = Root::of_repository(app, grants) {
+        let workspace = app.workspace.root();
+        let mut folders: Vec<PathBuf> =
+            workspace.ancestors().take_while(|folder| folder.starts_with(&root.root)).map(Path::to_owned).collect();
+        folders.reverse();
         collector.take(&root, &folders, &of_project);
     }
     collector.finish()
@@ -105,6 +106,17 @@ impl Names {
     fn new(set: Option<&Vec<String>>) -> Self {
         let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
         Self { names: set.cloned().unwrap_or_else(usual), are_usual: set.is_none() }
+    }
+
+    /// Those of the project: it names its own files and not the user's, whose folder contains more than a model may see.
+    pub(super) fn of_project(app: &App) -> Self {
+        let configuration = &app.configuration;
+        Self::new(configuration.project.context_files.as_ref().or(configuration.context.files.as_ref()))
+    }
+
+    /// The paths of the files that a folder may have.
+    fn paths(&self, folder: &Path) -> Vec<PathBuf> {
+        self.names.iter().filter(|name| !self.leaves_out(name, folder)).map(|name| folder.join(name)).collect()
     }
 
     /// Returns whether a file is left out because the folder has a better one.
@@ -122,6 +134,18 @@ impl Root {
         Some(Self { reader, root, what, about, relative })
     }
 
+    /// The repository of the workspace.
+    pub(super) fn of_repository(app: &App, grants: &UserGrants) -> Option<Self> {
+        let workspace = app.workspace.root();
+        let root = repository_of(workspace).unwrap_or(workspace).to_owned();
+        Self::new(grants, root, "from the repository", REPOSITORY_FILES, true)
+    }
+
+    /// Returns whether the ignore rules leave a folder out, or it may not be read.
+    pub(super) fn is_ignored(&self, folder: &Path) -> bool {
+        folder.to_str().and_then(|path| self.reader.stat(path).ok()).is_none_or(|found| found.ignored)
+    }
+
     fn shown(&self, path: &Path) -> String {
         let path = if self.relative { path.strip_prefix(&self.root).unwrap_or(path) } else { path };
         name(&path.to_string_lossy()).into_owned()
@@ -136,36 +160,58 @@ impl Root {
     }
 }
 
+impl FolderFiles {
+    /// Reads the context files of a folder of the repository, which the model entered.
+    pub(super) fn read(root: &Root, folder: &Path, names: &Names) -> Self {
+        let mut collector = Collector::new();
+        let mut files: Vec<(ContextFile, String)> =
+            names.paths(folder).into_iter().filter_map(|path| collector.read(root, path)).collect();
+        for (file, text) in &mut files {
+            file.origin = ContextOrigin::Entered;
+            *text = text.trim().to_owned();
+        }
+        Self { files, warnings: collector.files.warnings }
+    }
+}
+
 impl Collector {
+    fn new() -> Self {
+        Self { files: Files::default(), left: MAX_TOTAL, included: 0, seen: Vec::new(), left_out: Vec::new() }
+    }
+
     fn take(&mut self, root: &Root, folders: &[PathBuf], names: &Names) {
         let mut introduced = false;
-        let named = |folder: &PathBuf| {
-            let in_folder = names.names.iter().filter(|name| !names.leaves_out(name, folder));
-            in_folder.map(|name| folder.join(name)).collect::<Vec<_>>()
-        };
-        for path in folders.iter().flat_map(named) {
-            let shown = root.shown(&path);
-            let text = match root.read(&path) {
-                Ok(text) => text,
-                // The user denied it.
-                Err(ReadError::NotFound(_) | ReadError::Denied { .. }) => continue,
-                Err(error) => {
-                    self.warn(format!("the context file `{shown}` is left out: {error}"));
-                    continue;
-                }
-            };
-            if text.trim().is_empty() || self.seen.contains(&text) {
-                continue;
-            }
-            let whole = self.expand(root, &text, &mut vec![path]);
-            self.seen.push(text);
+        for path in folders.iter().flat_map(|folder| names.paths(folder)) {
+            let Some((file, whole)) = self.read(root, path) else { continue };
             if !introduced {
                 self.files.text.push_str(&format!("{}\n\n", root.about));
                 introduced = true;
             }
-            self.add(&format!("{shown} ({})", root.what), &shown, whole.trim());
-            self.files.read.push(shown);
+            self.add(&format!("{} ({})", file.shown, root.what), &file.shown, whole.trim());
+            self.files.read.push(file);
         }
+    }
+
+    /// Reads a file with what it includes; `None` if there is none, or it is left out.
+    fn read(&mut self, root: &Root, path: PathBuf) -> Option<(ContextFile, String)> {
+        let shown = root.shown(&path);
+        let text = match root.read(&path) {
+            Ok(text) => text,
+            // The user denied it.
+            Err(ReadError::NotFound(_) | ReadError::Denied { .. }) => return None,
+            Err(error) => {
+                self.warn(format!("the context file `{shown}` is left out: {error}"));
+                return None;
+            }
+        };
+        if text.trim().is_empty() || self.seen.contains(&text) {
+            return None;
+        }
+        let whole = self.expand(root, &text, &mut vec![path.clone()]);
+        self.seen.push(text);
+        let characters = whole.trim().chars().count();
+        let origin = if root.relative { ContextOrigin::Repository } else { ContextOrigin::User };
+        Some((ContextFile { shown, path, origin, characters }, whole))
     }
 
     fn add(&mut self, head: &str, shown: &str, text: &str) {

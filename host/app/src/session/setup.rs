@@ -8,7 +8,7 @@ use host_agent::{
     Executor, Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, Content, ModelId, ToolName};
-use host_model::Recording;
+use host_model::{Recording, estimate_text};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
 use host_undo::Recorder;
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::agents::Agents;
 use crate::app::App;
-use crate::context::{self, Context, ContextTokens};
+use crate::context::{self, Context, ContextFile, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::models::{self, Model};
@@ -35,8 +35,8 @@ pub(super) struct Job {
     pub(super) recording: Option<Recording>,
     /// What the user should know, a line each.
     pub(super) notices: Vec<String>,
-    /// The context files that were read, safe to show.
-    pub(super) context_files: Vec<String>,
+    /// The context files that were read.
+    pub(super) context_files: Vec<ContextFile>,
     pub(super) context_tokens: ContextTokens,
 }
 
@@ -61,10 +61,19 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
     let Context { text: context, warnings: mut notices, files: context_files, tokens: context_tokens } =
-        context::read(app, &app.grants);
+        with_skills(app, &app.grants);
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
-    let inputs = main_agent::inputs(app, String::new(), context + &app.skills.catalog());
+    let inputs = main_agent::inputs(app, String::new(), context);
     Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
+}
+
+/// The context of the workspace, and behind it the list of skills.
+pub(super) fn with_skills(app: &App, grants: &UserGrants) -> Context {
+    let mut context = context::read(app, grants);
+    let catalog = app.skills.catalog();
+    context.tokens.skills = estimate_text(&catalog);
+    context.text.push_str(&catalog);
+    context
 }
 
 /// A declared agent on the inputs of the request.

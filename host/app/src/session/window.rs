@@ -95,7 +95,7 @@ impl Session {
             self.conversation.executor.window_use();
         let MessageTokens { prompts, answers, calls, results } = messages;
         let contents = vec![
-            (WindowContent::Instructions, self.instructions()),
+            (WindowContent::Instructions, self.instructions().saturating_add(self.context_tokens.skills)),
             (WindowContent::Tree, self.context_tokens.tree),
             (WindowContent::ContextFiles, self.context_tokens.files),
             (WindowContent::Tools, tools),

@@ -27,7 +27,7 @@ impl Editor {
     }
 
     /// Opens it on the text. None when the user left the text as it was.
-    pub(super) async fn edit(&self, terminal: &Terminal, text: String, name: String) -> Result<Option<String>, String> {
+    pub(crate) async fn edit(&self, terminal: &Terminal, text: String, name: String) -> Result<Option<String>, String> {
         let command = self.command.clone();
         terminal.lend(move || open(&command, &text, &name)).await
     }

@@ -16,6 +16,7 @@ mod complete;
 mod cost;
 mod image;
 mod line;
+mod memory;
 mod models;
 mod output;
 mod processes;

@@ -73,6 +73,7 @@ impl Repl {
             Command::Todo => self.todo()?,
             Command::Model(None) => self.note(&format!("{} · /model ID to change", self.session.model().id)),
             Command::Model(Some(id)) => self.choose(&id)?,
+            Command::Memory(which) => self.memory(which.as_deref()).await?,
             Command::Init => {
                 let prompt = self.session.init_prompt()?;
                 self.run_task(prompt).await;

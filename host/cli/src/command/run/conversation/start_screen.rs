@@ -20,7 +20,7 @@ pub(super) fn lines(session: &Session, columns: usize) -> Vec<String> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let named: Vec<&str> = files.iter().take(FILES).map(String::as_str).collect();
+        let named: Vec<&str> = files.iter().take(FILES).map(|file| file.shown.as_str()).collect();
         lines.push(format!("context: {}{more}", named.join(", ")));
     }
     if let Some(brings) = session.app().project.brings() {

@@ -1,0 +1,66 @@
+//! The context files of a session for its user: which the model has, and editing one.
+//!
+//! Deliberately not here: reading them (`context`), and an editor, which a frontend has.
+
+use host_files::Mode;
+use host_text::exact;
+
+use super::{Session, main_agent, setup};
+use crate::context::{Context, ContextFile, ContextOrigin};
+use crate::error::Failure;
+
+/// The largest context file that is edited, in bytes, as it is the largest that is read.
+const MAX_FILE: u64 = 1 << 20;
+
+impl Session {
+    /// Returns the context files that the model has: those that it read first, then those of folders that it entered.
+    pub fn memory(&self) -> Vec<ContextFile> {
+        self.context_files.iter().cloned().chain(self.entered.files()).collect()
+    }
+
+    /// Returns the text of a context file, so that the user can edit it. It is read as the user, and nothing of it is shown to
+    /// the model.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn memory_text(&self, file: &ContextFile) -> Result<String, Failure> {
+        host_files::read_text(&file.path, MAX_FILE).map_err(|error| unusable(file, "read", &error))
+    }
+
+    /// Writes a context file that the user edited. The model gets it as it is now, from the next prompt on; returns what the
+    /// user should know.
+    ///
+    /// # Errors
+    ///
+    /// If it changed since `before` was read, or cannot be written. It is then as it was.
+    pub fn write_memory(&mut self, file: &ContextFile, before: &str, text: &str) -> Result<Vec<String>, Failure> {
+        if self.memory_text(file)? != before {
+            return Err(Failure::input(format!(
+                "`{}` has changed while you edited it, and was not written",
+                file.shown
+            ))
+            .help("open it again with /memory"));
+        }
+        // A link keeps leading to the file that it led to.
+        let path = std::fs::canonicalize(&file.path).map_err(|error| unusable(file, "written", &error))?;
+        let mode = std::fs::metadata(&path).map(|about| about.permissions());
+        host_files::replace(&path, text.as_bytes(), Mode::Umask).map_err(|error| unusable(file, "written", &error))?;
+        if let Ok(permissions) = mode {
+            std::fs::set_permissions(&path, permissions).map_err(|error| unusable(file, "written", &error))?;
+        }
+        if file.origin == ContextOrigin::Entered {
+            self.entered.renew(file);
+            return Ok(Vec::new());
+        }
+        let Context { text, warnings, files, tokens } = setup::with_skills(&self.app, &self.grants);
+        self.inputs.insert(main_agent::CONTEXT.to_owned(), text.into());
+        (self.context_files, self.context_tokens) = (files, tokens);
+        Ok(warnings)
+    }
+}
+
+fn unusable(file: &ContextFile, what: &str, error: &dyn std::fmt::Display) -> Failure {
+    let path = exact(&file.path.display().to_string()).into_owned();
+    Failure::input(format!("the context file `{path}` cannot be {what}: {error}"))
+}
