@@ -8,6 +8,7 @@
 //!
 //! Deliberately not here: what the rules mean (`policy`), how a question is shown, and what the sandbox lets a call do.
 
+mod hooked;
 mod lasting;
 mod narrowing;
 mod permissions;
@@ -23,9 +24,11 @@ use host_text::clip;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use self::hooked::Hooked;
 pub use self::narrowing::{AllowedCalls, Narrowing};
 pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
+use crate::hooks::{HookText, Hooks};
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
     Intent, Lasting, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason,
@@ -49,6 +52,7 @@ pub struct Gate {
     mode: ApprovalMode,
     agent: String,
     agent_id: AgentId,
+    hooks: Option<Arc<dyn Hooks>>,
 }
 
 struct Shared {
@@ -91,7 +95,11 @@ pub(crate) enum Passed {
         /// What it may do.
         allowance: Arc<Allowance>,
         decided: Decided,
+        /// What hooks add for the model.
+        context: Vec<HookText>,
     },
+    /// A hook ends the run.
+    Stopped { reason: String },
     /// The call is denied.
     Refused {
         failure: CallFailure,
@@ -107,6 +115,8 @@ struct Considered {
     call: Arc<FunctionCall>,
     intent: Intent,
     verdict: Verdict,
+    /// What hooks said about it.
+    hooked: Hooked,
 }
 
 impl Gate {
@@ -128,7 +138,8 @@ impl Gate {
             narrowed: RwLock::default(),
         };
         let asking = Arc::new(Asking::new(queue));
-        Self { shared: Arc::new(shared), asking, mode, agent: "main".to_owned(), agent_id: AgentId::new("main") }
+        let (agent, agent_id) = ("main".to_owned(), AgentId::new("main"));
+        Self { shared: Arc::new(shared), asking, mode, agent, agent_id, hooks: None }
     }
 
     /// Returns the same gate with a queue of its own for its questions. What is answered there holds for both: a frontend
@@ -217,28 +228,45 @@ impl Gate {
 
     /// Decides about a call.
     pub(crate) async fn pass(&self, call: Arc<FunctionCall>, tool: &Arc<dyn Tool>, at: AtGate<'_>) -> Passed {
-        let mut considered = match self.consider(call, tool, at.cancel).await {
+        let considered = match self.consider(call, tool, at.cancel).await {
             Ok(considered) => considered,
             Err(failure) => {
                 let decided = (failure.kind == FailureKind::Denied).then_some(Decided::Denied);
                 return Passed::Refused { failure, decided };
             }
         };
+        let mut considered = match self.before(considered, tool, &at).await {
+            Ok(considered) => considered,
+            Err(ended) => return ended,
+        };
         let (mut changed, mut objection) = (false, None);
+        let mut is_first = true;
         loop {
-            match considered.verdict.decision {
+            match considered.decision(self.mode) {
                 // The user sees a changed call again before it runs.
                 Decision::Allow if !changed => {
-                    let because = allowed_because(&considered.verdict, self.mode);
+                    let because = considered.allowed_because(self.mode);
                     return considered.run(Decided::Allowed, because);
                 }
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
             }
+            if std::mem::take(&mut is_first) {
+                match self.instead_of_user(&mut considered, tool, &at).await {
+                    Ok(Some(decided)) => {
+                        let because = considered.allowed_because(self.mode);
+                        return considered.run(decided, because);
+                    }
+                    Ok(None) if considered.verdict.decision == Decision::Deny => return considered.denied(),
+                    Ok(None) => {}
+                    Err(ended) => return ended,
+                }
+            }
             let question = self.question(&considered, objection.take());
             if !self.asking.queue.is_heard() {
                 return considered.unheard();
             }
+            self.notify_asked(&considered.call);
             let answer = {
                 let _asking = at.run_clock.pause();
                 // The scheduler receives the question before anything else about this call.
@@ -282,7 +310,7 @@ impl Gate {
     ) -> Result<Considered, CallFailure> {
         let intent = tool.intent(&call, cancel.child_token()).await?;
         let verdict = self.narrowed(self.verdict(&call.name, &call, &intent), &call, &intent);
-        Ok(Considered { call, intent, verdict })
+        Ok(Considered { call, intent, verdict, hooked: Hooked::default() })
     }
 
     fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
@@ -342,6 +370,12 @@ impl Gate {
         let call = FunctionCall { arguments, ..before.call.as_ref().clone() };
         at.registry.admit(&call).map_err(|failure| failure.message)?;
         let after = self.consider(Arc::new(call), tool, at.cancel).await.map_err(|failure| failure.message)?;
+        // Hooks have seen the call before: they are to see it as it will run.
+        let after = self.before(after, tool, at).await.map_err(|ended| match ended {
+            Passed::Refused { failure, .. } => failure.message,
+            Passed::Stopped { reason } | Passed::Declined { reason } => reason,
+            Passed::Run { .. } => String::new(),
+        })?;
         match after.verdict.decision {
             Decision::Deny => Err(after.verdict.message.clone().unwrap_or_else(|| reasons(&after.verdict).join("; "))),
             Decision::Allow | Decision::Ask => Ok(after),
@@ -349,7 +383,7 @@ impl Gate {
     }
 
     fn question(&self, considered: &Considered, objection: Option<String>) -> Question {
-        let Considered { call, intent, verdict } = considered;
+        let Considered { call, intent, .. } = considered;
         let confirmation = match intent.confirmation.clone().unwrap_or(Confirmation::Call) {
             Confirmation::Mcp { server, identity, tool, changed: _ } => {
                 Confirmation::Mcp { server, identity, tool, changed: self.redefined(considered) }
@@ -372,7 +406,7 @@ impl Gate {
             always: self.offers(considered, &confirmation, &commands),
             confirmation,
             touches: intent.touches.clone(),
-            reasons: asked_because(verdict).into_iter().chain(besides).collect(),
+            reasons: considered.reasons_to_ask().into_iter().chain(besides).collect(),
             commands,
             not_undone: intent.not_undone.clone(),
             mode: self.mode,
@@ -392,7 +426,8 @@ impl Considered {
         let Intent { touches, granted, confirmation, .. } = self.intent;
         let besides = if touches.le(&granted) { Grants::none() } else { touches };
         let allowance = Allowance { besides, shown: confirmation.map(Arc::new), because };
-        Passed::Run { call: self.call, allowance: Arc::new(allowance), decided }
+        let context = self.hooked.into_context(&self.call);
+        Passed::Run { call: self.call, allowance: Arc::new(allowance), decided, context }
     }
 
     fn denied(self) -> Passed {
@@ -405,10 +440,12 @@ impl Considered {
     /// Denies a call that has to be asked about when the user cannot be asked.
     fn unheard(self) -> Passed {
         let name = &self.call.name;
-        let words = self.intent.refusal.unwrap_or_else(|| {
+        // What lacks no grant is asked about for a hook.
+        let is_for_hooks = self.verdict.decision == Decision::Allow;
+        let why = if is_for_hooks { self.reasons_to_ask() } else { reasons(&self.verdict) }.join("; ");
+        let words = self.intent.refusal.filter(|_| !is_for_hooks).unwrap_or_else(|| {
             format!(
-                "`{name}` was not run: it needs the user's approval ({}), and nobody can be asked here. Only the user can change this: by a rule that allows it, or by running it in a terminal.",
-                reasons(&self.verdict).join("; ")
+                "`{name}` was not run: it needs the user's approval ({why}), and nobody can be asked here. Only the user can change this: by a rule that allows it, or by running it in a terminal."
             )
         });
         Passed::Refused { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }

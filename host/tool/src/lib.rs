@@ -19,6 +19,7 @@ mod cancel;
 mod discovery;
 mod elicitation;
 mod gate;
+mod hooks;
 mod live;
 mod mcp_target;
 mod mode;
@@ -44,6 +45,9 @@ pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use gate::{AllowedCalls, Gate, Narrowing, Permission, permissions_in};
+pub use hooks::{
+    ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks, MAX_HOOK_TEXT,
+};
 pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
 pub use live::{Live, LiveOutput};

@@ -3,9 +3,10 @@
 //! Calls run in waves: neighbouring calls of tools that only read run in parallel, a call that can change something
 //! runs alone in its place. Whether a call may run is decided when its wave comes, one call after the other, so that
 //! the user sees the current state. A denied call stops none of its siblings and splits no wave; a call that the user
-//! rejects stops those after it. Calls that run in parallel are tasks of their own, so that computing guests use all cores;
+//! rejects stops those after it, and one with which a hook ends the run cancels all, with the hook's reason. Calls that run in parallel are tasks of their own, so that computing guests use all cores;
 //! nothing of a call is left when it settles.
 
+mod after;
 mod call_table;
 mod running;
 
@@ -20,10 +21,12 @@ use host_message::FunctionCall;
 use host_text::clip;
 use tokio::sync::mpsc;
 
+use self::after::After;
 use self::call_table::{CallTable, Ready};
 use self::running::Running;
 use crate::gate::CallQuestions;
 use crate::gate::{AtGate, Passed};
+use crate::hooks::HookText;
 use crate::live::{self, Piece};
 use crate::{
     CallAsker, CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome,
@@ -115,7 +118,15 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    fn start(&self, table: &mut CallTable<'_>, at: usize, cancel: &Cancel, channels: &Channels, running: &mut Running) {
+    fn start(
+        &self,
+        table: &mut CallTable<'_>,
+        at: usize,
+        context: Vec<HookText>,
+        cancel: &Cancel,
+        channels: &Channels,
+        running: &mut Running,
+    ) {
         let live = LiveOutput::new(at, channels.live.clone());
         let Some(Ready { call, tool, allowance }) = table.start(at, live.clone()) else { return };
         let run_clock = self.run_clock.clone();
@@ -123,9 +134,11 @@ impl<'r> Scheduler<'r> {
             let (call, run_clock) = (Arc::clone(&call), run_clock.clone());
             Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn CallAsker>
         });
+        let hooks = After { gate: self.gate.clone(), context };
         let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
-        let task = execute(tool, call, context, cancel.clone());
-        running.begin(async move { (at, task.await) });
+        let task = execute(tool, Arc::clone(&call), context, cancel.clone());
+        let cancel = cancel.clone();
+        running.begin(async move { (at, hooks.heard(&call, task.await, &cancel).await) });
     }
 
     async fn run_wave(
@@ -148,7 +161,7 @@ impl<'r> Scheduler<'r> {
                     Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
                     None => {
                         table.schedule(at, call, Arc::default(), Decided::Allowed);
-                        self.start(table, at, cancel, channels, &mut running);
+                        self.start(table, at, Vec::new(), cancel, channels, &mut running);
                     }
                 }
             }
@@ -176,9 +189,14 @@ impl<'r> Scheduler<'r> {
                 }
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
                     Decision::Asked(question) => table.ask(at, question),
-                    Decision::Passed(Passed::Run { call, allowance, decided }) => {
+                    Decision::Passed(Passed::Run { call, allowance, decided, context }) => {
                         table.schedule(at, call, allowance, decided);
-                        self.start(table, at, cancel, channels, &mut running);
+                        self.start(table, at, context, cancel, channels, &mut running);
+                    }
+                    Decision::Passed(Passed::Stopped { reason }) => {
+                        // The calls beside it end, and so does the run.
+                        cancel.cancel(reason.as_str());
+                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Denied));
                     }
                     Decision::Passed(Passed::Refused { failure, decided }) => {
                         table.settle_as(at, failure.into(), decided);

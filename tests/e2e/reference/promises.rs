@@ -34,6 +34,7 @@ const AREAS: &[(&str, &str)] = &[
     ("commands", "Command files"),
     ("memory", "Instructions of folders"),
     ("audit", "Verifying sessions"),
+    ("hooks", "Hooks"),
     ("folders", "Added folders"),
     ("plan", "Plans"),
     ("reading", "Reading outside of the workspace"),

@@ -19,6 +19,7 @@ use crate::{
     SettledCall, Tier,
 };
 
+mod hooks;
 mod permissions;
 mod questions;
 

@@ -122,7 +122,8 @@ impl ArgumentsPattern {
         self.0.as_str()
     }
 
-    pub(super) fn matches(&self, arguments: &str) -> bool {
+    /// Whether it matches somewhere in this text.
+    pub fn matches(&self, arguments: &str) -> bool {
         self.0.is_match(arguments)
     }
 }
