@@ -128,7 +128,11 @@ impl Programs {
 
     /// Returns how the next program is to be started. The error says why it must not be.
     pub(crate) fn next(&self) -> Result<Confined, String> {
-        let mode = self.access().mode;
+        self.next_in(self.access().mode)
+    }
+
+    /// The same in this mode, whatever that of the programs of calls is.
+    pub(crate) fn next_in(&self, mode: ConfineMode) -> Result<Confined, String> {
         if mode == ConfineMode::Off {
             return Ok(Confined { confinement: None, note: None });
         }

@@ -190,7 +190,7 @@ fn line_of(note: &str) -> String {
 
 /// Returns the variables of a server: its own win over those that say that nobody is at a terminal, and those over what
 /// the host was started with.
-fn environment(kept: &[(OsString, OsString)], own: &[(String, String)]) -> Vec<(OsString, OsString)> {
+pub(crate) fn environment(kept: &[(OsString, OsString)], own: &[(String, String)]) -> Vec<(OsString, OsString)> {
     let own = own.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let nobody = NOBODY_THERE.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let mut all: Vec<(OsString, OsString)> = Vec::new();

@@ -31,6 +31,8 @@ pub(crate) enum AllowedBy {
     Grant { plugin: String, program: String },
     /// A setting of the MCP server with this name.
     Server(String),
+    /// A setting of hooks.
+    Hooks,
 }
 
 impl KeptFrom {
@@ -45,6 +47,7 @@ impl KeptFrom {
                 format!("add --grant '{plugin}:process={program};net={server}{reach}'")
             }
             AllowedBy::Server(name) => format!("add `net = [\"{server}{reach}\"]` to [mcp.{name}]"),
+            AllowedBy::Hooks => format!("add `net = [\"{server}{reach}\"]` to [hooks]"),
         };
         let words = format!("this program may not connect to `{server}`; to allow it, {allow}");
         let mut servers = lock(&self.servers);
