@@ -178,7 +178,13 @@ impl Observer for Updates {
             EventKind::LoopDetected { repeated } => {
                 self.notice(NoticeSeverity::Warning, &notices::repetition(repeated));
             }
+            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
+                if let Some(words) = notices::hook(event, hook, result, reason, message) {
+                    self.notice(NoticeSeverity::Info, &words);
+                }
+            }
             EventKind::Content { .. }
+            | EventKind::HookWaiting { .. }
             | EventKind::Thought { .. }
             | EventKind::Finished { .. }
             | EventKind::RunStarted { .. }

@@ -5,7 +5,7 @@
 
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_tool::{Decided, FailureKind, Outcome};
+use host_tool::{Decided, FailureKind, HookEvent, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::{CallReport, TerminateReason};
@@ -187,6 +187,29 @@ pub enum EventKind<'a> {
         /// Number of bytes of its live output that were dropped.
         dropped_bytes: u64,
     },
+    /// A hook has run for a second and is waited for.
+    HookWaiting {
+        /// The event that it was asked about.
+        event: HookEvent,
+        /// Its name, safe to show.
+        hook: &'a str,
+    },
+    /// A hook ended.
+    HookEnded {
+        /// The event that it was asked about.
+        event: HookEvent,
+        /// Its name, safe to show.
+        hook: &'a str,
+        /// What came of it.
+        result: HookResult,
+        /// Its reason, or why it failed; empty if there is none.
+        reason: &'a str,
+        /// What it wants the user to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+        /// Duration in milliseconds.
+        duration_ms: u64,
+    },
     /// A limit was met, and the model gets one last request.
     RecoveryStarted {
         /// The end that the run comes to if that fails.
@@ -232,6 +255,30 @@ pub enum EventKind<'a> {
         /// Token usage of all its replies and those of the agents that it started.
         usage: Usage,
     },
+}
+
+/// What came of a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookResult {
+    /// It said nothing.
+    Nothing,
+    /// It added context for the model.
+    Context,
+    /// It allowed what it was asked about, as far as the grants reach.
+    Allowed,
+    /// It wants the user to be asked.
+    Asked,
+    /// It changed the arguments of a call, or its output.
+    Changed,
+    /// It denied what it was asked about.
+    Denied,
+    /// It ended the run.
+    Stopped,
+    /// It failed, and what it was asked about is denied.
+    FailedClosed,
+    /// It failed, and nothing depends on it.
+    Failed,
 }
 
 /// The result of shortening a conversation.

@@ -6,6 +6,7 @@
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
 mod compression;
+mod hooks;
 mod result;
 mod run;
 mod turn;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
+pub use self::hooks::MAX_STOP_HOOKS;
 pub use self::result::{Partial, RunError, RunResult};
 use self::run::Run;
 use self::turn::Stop;
@@ -226,10 +228,15 @@ impl Executor {
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
         self.agent.tell(EventKind::Asked { text: &prompts.query });
+        let context = match self.agent.submit(&prompts.query, &token).await {
+            Ok(context) => context,
+            Err(error) => return RunResult::never_began(error, &self.agent),
+        };
         // A question that never had a reply is part of what is asked now.
         let mut message = mem::take(&mut self.state.question);
         message.push(Part::text(prompts.query));
         message.extend(attached);
+        message.extend(context);
         let run = Run::new(&self.agent, &token, &mut self.state, prompts.system).steered(steering);
         run.drive(&mut self.history, Some(message)).await
     }
@@ -248,6 +255,10 @@ impl Executor {
         let tools = self.agent.tools_with(None)?;
         let mut run = Run::new(&self.agent, &token, &mut self.state, None);
         let half = estimate_contents(self.history.contents()) / 2;
+        if let Some(why) = run.may_compress(true).await {
+            run.tell_not_compressed(&self.history, &why);
+            return Ok(CompressionStatus::Failed);
+        }
         let status = match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
             Ok(status) => status,
             Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => return Ok(CompressionStatus::Failed),

@@ -55,8 +55,10 @@ pub use definition::{
     InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,
     RunConfig, SUBAGENT_TOOLS, ToolConfig, read_front_matter,
 };
-pub use event::{CallStatus, CompressionStatus, Event, EventKind, Observer};
-pub use executor::{ChosenModel, Executor, MessageTokens, Partial, RunError, RunResult, Setup, SetupError, WindowUse};
+pub use event::{CallStatus, CompressionStatus, Event, EventKind, HookResult, Observer};
+pub use executor::{
+    ChosenModel, Executor, MAX_STOP_HOOKS, MessageTokens, Partial, RunError, RunResult, Setup, SetupError, WindowUse,
+};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use kept::KeptText;
 pub use loops::Repeated;

@@ -29,8 +29,9 @@ use std::sync::{Mutex, PoisonError};
 
 use host_files::{Chain, ChainFault, ChainStore, create_private, make_private_folder};
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
-use host_tool::Decided;
+use host_tool::{Decided, HookEvent};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 pub use self::error::SessionError;
 pub use self::past::{Left, Past, Recorded};
@@ -39,7 +40,7 @@ pub use self::read::{Logged, ReadError, Record, Records};
 pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
 pub use self::verify::{Finding, FoundWhen, Verified};
-use crate::{CallReport, CallStatus, Clock, TerminateReason};
+use crate::{CallReport, CallStatus, Clock, HookResult, TerminateReason};
 
 /// The version of the log's format, in its first line.
 pub const SESSION_VERSION: u32 = 1;
@@ -206,6 +207,27 @@ pub enum Entry<'a> {
         call_id: &'a CallId,
         /// The line.
         line: &'a str,
+    },
+    /// A hook ended. What it wants of a call is recorded before the call runs.
+    HookEnded {
+        /// The agent that it was asked for.
+        agent_id: &'a AgentId,
+        /// The event.
+        event: HookEvent,
+        /// Its name, safe to show.
+        hook: &'a str,
+        /// The call that it was asked about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call_id: Option<&'a CallId>,
+        /// What came of it.
+        result: HookResult,
+        /// Its reason, or why it failed.
+        reason: &'a str,
+        /// The arguments that it put in the place of the call's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<&'a Map<String, Value>>,
+        /// Duration in milliseconds.
+        duration_ms: u64,
     },
     /// Something failed that ends the run, or its recovery.
     Error {

@@ -20,7 +20,7 @@ pub enum ErrorKind {
     Configuration = 52,
     /// The run was cut by its turn limit.
     TurnLimit = 53,
-    /// A call failed or was denied (`host tool call`), or an undo left a file alone (`host undo`).
+    /// A call failed or was denied (`host tool call`), a hook ended the run, or an undo left a file alone (`host undo`).
     Tool = 54,
     /// The project is not trusted.
     Untrusted = 55,
@@ -168,6 +168,7 @@ fn error_kind(error: &RunError) -> ErrorKind {
         RunError::Inputs(_) | RunError::Template(_) | RunError::NothingLeft => ErrorKind::Input,
         RunError::Session(SessionError::Write { .. } | SessionError::Broken { .. }) => ErrorKind::Write,
         RunError::Session(_) | RunError::Tools(_) => ErrorKind::Configuration,
+        RunError::Hook(_) => ErrorKind::Tool,
         RunError::Loop(_) => ErrorKind::Loop,
         RunError::Reply(_) | RunError::History(_) => ErrorKind::Service,
         RunError::Exceeded(exceeded) => match exceeded.reason() {

@@ -124,6 +124,12 @@ impl Run<'_> {
         let soon = size.left.is_some_and(|left| estimate_contents(history.contents()) < left.saturating_mul(2));
         // A conversation that would not fit is shortened now.
         let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary };
+        if let Some(why) = self.may_compress(false).await {
+            // What would not fit is cut all the same: the service would reject it.
+            tracing::debug!(%why, "the conversation is not compressed");
+            self.fit(history, message, declared)?;
+            return Ok(());
+        }
         let status = self.compress(history, declared, deadline, how, limit).await?;
         tracing::debug!(?status, "the conversation was too long");
         self.fit(history, message, declared)?;
@@ -192,6 +198,12 @@ impl Run<'_> {
         let was = history.replace(contents);
         self.was_replaced(was, history.contents().len());
         Ok(())
+    }
+
+    /// Reports that nothing was changed, and why.
+    pub(super) fn tell_not_compressed(&self, history: &History, why: &str) {
+        let before = estimate_contents(history.contents());
+        self.tell_compressed(history, CompressionStatus::Failed, before, Some(why));
     }
 
     fn tell_compressed(&self, history: &History, status: CompressionStatus, before: u64, reason: Option<&str>) {

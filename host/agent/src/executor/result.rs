@@ -78,6 +78,9 @@ pub enum RunError {
     /// There is nothing to continue: the model's reply is the last message.
     #[error("the conversation has no unfinished work")]
     NothingLeft,
+    /// A hook denied the prompt, or ended the run; says which one and why.
+    #[error("{0}")]
+    Hook(String),
     /// The tools cannot be put together.
     #[error("cannot prepare the agent's tools")]
     Tools(#[from] RegistryError),
@@ -139,6 +142,7 @@ impl RunError {
             Self::Loop(_) => Some("rephrase the task, split it into smaller steps, or try another model".to_owned()),
             Self::NothingLeft => Some("say what to do next".to_owned()),
             Self::Exceeded(exceeded) => Some(exceeded.help().to_owned()),
+            Self::Hook(_) => Some("`/hooks` and `host hooks` list the hooks, and where each comes from".to_owned()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

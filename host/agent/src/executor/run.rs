@@ -34,6 +34,8 @@ pub(super) struct Run<'r> {
     /// What the user says while it works.
     steering: Option<&'r dyn Steering>,
     turns: u32,
+    /// How often hooks kept it from ending.
+    pub(super) kept_on: u32,
     before: Before,
 }
 
@@ -82,6 +84,7 @@ impl<'r> Run<'r> {
             state,
             steering: None,
             turns: 0,
+            kept_on: 0,
             before: Before::default(),
         }
     }
@@ -208,18 +211,36 @@ impl<'r> Run<'r> {
             agent.budget.add_turn();
             match self.ask(history, message, &tools, &tools, &deadline).await {
                 Ok(Step::Called) => {}
-                Ok(Step::Completed(result)) => return Ok(Ending::goal(result)),
+                Ok(Step::Completed(result)) => match self.asked_to_end(&result, message).await {
+                    Ok(true) => return Ok(Ending::goal(result)),
+                    Ok(false) => {}
+                    Err(stop) => return stop.ending(TerminateReason::Timeout),
+                },
                 Ok(Step::Approved) => return Ok(Ending::goal(PLAN_APPROVED.to_owned())),
-                Ok(Step::Answered(text)) => {
-                    return Ok(match agent.definition.completion {
-                        Completion::Text => Ending::goal(text),
-                        Completion::Tool => Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall),
-                    });
-                }
+                Ok(Step::Answered(text)) => match agent.definition.completion {
+                    Completion::Text => match self.asked_to_end(&text, message).await {
+                        Ok(true) => return Ok(Ending::goal(text)),
+                        Ok(false) => {}
+                        Err(stop) => return stop.ending(TerminateReason::Timeout),
+                    },
+                    Completion::Tool => {
+                        return Ok(Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall));
+                    }
+                },
                 Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
         }
+    }
+
+    /// Asks the hooks whether the run may end with this answer. If not, the model is asked what they say.
+    async fn asked_to_end(&mut self, answer: &str, message: &mut Option<Vec<Part>>) -> Result<bool, Stop> {
+        if !self.is_asked_at_the_end() {
+            return Ok(true);
+        }
+        let Some(parts) = self.may_end(answer).await? else { return Ok(true) };
+        message.get_or_insert_default().extend(parts);
+        Ok(false)
     }
 
     /// Adds what the user said since the last turn to the next message.
@@ -234,7 +255,13 @@ impl<'r> Run<'r> {
             let Some(parts) = said else { return };
             let text = parts.iter().find_map(Part::as_text).unwrap_or_default();
             self.agent.tell(EventKind::Asked { text });
-            message.get_or_insert_default().extend(steering::message(parts));
+            match self.agent.submit(text, self.cancel).await {
+                Ok(context) => {
+                    message.get_or_insert_default().extend(steering::message(parts).into_iter().chain(context));
+                }
+                // Denied words are left out, and the run goes on without them.
+                Err(error) => self.agent.tell(EventKind::Error { message: &error.to_string() }),
+            }
         }
     }
 

@@ -237,7 +237,14 @@ impl Run<'_> {
         if deadline.has_passed() {
             return Err(Stop::Late);
         }
-        looped.map_or(Ok(()), |repeated| Err(Stop::Looped(repeated)))
+        if let Some(repeated) = looped {
+            return Err(Stop::Looped(repeated));
+        }
+        match cancel.is_cancelled() {
+            // Nobody else cancels calls: a hook of one of them ended the run.
+            true => Err(Stop::Failed(RunError::Hook(cancel.reason().to_owned()))),
+            false => Ok(()),
+        }
     }
 }
 

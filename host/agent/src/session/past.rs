@@ -192,8 +192,8 @@ impl Recorded {
                     return Err(damaged(line, format!("the call `{call_id}` settles a second time")));
                 }
             }
-            // What it printed is part of the prompt that follows.
-            Record::CommandLine { .. } | Record::Error { .. } => {}
+            // What a command's line printed is part of the prompt that follows.
+            Record::CommandLine { .. } | Record::HookEnded { .. } | Record::Error { .. } => {}
             Record::RunEnded { agent_id, terminate_reason, .. } => {
                 let past = self.agent(agent_id);
                 past.ended = Some(terminate_reason);

@@ -11,12 +11,13 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use host_files::ChainFault;
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
-use host_tool::Decided;
+use host_tool::{Decided, HookEvent};
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::SESSION_VERSION;
-use crate::{CallReport, CallStatus, TerminateReason};
+use crate::{CallReport, CallStatus, HookResult, TerminateReason};
 
 /// The longest line of a log, in bytes. Protects the reader's memory; a reply may be as large. No longer line is
 /// written.
@@ -100,6 +101,17 @@ pub enum Record {
     },
     /// A shell line of a command file is about to run.
     CommandLine { command: String, call_id: CallId, line: String },
+    /// A hook ended.
+    HookEnded {
+        agent_id: AgentId,
+        event: HookEvent,
+        hook: String,
+        call_id: Option<CallId>,
+        result: HookResult,
+        reason: String,
+        arguments: Option<Map<String, Value>>,
+        duration_ms: u64,
+    },
     /// Something failed.
     Error { agent_id: AgentId, message: String },
     /// An agent's run ended.

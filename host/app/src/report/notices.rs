@@ -1,7 +1,11 @@
 //! Messages about the events of a run, for every frontend.
 
-use host_agent::CompressionStatus;
-use host_text::{exact, visible_line};
+use host_agent::{CompressionStatus, HookResult};
+use host_text::{clip, exact, visible_line};
+use host_tool::HookEvent;
+
+/// The longest reason of a hook that is shown, in characters.
+const MAX_REASON: usize = 500;
 
 /// A retry of a request: why, when, and which attempt it is.
 pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
@@ -31,6 +35,40 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
     let why = reason.map(|reason| format!(": {}", visible_line(reason))).unwrap_or_default();
     let size = if after == before { format!("{before} tokens") } else { format!("{before} tokens, now {after}") };
     format!("the conversation is long (about {size}): {what}{why}")
+}
+
+/// What came of a hook that kept something from happening, changed something or failed, and what it wants to be read; `None`
+/// of another one.
+pub fn hook(event: HookEvent, hook: &str, result: HookResult, reason: &str, message: Option<&str>) -> Option<String> {
+    let what = match result {
+        HookResult::Asked => "asks for your approval",
+        HookResult::Changed => "changed a call",
+        HookResult::Denied if event == HookEvent::UserPromptSubmit => "denied the prompt",
+        HookResult::Denied if matches!(event, HookEvent::Stop | HookEvent::SubagentStop) => "wants more to be done",
+        HookResult::Denied if event == HookEvent::PostToolUse => "reports",
+        HookResult::Denied => "denied it",
+        HookResult::Stopped => "ended the run",
+        HookResult::FailedClosed => "failed, which counts as a denial",
+        HookResult::Failed => "failed",
+        HookResult::Nothing | HookResult::Context | HookResult::Allowed => "",
+    };
+    let mut words = match (what, message) {
+        ("", None) => return None,
+        ("", Some(_)) => format!("hook `{hook}` ({})", event.name()),
+        (what, _) => format!("hook `{hook}` ({}) {what}", event.name()),
+    };
+    if !what.is_empty() && !reason.is_empty() {
+        words.push_str(&format!(": {}", visible_line(&clip(reason, MAX_REASON))));
+    }
+    if let Some(message) = message {
+        words.push_str(&format!(": {}", visible_line(&clip(message, MAX_REASON))));
+    }
+    Some(words)
+}
+
+/// A hook that takes long.
+pub fn hook_waiting(event: HookEvent, hook: &str) -> String {
+    format!("waiting for the hook `{hook}` ({})", event.name())
 }
 
 /// A loop of the model.

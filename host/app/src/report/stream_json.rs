@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CallStatus, CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
+use host_agent::{CallStatus, CompressionStatus, Event, EventKind, HookResult, Observer, Partial, RunResult};
 use host_message::AgentId;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -95,6 +95,23 @@ enum Line<'a> {
         /// Duration of the call.
         duration_ms: u64,
     },
+    /// A hook ended.
+    Hook {
+        /// The event that it was asked about.
+        hook_event_name: &'a str,
+        /// Its name.
+        hook: &'a str,
+        result: HookEnd,
+        /// Its reason, or why it failed; empty if there is none.
+        reason: &'a str,
+        /// What it wants the user to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+        /// Duration in milliseconds.
+        duration_ms: u64,
+    },
+    /// A hook has run for a second and is waited for.
+    HookWaiting { hook_event_name: &'a str, hook: &'a str },
     /// Something that the user should know.
     Error { severity: Severity, message: &'a str },
     /// The last line: the run ended.
@@ -136,6 +153,46 @@ enum CallEnd {
     Cancelled,
     /// The process before this one died while it ran.
     Interrupted,
+}
+
+/// What came of a hook.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum HookEnd {
+    /// It said nothing.
+    Nothing,
+    /// It added context for the model.
+    Context,
+    /// It allowed what it was asked about, as far as the grants reach.
+    Allowed,
+    /// It wants the user to be asked.
+    Asked,
+    /// It changed the arguments of a call, or its output.
+    Changed,
+    /// It denied what it was asked about.
+    Denied,
+    /// It ended the run.
+    Stopped,
+    /// It failed, and what it was asked about is denied.
+    FailedClosed,
+    /// It failed, and nothing depends on it.
+    Failed,
+}
+
+impl From<HookResult> for HookEnd {
+    fn from(result: HookResult) -> Self {
+        match result {
+            HookResult::Nothing => Self::Nothing,
+            HookResult::Context => Self::Context,
+            HookResult::Allowed => Self::Allowed,
+            HookResult::Asked => Self::Asked,
+            HookResult::Changed => Self::Changed,
+            HookResult::Denied => Self::Denied,
+            HookResult::Stopped => Self::Stopped,
+            HookResult::FailedClosed => Self::FailedClosed,
+            HookResult::Failed => Self::Failed,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Serialize, JsonSchema)]
@@ -227,6 +284,15 @@ impl Observer for StreamJson {
                     duration_ms,
                 })
             }
+            EventKind::HookEnded { event, hook, result, reason, message, duration_ms } => say(Line::Hook {
+                hook_event_name: event.name(),
+                hook,
+                result: result.into(),
+                reason,
+                message,
+                duration_ms,
+            }),
+            EventKind::HookWaiting { event, hook } => say(Line::HookWaiting { hook_event_name: event.name(), hook }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
                 let message = format!("{again}; the partial reply is discarded");

@@ -165,6 +165,7 @@ impl SessionSummary {
                 | Record::CallStarted { .. }
                 | Record::CallSettled { .. }
                 | Record::CommandLine { .. }
+                | Record::HookEnded { .. }
                 | Record::Error { .. } => {}
             }
         }

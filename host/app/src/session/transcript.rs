@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorKind, Failure};
+use crate::report::notices;
 
 /// A session, as far as its log can be read.
 #[derive(Debug, Default, Serialize)]
@@ -271,6 +272,11 @@ impl Transcript {
                             call.title.clone_from(&report.title);
                         }
                         call.outcome = Some(Outcome { report, ..Outcome::new(status, duration_ms, parts, display) });
+                    }
+                }
+                Record::HookEnded { agent_id, event, hook, result, reason, .. } => {
+                    if let Some(message) = notices::hook(event, &hook, result, &reason, None) {
+                        add(Some(agent_id.to_string()), What::Error { message });
                     }
                 }
                 Record::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),

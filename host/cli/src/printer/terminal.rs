@@ -174,6 +174,13 @@ impl Terminal {
                 notices::compressed(status, tokens_before, tokens_after, reason)
             }
             EventKind::LoopDetected { repeated } => notices::repetition(repeated),
+            EventKind::HookWaiting { event, hook } => notices::hook_waiting(event, hook),
+            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
+                match notices::hook(event, hook, result, reason, message) {
+                    Some(note) => note,
+                    None => return true,
+                }
+            }
             EventKind::RecoveryStarted { .. } => "limit reached; asking it to wrap up".to_owned(),
             EventKind::Error { message } => visible(message).into_owned(),
             EventKind::RunStarted { .. } => {
@@ -341,6 +348,17 @@ impl Observer for Terminal {
                 // The earlier text is not part of the answer that follows.
                 state.reply.clear();
                 self.note(state, "limit reached; asking the model to wrap up");
+            }
+            EventKind::HookWaiting { event, hook } => {
+                state.wait(&notices::hook_waiting(event, hook));
+                self.update(state);
+            }
+            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
+                state.waiting = None;
+                match notices::hook(event, hook, result, reason, message) {
+                    Some(note) => self.note(state, &note),
+                    None => self.update(state),
+                }
             }
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;

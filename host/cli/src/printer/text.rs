@@ -63,6 +63,12 @@ impl Observer for Text {
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
                 notices::compressed(status, tokens_before, tokens_after, reason)
             }
+            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
+                match notices::hook(event, hook, result, reason, message) {
+                    Some(note) => note,
+                    None => return,
+                }
+            }
             EventKind::ToolCallEnd { status: CallStatus::Error { kind: FailureKind::Denied }, response, .. } => {
                 match self.refusal(response) {
                     Some(line) => line,

@@ -21,6 +21,7 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
     let report = CallReport { title: "src".to_owned(), failed: true, ..CallReport::default() };
     let (terminate_reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
     let (found, because) = (&[ChainFault::Cut { lines: 2 }][..], &["granted".to_owned()][..]);
+    let arguments = serde_json::Map::from_iter([("n".to_owned(), 1.into())]);
     let (copy_of, version, pid) = (Some(&id), 1, 7);
     let mut next = Some(Entry::Session { version, id: &id, pid, workspace, model: Some(&model), copy_of, found });
     while let Some(now) = next.take() {
@@ -53,7 +54,17 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
                 report: Some(&report),
             }),
             Entry::CallSettled { .. } => Some(Entry::CommandLine { command: "/x", call_id: &call_id, line: "ls" }),
-            Entry::CommandLine { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
+            Entry::CommandLine { .. } => Some(Entry::HookEnded {
+                agent_id: &agent_id,
+                event: host_tool::HookEvent::PreToolUse,
+                hook: "check",
+                call_id: Some(&call_id),
+                result: crate::HookResult::Denied,
+                reason: "no",
+                arguments: Some(&arguments),
+                duration_ms: 3,
+            }),
+            Entry::HookEnded { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
             Entry::Error { .. } => Some(Entry::RunEnded {
                 agent_id: &agent_id,
                 terminate_reason,
