@@ -152,7 +152,8 @@ fn documents_name_settings_that_exist() {
         for name in quoted(&read(&document)) {
             let Some((table, key)) = name.rsplit_once('.') else { continue };
             let is_name = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.'));
-            if !tables.contains(&table.replace("ID", "NAME").as_str()) || !is_name(key) || !is_name(table) {
+            let is_file = key == "json";
+            if !tables.contains(&table.replace("ID", "NAME").as_str()) || !is_name(key) || !is_name(table) || is_file {
                 continue;
             }
             settings += 1;

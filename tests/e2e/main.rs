@@ -18,6 +18,7 @@ mod escape;
 mod foreign_text;
 mod frontends;
 mod guide;
+mod hooks;
 mod imports;
 mod installed;
 mod languages;

@@ -22,6 +22,7 @@ use host_app::error::{Failure, run_failure};
 use host_app::folder;
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::request::{AccessRequest, FolderRequest, McpServerRequest};
+use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use tokio::sync::{Notify, mpsc};
@@ -206,6 +207,7 @@ impl Task {
             // The connection may be gone.
             job.reject(not_now("the session has ended")).ok();
         }
+        self.session.end(SessionEnd::Other).await;
     }
 
     async fn prompt(

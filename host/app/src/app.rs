@@ -10,9 +10,9 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
+use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, SessionLog, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, McpDefinitions, Policy, RulesFile};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, RulesFile};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{Agent, Agents};
@@ -22,6 +22,7 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
 use crate::grants::{self, UserGrants};
+use crate::hooks::{HookPlace, HookSet, HookSources, Wiring};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use crate::plugins::{self, DISCOVERED, LoadedPlugin};
@@ -60,6 +61,8 @@ pub struct App {
     pub policy: Policy,
     /// What programs may touch, without the folders that a session adds.
     pub(crate) programs: ProgramAccess,
+    /// The hooks, of the user and of the project if it is trusted.
+    pub hooks: HookSet,
     /// The project, and whether it is trusted.
     pub project: Project,
     /// The agents of the project, if it is trusted.
@@ -101,6 +104,15 @@ impl App {
         if mode == ApprovalMode::Auto && !confined {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
         }
+        let hooks = HookSet::read(&HookSources {
+            configuration: &configuration,
+            environment,
+            folders: &folders,
+            files: &files,
+            project: &project.root,
+            confine: access.confine.or(configuration.confine.mode),
+        })?;
+        hooks.notes().iter().for_each(|note| notice(note));
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
@@ -187,6 +199,7 @@ impl App {
             policy: policy.letting_read(!grants.denies_reading()),
             grants,
             programs,
+            hooks,
             project,
             project_agents: files.agents,
             skills: Arc::new(skills),
@@ -204,6 +217,26 @@ impl App {
         gate.set_reads(grants.reads().clone());
         gate.set_added(grants.added().to_vec());
         gate
+    }
+
+    /// Returns the hooks for a session with this log and this observer, or for calls without either; `None` if there are none.
+    pub(crate) fn session_hooks(
+        &self,
+        log: Option<&Arc<SessionLog>>,
+        observer: Option<Arc<dyn Observer>>,
+    ) -> Option<Arc<dyn Hooks>> {
+        let hooks = self.hooks.session(Wiring {
+            runtime: Arc::clone(&self.runtime),
+            place: HookPlace {
+                session: log.map(|log| log.id().to_string()).unwrap_or_default(),
+                transcript: log.map(|log| log.path().to_owned()),
+                workspace: self.workspace.root().to_owned(),
+                project: self.project.root.clone(),
+            },
+            log: log.cloned(),
+            observer,
+        });
+        hooks.map(|hooks| hooks as Arc<dyn Hooks>)
     }
 
     /// Lets the programs of calls change these folders besides the workspace.

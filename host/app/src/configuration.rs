@@ -4,6 +4,7 @@
 //! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
 
 mod commands;
+mod hooks;
 mod mcp;
 mod plugins;
 mod project;
@@ -28,6 +29,7 @@ use serde::Deserialize;
 
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, Owner};
+pub use self::hooks::{HOOK_SECONDS, HookConfig, HooksConfig, OtherAgent};
 pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
 pub use self::plugins::{
     FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
@@ -69,6 +71,8 @@ pub struct Configuration {
     pub any_folder: Option<bool>,
     /// Confinement of the programs that tools start.
     pub confine: Confine,
+    /// Programs that are asked about events of a session.
+    pub hooks: HooksConfig,
     /// Limits of a run.
     pub run: Run,
     /// Limits of all runs of a day together.
@@ -550,6 +554,7 @@ impl Configuration {
         for (name, server) in &self.mcp {
             server.check(name, path)?;
         }
+        self.hooks.check(path)?;
         for (kind, service) in &self.providers {
             let keys = [
                 ("auth", service.auth.is_some(), Gemini::PROVIDER),

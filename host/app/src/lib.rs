@@ -23,6 +23,7 @@ pub mod finder;
 pub mod folder;
 mod front_matter;
 pub mod grants;
+pub mod hooks;
 pub mod install;
 pub mod mcp;
 pub mod model_list;

@@ -7,6 +7,7 @@
 //! Deliberately not here: the contents of the files (`configuration`, `agents`, `plugins`).
 
 pub mod contents;
+pub(crate) mod hooks;
 pub mod programs;
 pub mod question;
 pub mod shown;
@@ -105,6 +106,8 @@ pub struct ProjectFiles {
     pub skills: Vec<ProjectFile>,
     /// Its command files.
     pub commands: Vec<ProjectFile>,
+    /// Its files with hooks, besides those that also name MCP servers.
+    pub hooks: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
     pub programs: BTreeMap<String, ProjectFile>,
 }
@@ -212,6 +215,9 @@ impl Project {
                 Part::Servers => files.servers.push(file.clone()),
                 Part::Skill => files.skills.push(file.clone()),
                 Part::Command => files.commands.push(file.clone()),
+                Part::Hooks => files.hooks.push(file.clone()),
+                // The file that names it says how it is started.
+                Part::HookProgram => {}
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                     files.programs.extend(name.map(|name| (name, file.clone())));

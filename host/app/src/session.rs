@@ -16,6 +16,7 @@ pub mod commands;
 pub mod costs;
 pub mod ended_calls;
 pub mod find;
+pub mod hooks;
 pub mod list;
 pub mod main_agent;
 mod memory;
@@ -51,6 +52,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::aside::{Attaching, Ran, RanCommand, Steering};
+use self::hooks::Beginning;
 pub use self::observers::Observers;
 use self::resume::Resume;
 use self::skills::SessionSkills;
@@ -113,6 +115,7 @@ pub struct Session {
     ran: Ran,
     /// The context files of folders that the model entered.
     entered: Arc<EnteredFolders>,
+    beginning: Beginning,
 }
 
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
@@ -207,6 +210,7 @@ impl Session {
             context_tokens,
             ran: Ran::default(),
             entered,
+            beginning: Beginning::new(if is_resumed { "resume" } else { "startup" }),
         })
     }
 
@@ -358,8 +362,9 @@ impl Session {
         self.entered.follow(self.history().contents());
         let before = prompt.model.as_deref().and_then(|model| self.borrow_model(model));
         self.wait_for_servers(cancel).await;
+        self.begins(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
-        let parts = prompt.parts.into_iter().chain(self.ran.parts()).collect();
+        let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).collect();
         let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
         let result = self.conversation.executor.run_steered(&inputs, parts, steering, cancel).await;
@@ -375,7 +380,10 @@ impl Session {
             TerminateReason::Goal
             | TerminateReason::Timeout
             | TerminateReason::MaxTurns
-            | TerminateReason::ErrorNoCompleteTaskCall => self.ran.clear(),
+            | TerminateReason::ErrorNoCompleteTaskCall => {
+                self.ran.clear();
+                self.beginning.was_sent();
+            }
         }
         result
     }
@@ -432,7 +440,9 @@ impl Session {
     /// Runs a declared agent on the inputs that the session was started with.
     pub async fn run_agent(&mut self, cancel: &CancellationToken) -> RunResult {
         self.wait_for_servers(cancel).await;
-        self.conversation.executor.run_with(&self.inputs, Vec::new(), cancel).await
+        self.begins(cancel).await;
+        let context = self.beginning.context().collect();
+        self.conversation.executor.run_with(&self.inputs, context, cancel).await
     }
 
     /// Finishes what a resumed session has left to do.
@@ -442,6 +452,7 @@ impl Session {
         skills.limit_again(executor.last_exchange(), executor.history().contents());
         self.entered.follow(executor.history().contents());
         self.wait_for_servers(cancel).await;
+        self.begins(cancel).await;
         let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
         self.carry_out(result, cancel).await
     }
@@ -488,6 +499,7 @@ impl Session {
         self.grants = grants;
         self.left = Left::Nothing;
         self.ran.clear();
+        self.beginning = Beginning::new("clear");
         Ok(before)
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 pub(crate) mod bundles;
 pub(crate) mod dev;
+pub(crate) mod hooks;
 pub(crate) mod mcp;
 mod start;
 pub(crate) mod store;
@@ -84,13 +85,16 @@ pub(crate) enum Command {
     /// Take back what a session changed in files, back to before one of its calls
     #[command(after_help = UNDO_HELP)]
     Undo(UndoArguments),
-    /// Choose which projects may bring configuration, agents, skills, commands, plugins, rules and MCP servers, and
-    /// show what they bring
+    /// Choose which projects may bring configuration, agents, skills, commands, plugins, rules, hooks and MCP servers,
+    /// and show what they bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
     Trust {
         #[command(subcommand)]
         command: Option<Trust>,
     },
+    /// List the hooks: programs that are asked about calls, prompts and ends
+    #[command(subcommand, after_help = hooks::HOOKS_HELP)]
+    Hooks(hooks::Hooks),
     /// Explain whether a call would be allowed, and by which rule; list the rules
     #[command(subcommand, after_help = POLICY_HELP)]
     Policy(Policy),

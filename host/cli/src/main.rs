@@ -66,6 +66,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Policy(policy) => {
             interrupt::block_on(|interrupt| command::policy::run(policy, environment, interrupt.stop))
         }
+        Command::Hooks(hooks) => command::hooks::run(hooks, &environment),
         Command::Trust { command } => command::trust::run(command, &environment),
         Command::Schema { format } => command::schema(format),
         Command::Doctor(doctor) => interrupt::block_on(|_| command::doctor::run(doctor, environment)),

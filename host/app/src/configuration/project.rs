@@ -109,6 +109,8 @@ impl Configuration {
                 mode: project.confine.mode.max(self.confine.mode),
                 ..self.confine
             },
+            // A project has its own file for hooks, which is trusted with it.
+            hooks: self.hooks,
             run: self.run.narrowed(project.run),
             budget: self.budget.narrowed(&project.budget),
             conversation: self.conversation,

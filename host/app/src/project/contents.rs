@@ -21,6 +21,7 @@ use rustix::io::Errno;
 
 pub(crate) use self::commands::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
 pub(crate) use self::skills::{SKILL_FILE, SKILL_FOLDERS, SKILLS};
+use super::hooks;
 use super::shown::name as shown;
 use crate::skills::MAX_SKILL_FILE;
 use crate::slash_commands::MAX_COMMAND_FILE;
@@ -63,7 +64,11 @@ pub enum Part {
     Lock,
     /// Rules of a policy.
     Rules,
-    /// MCP servers, in a file that other agents read too.
+    /// Hooks, in a file of the host or of another agent.
+    Hooks,
+    /// A program of the project that a hook starts.
+    HookProgram,
+    /// MCP servers and hooks, in a file that other agents read too.
     Servers,
     /// The configuration.
     Configuration,
@@ -87,15 +92,24 @@ const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     ("tools", &[(ANY, Part::Program)]),
 ];
 
-/// The files with MCP servers, by their folders beneath the project and their names: Claude Code's, and the settings of Gemini
-/// CLI.
-const SERVERS: &[(&str, &str)] = &[(TOP, ".mcp.json"), (".gemini", "settings.json")];
+/// The files of other agents, by their folders beneath the project and their names: MCP servers of Claude Code, its settings,
+/// hooks of Codex, and the settings of Gemini CLI.
+const OTHERS: &[(&str, &str, Part)] = &[
+    (TOP, ".mcp.json", Part::Servers),
+    (".claude", "settings.json", Part::Hooks),
+    (".claude", "settings.local.json", Part::Hooks),
+    (".codex", "hooks.json", Part::Hooks),
+    (".gemini", "settings.json", Part::Servers),
+];
 
 /// The project's own folder.
 const TOP: &str = ".";
 
 /// The end of every name.
 const ANY: &str = "";
+
+/// The name of the file with hooks.
+const HOOKS: &str = "hooks.json";
 
 /// The configuration's name.
 const CONFIGURATION: &str = "config.toml";
@@ -150,14 +164,14 @@ impl Listing {
     pub fn scan(root: &Path) -> Result<Self, Unusable> {
         let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
-        for (folder, file) in SERVERS {
-            listing.add_servers(&top, folder, file)?;
+        for (folder, file, part) in OTHERS {
+            listing.add_other(&top, folder, file, *part)?;
         }
         listing.add_skills(&top)?;
         listing.add_commands(&top)?;
         let above = root.join(FOLDER);
         let Some(host) = open_folder(&top, FOLDER, &above)? else { return Ok(listing) };
-        for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock)] {
+        for (name, part) in [(CONFIGURATION, Part::Configuration), (LOCK, Part::Lock), (HOOKS, Part::Hooks)] {
             if let Some(kind) = kind_of(&host, name, &above)? {
                 listing.add("", name.to_owned(), kind, part)?;
             }
@@ -172,8 +186,8 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Adds a file with MCP servers, if it is there.
-    fn add_servers(&mut self, top: &OwnedFd, folder: &'static str, file: &str) -> Result<(), Unusable> {
+    /// Adds a file of another agent, if it is there and can be about the host: most settings have no hooks.
+    fn add_other(&mut self, top: &OwnedFd, folder: &'static str, file: &str, part: Part) -> Result<(), Unusable> {
         let (path, opened) = match folder {
             TOP => {
                 let own =
@@ -193,7 +207,14 @@ impl Listing {
         if kind_of(&opened, file, &path)? == Some(FileType::RegularFile) {
             let name = if folder == TOP { file.to_owned() } else { format!("{folder}/{file}") };
             let path = path.join(file);
-            self.entries.insert(name, Entry { part: Part::Servers, folder, file: file.to_owned(), path });
+            if part == Part::Hooks {
+                // Looked through for one word, and not parsed: without it there is nothing to ask about.
+                let bytes = read(&opened, file, &path, part.limit())?;
+                if !bytes.windows(hooks::MARK.len()).any(|word| word == hooks::MARK) {
+                    return Ok(());
+                }
+            }
+            self.entries.insert(name, Entry { part, folder, file: file.to_owned(), path });
             self.folders.insert(folder, opened);
         }
         Ok(())
@@ -267,10 +288,37 @@ impl Listing {
             let Some(opened) = self.folders.get(folder) else { continue };
             let bytes = read(opened, file, path, part.limit().min(left))?;
             left = left.saturating_sub(bytes.len() as u64);
+            let bytes = if *part == Part::Hooks { hooks::of_file(bytes) } else { bytes };
             let digest = Digest::of(&bytes);
             files.insert(name.clone(), ProjectFile { path: path.clone(), part: *part, bytes, digest });
         }
+        self.add_hook_programs(&mut files, &mut left)?;
         Ok(Contents(Arc::new(files)))
+    }
+
+    /// Adds the programs of the project that hooks start: trusting a hook is trusting what it runs.
+    fn add_hook_programs(&self, files: &mut BTreeMap<String, ProjectFile>, left: &mut u64) -> Result<(), Unusable> {
+        let with_hooks = files.values().filter(|file| matches!(file.part, Part::Hooks | Part::Servers));
+        let programs: Vec<PathBuf> =
+            with_hooks.flat_map(|file| hooks::programs_of_file(&file.bytes, &self.root)).collect();
+        for program in programs {
+            let path = self.root.join(&program);
+            let name = program.to_string_lossy().into_owned();
+            if files.contains_key(&name) {
+                continue;
+            }
+            let bytes = match host_files::read_found(&path, Part::HookProgram.limit().min(*left)) {
+                Ok(bytes) => bytes,
+                Err(FileError::TooLarge { limit }) => {
+                    return Err(Unusable(format!("`{}` is over the limit of {limit} bytes", place(&path))));
+                }
+                Err(error) => return Err(unreadable(&path, error)),
+            };
+            *left = left.saturating_sub(bytes.len() as u64);
+            let digest = Digest::of(&bytes);
+            files.insert(name, ProjectFile { path, part: Part::HookProgram, bytes, digest });
+        }
+        Ok(())
     }
 }
 
@@ -278,14 +326,14 @@ impl Part {
     /// The largest size of such a file.
     fn limit(self) -> u64 {
         match self {
-            Self::Configuration | Self::Rules | Self::Servers => MAX_TEXT,
+            Self::Configuration | Self::Rules | Self::Servers | Self::Hooks => MAX_TEXT,
             Self::Lock => MAX_LOCK,
             Self::Agent => MAX_DEFINITION_BYTES as u64,
             Self::Skill => MAX_SKILL_FILE,
             Self::Command => MAX_COMMAND_FILE,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,
-            Self::Program => MAX_PROGRAM,
+            Self::Program | Self::HookProgram => MAX_PROGRAM,
         }
     }
 }

@@ -72,13 +72,18 @@ pub struct ShownFile {
     pub text: String,
 }
 
-/// The files that say in words what the project sets: its configuration, its rules and its MCP servers.
+/// The files that say in words what the project sets: its configuration, its rules, its hooks and its MCP servers.
 pub fn contents(contents: &Contents) -> Vec<ShownFile> {
     let is_shown = |part| match part {
-        Part::Configuration | Part::Rules | Part::Servers => true,
-        Part::Program | Part::Component | Part::Lock | Part::Agent | Part::Skill | Part::Command | Part::Manifest => {
-            false
-        }
+        Part::Configuration | Part::Rules | Part::Servers | Part::Hooks => true,
+        Part::HookProgram
+        | Part::Program
+        | Part::Component
+        | Part::Lock
+        | Part::Agent
+        | Part::Skill
+        | Part::Command
+        | Part::Manifest => false,
     };
     let shown = contents.iter().filter(|(_, file)| is_shown(file.part));
     shown
@@ -102,6 +107,7 @@ pub fn summary(contents: &Contents) -> String {
         (Part::Lock, "locked plugins"),
         (Part::Configuration, "configuration"),
         (Part::Rules, "rules"),
+        (Part::Hooks, "hooks"),
         (Part::Servers, "MCP servers"),
     ] {
         if count(part) > 0 {
@@ -120,6 +126,8 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
         Part::Command => "a command that you can run, and whose shell lines are asked about".to_owned(),
         Part::Skill => "a skill: instructions that the model can load".to_owned(),
         Part::Rules => "rules for calls".to_owned(),
+        Part::Hooks => "hooks, which are programs that run when something happens, such as a call".to_owned(),
+        Part::HookProgram => "a program that a hook starts".to_owned(),
         Part::Servers => "MCP servers, which are programs that run and addresses that are reached".to_owned(),
         Part::Lock => match LockFile::parse(&String::from_utf8_lossy(&file.bytes)) {
             Ok(lock) => {

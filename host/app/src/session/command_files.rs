@@ -123,7 +123,7 @@ impl Session {
             },
             CallChange::Validating(_)
             | CallChange::AwaitingApproval(_)
-            | CallChange::Scheduled(_)
+            | CallChange::Scheduled { .. }
             | CallChange::Live(_)
             | CallChange::Settled(_) => ControlFlow::Continue(()),
         };

@@ -156,7 +156,8 @@ impl Start<'_> {
         if let Some((_, started)) = &past {
             budget.skip(*started);
         }
-        let gate = app.gate(self.approvals.clone(), &grants);
+        let hooks = app.session_hooks(Some(&log), Some(Arc::clone(self.observers) as Arc<dyn Observer>));
+        let gate = app.gate(self.approvals.clone(), &grants).with_hooks(hooks);
         let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
         let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, app.workspace.root());
         let skills = Arc::new(skills);

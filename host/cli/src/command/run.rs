@@ -16,6 +16,7 @@ use host_app::error::{Failure, run_failure};
 use host_app::project::Project;
 use host_app::report::Report;
 use host_app::request::FolderRequest;
+use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
@@ -114,6 +115,7 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         None => session.finish_left(&stop).await,
     };
     let failure = run_failure(&result);
+    session.end(SessionEnd::Other).await;
     report.finish(&result, failure.as_ref());
     // A server that could not be used is why a tool was missing.
     printer::notes(&session.take_notices(), &environment);

@@ -14,6 +14,7 @@ mod clipboard;
 mod commands;
 mod complete;
 mod cost;
+mod hooks;
 mod image;
 mod line;
 mod memory;
@@ -40,6 +41,7 @@ use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::report::Report as _;
 use host_app::session::Session;
+use host_app::session::hooks::SessionEnd;
 use host_message::counted;
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{exact, visible};
@@ -163,7 +165,10 @@ impl Repl {
             let stop = self.stop.clone();
             let input = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+                () = stop.cancelled() => {
+                    self.session.end(SessionEnd::Other).await;
+                    return Err(Failure::new(ErrorKind::Cancelled, "cancelled"));
+                }
                 input = self.terminal.next(&label) => input,
             };
             let text = match input {
@@ -172,7 +177,7 @@ impl Repl {
                     self.next_mode();
                     continue;
                 }
-                TerminalInput::Leave => return Ok(self.left()),
+                TerminalInput::Leave => return Ok(self.left().await),
             };
             match commands::parse(&text) {
                 ParsedLine::Prompt(prompt) => {
@@ -188,7 +193,7 @@ impl Repl {
                 }
                 ParsedLine::Command(command) => match self.command(command).await {
                     Ok(Flow::Continue) => {}
-                    Ok(Flow::Leave) => return Ok(self.left()),
+                    Ok(Flow::Leave) => return Ok(self.left().await),
                     Err(failure) => self.told(&failure),
                 },
                 ParsedLine::Shell(line) => {
@@ -205,7 +210,8 @@ impl Repl {
     }
 
     /// Ends the conversation because the user leaves: nothing was cut short.
-    fn left(&self) -> Code {
+    async fn left(&mut self) -> Code {
+        self.session.end(SessionEnd::Exit).await;
         if !self.session.history().contents().is_empty() {
             self.note(&format!("resume later: host run --resume {}", self.session.id()));
         }

@@ -5,13 +5,14 @@ use std::sync::PoisonError;
 use host_agent::{CompressionStatus, Sessions};
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
+use host_app::session::hooks::SessionEnd;
 use host_message::counted;
 use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
 use host_text::{exact, visible};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command, ServerPrompt};
-use super::{Flow, Repl, clipboard, cost, mode, processes, resumed, servers, settings, window};
+use super::{Flow, Repl, clipboard, cost, hooks, mode, processes, resumed, servers, settings, window};
 use crate::command::undo;
 use crate::printer::terminal as drawn;
 
@@ -80,7 +81,8 @@ impl Repl {
             }
             Command::Review(what) => self.review(what.as_deref()).await?,
             Command::Compress => self.compress().await?,
-            Command::Clear => self.clear()?,
+            Command::Clear => self.clear().await?,
+            Command::Hooks => self.terminal.lines(&hooks::text(&self.session.app().hooks, self.terminal.columns())),
             Command::Copy => self.copy()?,
             Command::Output(back) => self.call_pages.show(back.as_deref()).await?,
             Command::Export(file) => self.export(file.as_deref()).await?,
@@ -170,7 +172,8 @@ impl Repl {
     }
 
     /// Starts a new conversation, in a session of its own. The previous one stays as it is.
-    fn clear(&mut self) -> Result<(), Failure> {
+    async fn clear(&mut self) -> Result<(), Failure> {
+        self.session.end(SessionEnd::Clear).await;
         let before = self.session.clear()?;
         *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = self.session.outputs().to_owned();
         self.call_pages.follow(self.session.id());

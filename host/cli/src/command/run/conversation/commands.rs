@@ -14,6 +14,7 @@ pub(super) enum Command {
     Reload,
     Agents,
     Servers,
+    Hooks,
     ServerPrompt(ServerPrompt),
     Mode(Option<String>),
     Permissions(Option<String>),
@@ -82,6 +83,7 @@ pub(super) const ALL: &[CommandSpec] = &[
     alone("/reload", "Reload plugins that changed (also done before each prompt)", Command::Reload),
     alone("/agents", "List the agents that the model can call", Command::Agents),
     alone("/mcp", "List the MCP servers, their tools and prompts", Command::Servers),
+    alone("/hooks", "List the hooks and where each comes from", Command::Hooks),
     with("/mode", "[MODE]", "Show or change what is allowed without asking", Command::Mode),
     with(
         "/permissions",

@@ -1,0 +1,81 @@
+//! One hook that is asked about one event.
+//!
+//! Deliberately not here: which hooks are asked, and what their answers are together (`session`).
+
+use host_capability::Resources;
+use host_plugin::{HookCommand, Runtime};
+use host_process::ConfineMode;
+use host_text::exact;
+use host_tool::{ApprovalMode, HookAsker, HookInput};
+use serde_json::{Map, Value};
+
+use super::answer::{Said, of_program};
+use super::input::{HookPlace, written};
+use super::{Hook, digest};
+
+/// What all hooks of a session run with.
+pub(super) struct Surroundings {
+    pub(super) runtime: std::sync::Arc<Runtime>,
+    pub(super) place: HookPlace,
+    pub(super) resources: Resources,
+    pub(super) confine: ConfineMode,
+}
+
+/// A hook with what it reads: all that is needed to run it.
+pub(super) struct Prepared {
+    command: HookCommand,
+    input: Value,
+}
+
+impl Hook {
+    /// Prepares it for an event.
+    pub(super) fn prepare(&self, around: &Surroundings, asker: &HookAsker<'_>, input: &HookInput<'_>) -> Prepared {
+        let place = &around.place;
+        let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let (project, workspace) = (text(&place.project), text(&place.workspace));
+        let mut resources = around.resources.clone();
+        resources.reads.extend(self.reads.iter().cloned());
+        let environment = [
+            ("HOST_PROJECT_DIR", &project),
+            ("CLAUDE_PROJECT_DIR", &project),
+            ("GEMINI_PROJECT_DIR", &project),
+            ("GEMINI_CWD", &workspace),
+            ("GEMINI_SESSION_ID", &place.session),
+        ];
+        let filled = |word: &String| {
+            let names = ["${CLAUDE_PROJECT_DIR}", "${GEMINI_PROJECT_DIR}", "${HOST_PROJECT_DIR}"];
+            names.iter().fold(word.clone(), |word, name| word.replace(name, &project))
+        };
+        // A shell fills them in by itself, within its quotes.
+        let is_line = self.argv.first().is_some_and(|program| program == "sh");
+        let command = HookCommand {
+            argv: if is_line { self.argv.clone() } else { self.argv.iter().map(filled).collect() },
+            directory: place.workspace.clone(),
+            environment: environment.map(|(name, value)| (name.to_owned(), value.clone())).into(),
+            resources,
+            confine: around.confine,
+            only_reads: asker.mode == ApprovalMode::Plan,
+            limit: self.limit,
+        };
+        Prepared { command, input: written(self.convention, asker, input, place) }
+    }
+
+    /// Runs it to its end. The error says why it failed. Dropping the future ends it.
+    pub(super) async fn ask(&self, prepared: Prepared, runtime: &Runtime) -> Result<Said, String> {
+        let Prepared { command, input } = prepared;
+        let programs = self.programs.clone();
+        let changed = tokio::task::spawn_blocking(move || {
+            programs.into_iter().find(|(path, before)| digest(path).as_ref() != Some(before)).map(|(path, _)| path)
+        });
+        if let Some(path) = changed.await.map_err(|error| error.to_string())? {
+            let path = path.display().to_string();
+            return Err(format!("`{}` has changed since the session began; start a new one", exact(&path)));
+        }
+        let nothing = Map::new();
+        let sent = input.get("tool_input").and_then(Value::as_object).unwrap_or(&nothing);
+        let mut line = input.to_string().into_bytes();
+        line.push(b'\n');
+        let (end, printed) = runtime.run_hook(&command, line).await;
+        of_program(self.convention, self.event, sent, &end, &printed)
+    }
+}
