@@ -152,6 +152,7 @@ fn skill_of_a_bundle_is_activated_with_the_files_that_were_signed() {
             ("plugin.toml", &manifest("1.0.0")),
             ("skills/greeting/SKILL.md", SKILL),
             ("skills/greeting/words.txt", "moin\n"),
+            ("commands/greet.md", "Greet $ARGUMENTS"),
         ],
     );
     trust(&host, &acme);
@@ -174,9 +175,17 @@ fn skill_of_a_bundle_is_activated_with_the_files_that_were_signed() {
     ];
     let script = host.home().join("next.jsonl");
     fs::write(&script, replies.map(|reply| format!("{reply}\n")).concat()).expect("written");
-    let mut command = host.command_of(&["run", "--model", &format!("scripted:{}", script.display()), "Greet"]);
-    command.arg("--yolo");
-    let ended = host.end(command);
+    let run = |prompt: &str| {
+        let model = format!("scripted:{}", script.display());
+        host.end(host.command_of(&["run", "--yolo", "--model", &model, prompt]))
+    };
+    let ended = run("Greet");
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
     assert!(!skill.with_file_name("more.txt").exists());
+
+    // Its commands, too.
+    fs::write(&script, json!({"expect": {"last_text": "Greet you"}, "chunks": [{"text": "Hello."}]}).to_string())
+        .expect("written");
+    let ended = run("/greet you");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Hello.\n"), "{ended:?}");
 }

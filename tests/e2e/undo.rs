@@ -208,3 +208,21 @@ fn undo_names_what_was_not_kept() {
     let content = |name: &str| fs::read_to_string(at(name)).expect("text");
     assert_eq!((content("large"), content("small")), ("small\n".into(), "before\n".into()));
 }
+
+// promise undo.hooks: What a formatter changes after a call is undone together with the call.
+#[test]
+fn undo_takes_back_what_a_hook_changed_after_a_call() {
+    let hook = "[[hooks.PostToolUse]]\nmatcher = \"write_file\"\ncommand = \"echo formatted >> kept\"\n";
+    let host = Host::scripted(
+        &[call("write_file", json!({"path": "kept", "content": "written\n"})), json!({"chunks": [{"text": "Done."}]})],
+        &["--approval-mode", "yolo", "Change it"],
+    )
+    .configured(hook);
+    let kept = host.repository().join("kept");
+    fs::write(&kept, "before\n").expect("written");
+    run(&host);
+    assert_eq!(fs::read_to_string(&kept).expect("text"), "written\nformatted\n");
+    let ended = undo(&host, &["--to", "1"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "restored kept\n"), "{ended:?}");
+    assert_eq!(fs::read_to_string(&kept).expect("text"), "before\n");
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, SessionLog, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, RulesFile};
+use host_undo::Recorder;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{Agent, Agents};
@@ -155,7 +156,8 @@ impl App {
         let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &brought)?);
         skills.notices.iter().for_each(|note| notice(note));
         let programs = skills.readable_by(programs);
-        let found = slash_commands::sources::find(&files.commands, &project.root, &root, &folders, environment);
+        let found =
+            slash_commands::sources::find(&files.commands, &project.root, &root, &folders, environment, &brought);
         let commands = SlashCommands::read(found);
         commands.notices.iter().for_each(|note| notice(note));
         let withheld =
@@ -224,6 +226,7 @@ impl App {
         &self,
         log: Option<&Arc<SessionLog>>,
         observer: Option<Arc<dyn Observer>>,
+        changes: Option<Arc<Recorder>>,
     ) -> Option<Arc<dyn Hooks>> {
         let hooks = self.hooks.session(Wiring {
             runtime: Arc::clone(&self.runtime),
@@ -235,6 +238,7 @@ impl App {
             },
             log: log.cloned(),
             observer,
+            changes,
         });
         hooks.map(|hooks| hooks as Arc<dyn Hooks>)
     }

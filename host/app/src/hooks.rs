@@ -30,6 +30,7 @@ use self::file::{FileHook, FileHooks};
 pub(crate) use self::input::HookPlace;
 use self::matcher::Matcher;
 pub use self::names::Convention;
+pub(crate) use self::run::HOOK;
 pub(crate) use self::session::Wiring;
 use crate::configuration::{Configuration, HOOK_SECONDS, HookConfig, OtherAgent};
 use crate::environment::{Environment, Folders};

@@ -19,7 +19,7 @@ use host_text::{escape_name, exact, excerpt};
 
 pub(crate) use self::file::CommandFile;
 pub use self::file::MAX_COMMAND_FILE;
-pub use self::sources::{CommandSource, FoundCommand};
+pub use self::sources::{CommandOwner, CommandSource, FoundCommand};
 
 /// The most commands of a session. Protects the menu and the time that the start takes.
 pub const MAX_COMMANDS: usize = 200;

@@ -11,12 +11,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
+use host_message::with_causes;
 use host_process::{ConfineMode, Ended, Process};
+use host_undo::CallRecorder;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::process::{AllowedBy, KeptFrom, file_of, network, widen};
+use crate::process::{AfterProgram, AllowedBy, KeptFrom, file_of, network, widen};
 use crate::programs::Confined;
 use crate::runtime::Runtime;
 use crate::server_program::environment;
@@ -50,6 +52,8 @@ pub struct HookCommand {
     pub only_reads: bool,
     /// How long it may take.
     pub limit: Duration,
+    /// Keeps what it changes, to be undone.
+    pub changes: Option<CallRecorder>,
 }
 
 /// What a program printed until it ended.
@@ -79,9 +83,28 @@ pub enum HookEnd {
 impl Runtime {
     /// Runs a program with this input to its end. Dropping the future ends it.
     pub async fn run_hook(&self, command: &HookCommand, input: Vec<u8>) -> (HookEnd, HookPrinted) {
+        let not_started = |why| (HookEnd::NotStarted(why), HookPrinted::default());
+        let changes = command.changes.clone().filter(|_| !command.only_reads);
+        if let Some(changes) = changes.clone() {
+            let looked = tokio::task::spawn_blocking(move || changes.before_program()).await;
+            match looked {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    return not_started(format!("what it may change cannot be kept: {}", with_causes(&error)));
+                }
+                Err(error) => return not_started(error.to_string()),
+            }
+        }
+        let mut after = changes.map(AfterProgram::new);
         match self.start_hook(command) {
-            Ok(process) => follow(process, input, command.limit.min(MAX_HOOK_TIME)).await,
-            Err(why) => (HookEnd::NotStarted(why), HookPrinted::default()),
+            Ok(process) => {
+                let ended = follow(process, input, command.limit.min(MAX_HOOK_TIME)).await;
+                if let Some(after) = &mut after {
+                    after.look().await;
+                }
+                ended
+            }
+            Err(why) => not_started(why),
         }
     }
 
@@ -206,6 +229,7 @@ mod tests {
             confine: ConfineMode::Off,
             only_reads: false,
             limit,
+            changes: None,
         }
     }
 

@@ -6,7 +6,8 @@ use host_capability::Resources;
 use host_plugin::{HookCommand, Runtime};
 use host_process::ConfineMode;
 use host_text::exact;
-use host_tool::{ApprovalMode, HookAsker, HookInput};
+use host_tool::{ApprovalMode, HookAsker, HookEvent, HookInput};
+use host_undo::{CallRecorder, Recorder};
 use serde_json::{Map, Value};
 
 use super::answer::{Said, of_program};
@@ -19,6 +20,33 @@ pub(super) struct Surroundings {
     pub(super) place: HookPlace,
     pub(super) resources: Resources,
     pub(super) confine: ConfineMode,
+    /// Keeps what hooks change behind a call or an answer.
+    pub(super) changes: Option<std::sync::Arc<Recorder>>,
+}
+
+/// How the changes of hooks that belong to no call are named in the journal of undo.
+pub(crate) const HOOK: &str = "hook-";
+
+impl Surroundings {
+    /// Returns what keeps the changes of a hook about this event. Formatters run behind a call, so that its changes and
+    /// theirs are undone together; what decides about something is no program that changes files.
+    fn changes(&self, input: &HookInput<'_>) -> Option<CallRecorder> {
+        let event = input.event();
+        let id = match event {
+            HookEvent::PostToolUse => input.call().map(|call| call.id.to_string())?,
+            HookEvent::Stop | HookEvent::SubagentStop => {
+                format!("{HOOK}{}-{}", event.name(), jiff::Timestamp::now().as_millisecond())
+            }
+            HookEvent::SessionStart
+            | HookEvent::UserPromptSubmit
+            | HookEvent::PreToolUse
+            | HookEvent::PermissionRequest
+            | HookEvent::PreCompact
+            | HookEvent::SessionEnd
+            | HookEvent::Notification => return None,
+        };
+        self.changes.as_ref().map(|changes| CallRecorder::new(std::sync::Arc::clone(changes), &id))
+    }
 }
 
 /// A hook with what it reads: all that is needed to run it.
@@ -56,6 +84,7 @@ impl Hook {
             confine: around.confine,
             only_reads: asker.mode == ApprovalMode::Plan,
             limit: self.limit,
+            changes: around.changes(input),
         };
         Prepared { command, input: written(self.convention, asker, input, place) }
     }

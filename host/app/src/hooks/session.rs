@@ -17,6 +17,7 @@ use host_text::clip;
 use host_tool::{
     ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks, MAX_HOOK_TEXT,
 };
+use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -39,6 +40,7 @@ pub(crate) struct Wiring {
     pub(crate) place: HookPlace,
     pub(crate) log: Option<Arc<SessionLog>>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) changes: Option<Arc<Recorder>>,
 }
 
 /// The hooks of a session.
@@ -65,12 +67,12 @@ impl HookSet {
         if self.hooks.is_empty() {
             return None;
         }
-        let Wiring { runtime, place, log, observer } = wiring;
+        let Wiring { runtime, place, log, observer, changes } = wiring;
         let (resources, confine) = (self.resources.clone(), self.confine);
         Some(Arc::new(SessionHooks {
             hooks: self.hooks.clone(),
             events: self.hooks.iter().map(|hook| hook.event).collect(),
-            around: Arc::new(Surroundings { runtime, place, resources, confine }),
+            around: Arc::new(Surroundings { runtime, place, resources, confine, changes }),
             log,
             observer,
             notifying: Mutex::default(),

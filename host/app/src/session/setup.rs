@@ -156,7 +156,11 @@ impl Start<'_> {
         if let Some((_, started)) = &past {
             budget.skip(*started);
         }
-        let hooks = app.session_hooks(Some(&log), Some(Arc::clone(self.observers) as Arc<dyn Observer>));
+        let recorder = host_plugin::recorder(log.path().with_extension("undo"));
+        let changes = Arc::new(recorder.chained(app.folders.chains()?));
+        changes.set_roots(undo::roots(app, &grants));
+        let observer = Arc::clone(self.observers) as Arc<dyn Observer>;
+        let hooks = app.session_hooks(Some(&log), Some(observer), Some(Arc::clone(&changes)));
         let gate = app.gate(self.approvals.clone(), &grants).with_hooks(hooks);
         let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
         let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, app.workspace.root());
@@ -171,9 +175,6 @@ impl Start<'_> {
         let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
         let plan = self.is_attended.then_some(&approved);
         let deferred = Arc::new(DeferredTools::default());
-        let recorder = host_plugin::recorder(log.path().with_extension("undo"));
-        let changes = Arc::new(recorder.chained(app.folders.chains()?));
-        changes.set_roots(undo::roots(app, &grants));
         let all = Tools {
             app,
             agents,

@@ -21,6 +21,7 @@ use super::transcript::{Transcript, What};
 use crate::app::App;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
+use crate::hooks::HOOK;
 
 /// How the calls of undos are named in the journal.
 pub(super) const UNDO: &str = "undo-";
@@ -226,6 +227,10 @@ pub(super) fn calls(
             let title = match titles.get(id) {
                 Some(title) => title.clone(),
                 None if id.starts_with(UNDO) => "undo".to_owned(),
+                None if id.starts_with(HOOK) => {
+                    let event = id.trim_start_matches(HOOK).split('-').next().unwrap_or_default();
+                    format!("the hooks of {}", visible_line(event))
+                }
                 None => visible_line(id).into_owned(),
             };
             let number = calls.len() + 1;

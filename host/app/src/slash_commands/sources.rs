@@ -1,4 +1,4 @@
-//! Where command files lie: those of a trusted project, then those of the user.
+//! Where command files lie: those of a trusted project, then those of the user, then those that plugins bring.
 //!
 //! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and left
 //! out if any user could have written it. A folder of the user that lies in the workspace is left to the project, since tools
@@ -10,8 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
+use host_manifest::FileKind;
 
 use super::file::MAX_COMMAND_FILE;
+use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::project::ProjectFile;
 use crate::project::contents::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
@@ -29,11 +31,22 @@ pub enum CommandFormat {
     Gemini,
 }
 
+/// Whose a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandOwner {
+    /// A trusted project's.
+    Project,
+    /// The user's.
+    User,
+    /// A plugin's, which brings it.
+    Plugin,
+}
+
 /// Where a command comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandSource {
-    /// Whether it is of a trusted project, or else of the user.
-    pub is_project: bool,
+    /// Whose it is.
+    pub owner: CommandOwner,
     /// How its file is written.
     pub format: CommandFormat,
 }
@@ -69,10 +82,11 @@ impl CommandSource {
 
     /// Returns its name for a user.
     pub fn words(self) -> &'static str {
-        match (self.format, self.is_project) {
-            (CommandFormat::Gemini, _) => "gemini",
-            (CommandFormat::Markdown, true) => "project",
-            (CommandFormat::Markdown, false) => "user",
+        match (self.owner, self.format) {
+            (CommandOwner::Plugin, _) => "plugin",
+            (CommandOwner::Project | CommandOwner::User, CommandFormat::Gemini) => "gemini",
+            (CommandOwner::Project, CommandFormat::Markdown) => "project",
+            (CommandOwner::User, CommandFormat::Markdown) => "user",
         }
     }
 }
@@ -84,6 +98,7 @@ pub fn find(
     workspace: &Path,
     folders: &Folders,
     environment: &Environment,
+    plugins: &[Brought<'_>],
 ) -> Vec<FoundCommand> {
     let of_project = |(folder, format): (&str, CommandFormat)| {
         let above = root.join(folder).join(COMMANDS);
@@ -106,18 +121,36 @@ pub fn find(
             found.extend(paths.into_iter().filter_map(|path| of_user(path, &folder, format)));
         }
     }
+    found.extend(plugins.iter().flat_map(|plugin| plugin.texts(FileKind::Command)).filter_map(of_plugin));
     found
+}
+
+/// A command that a plugin brings, with the text that was signed.
+fn of_plugin(brought: BroughtText) -> Option<FoundCommand> {
+    let path = PathBuf::from(&brought.path);
+    let kinds = [CommandFormat::Markdown, CommandFormat::Gemini];
+    let format = kinds.into_iter().find(|format| path.extension().is_some_and(|end| end == format.end()))?;
+    let name = name(&path, Path::new(COMMANDS))?;
+    let source = CommandSource { owner: CommandOwner::Plugin, format };
+    // Its place is shown in a notice.
+    let path = PathBuf::from(format!("{}/{}", brought.plugin, brought.path));
+    Some(FoundCommand { name, path, source, text: Ok(brought.text) })
 }
 
 fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option<FoundCommand> {
     let text = String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string());
-    let source = CommandSource { is_project: true, format };
+    let source = CommandSource { owner: CommandOwner::Project, format };
     Some(FoundCommand { name: name(&file.path, above)?, path: file.path.clone(), source, text })
 }
 
 fn of_user(path: PathBuf, above: &Path, format: CommandFormat) -> Option<FoundCommand> {
     let text = read_own(&path, MAX_COMMAND_FILE, || format!("it is over the limit of {MAX_COMMAND_FILE} bytes"));
-    Some(FoundCommand { name: name(&path, above)?, path, source: CommandSource { is_project: false, format }, text })
+    Some(FoundCommand {
+        name: name(&path, above)?,
+        path,
+        source: CommandSource { owner: CommandOwner::User, format },
+        text,
+    })
 }
 
 /// The name of a command by its file: `git/commit.md` is `git:commit`.

@@ -8,9 +8,9 @@ fn found(name: &str, text: &str, source: CommandSource) -> FoundCommand {
     FoundCommand { name: name.to_owned(), path, source, text: Ok(text.to_owned()) }
 }
 
-const PROJECT: CommandSource = CommandSource { is_project: true, format: CommandFormat::Markdown };
-const USER: CommandSource = CommandSource { is_project: false, format: CommandFormat::Markdown };
-const GEMINI: CommandSource = CommandSource { is_project: false, format: CommandFormat::Gemini };
+const PROJECT: CommandSource = CommandSource { owner: CommandOwner::Project, format: CommandFormat::Markdown };
+const USER: CommandSource = CommandSource { owner: CommandOwner::User, format: CommandFormat::Markdown };
+const GEMINI: CommandSource = CommandSource { owner: CommandOwner::User, format: CommandFormat::Gemini };
 
 #[test]
 fn command_file_says_what_it_is_in_either_format() {
@@ -64,4 +64,4 @@ fn command_files_that_are_faulty_are_notices() {
 }
 
 /// A second file with the same text.
-const GEMINI_AS_COPY: CommandSource = CommandSource { is_project: false, format: CommandFormat::Markdown };
+const GEMINI_AS_COPY: CommandSource = CommandSource { owner: CommandOwner::User, format: CommandFormat::Markdown };
