@@ -15,6 +15,7 @@ mod crashes;
 mod discovered;
 mod documents;
 mod escape;
+mod foreign_config;
 mod foreign_text;
 mod frontends;
 mod guide;

@@ -528,6 +528,15 @@ impl Configuration {
         }
     }
 
+    /// Checks the text of a user's file, which is at this path or will be.
+    ///
+    /// # Errors
+    ///
+    /// If it is invalid.
+    pub(crate) fn check_text(text: &str, path: &Path) -> Result<(), Failure> {
+        Self::parse(text, path).map(drop)
+    }
+
     fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
         let configuration: Self = toml::from_str(text).map_err(|error| {
             let failure = Failure::configuration(format!("invalid configuration `{}`", path.display()))

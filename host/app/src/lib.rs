@@ -24,6 +24,7 @@ pub mod folder;
 mod front_matter;
 pub mod grants;
 pub mod hooks;
+pub mod import;
 pub mod install;
 pub mod mcp;
 pub mod model_list;

@@ -85,6 +85,9 @@ pub(crate) enum Command {
     /// Take back what a session changed in files, back to before one of its calls
     #[command(after_help = UNDO_HELP)]
     Undo(UndoArguments),
+    /// Take over what another agent's configuration has: MCP servers, permissions, hooks, commands and skills
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportArguments),
     /// Choose which projects may bring configuration, agents, skills, commands, plugins, rules, hooks and MCP servers,
     /// and show what they bring
     #[command(after_help = TRUST_HELP, args_conflicts_with_subcommands = true)]
@@ -740,6 +743,39 @@ Examples:
   host session verify               # the last session of this folder
   host session verify 20260301-12
   host session verify --all --json | jq '.[] | select(.verdict != \"verified\")'";
+
+const IMPORT_HELP: &str =
+    "Shows what goes where and what cannot be taken over, and asks before it writes. Nothing that is \
+there is replaced. Values of variables and headers of MCP servers go into files that only you can read.
+
+Examples:
+  host import claude
+  host import codex --yes
+  host import gemini --json | jq '.left_out'";
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// claude, codex or gemini
+    #[arg(value_enum, value_name = "AGENT", hide_possible_values = true)]
+    pub(crate) agent: ImportFrom,
+    /// The project whose settings are read, too, instead of the current folder
+    #[arg(short = 'C', value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Write without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print the plan as JSON, and do not ask
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// An agent to import from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportFrom {
+    Claude,
+    Codex,
+    Gemini,
+}
 
 const UNDO_HELP: &str = "Without --to it lets you pick a call, or lists the calls where there is no terminal. A file that \
 changed since the session left it is never touched: the exit code is 54 if one was left alone. An undo is a call of its \

@@ -4,6 +4,7 @@ pub(crate) mod acp;
 pub(crate) mod agent;
 pub(crate) mod doctor;
 pub(crate) mod hooks;
+pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod mcp;
 pub(crate) mod plugin;

@@ -63,6 +63,9 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Undo(undo) => {
             interrupt::block_on(|interrupt| async move { command::undo::run(undo, &environment, &interrupt).await })
         }
+        Command::Import(import) => {
+            interrupt::block_on(|interrupt| async move { command::import::run(import, &environment, &interrupt).await })
+        }
         Command::Policy(policy) => {
             interrupt::block_on(|interrupt| command::policy::run(policy, environment, interrupt.stop))
         }

@@ -38,6 +38,7 @@ impl Chance {
 }
 
 // promise session.recorded
+// promise audit.torn
 #[test]
 fn session_killed_anywhere_continues_and_no_call_is_lost_or_run_twice() {
     let mut chance = Chance(20_261_120);
@@ -49,6 +50,9 @@ fn session_killed_anywhere_continues_and_no_call_is_lost_or_run_twice() {
         for status in check(&host) {
             *seen.entry(status).or_default() += 1;
         }
+        // No kill looks like a change of the log, or of what is kept to undo it.
+        let verified = host.run_of(&["session", "verify"]);
+        assert!(verified.code == Some(0) && verified.stdout.contains("  verified ("), "{verified:?}");
     }
     // The kills hit before, within and behind calls, or the test would show nothing.
     for status in ["success", "interrupted", "cancelled"] {

@@ -1,0 +1,258 @@
+//! Compares what was found with what is there, and writes what is new.
+//!
+//! Promises: a file that is there is never replaced, except `config.toml`, which gets new lines at its beginning and its end,
+//! and is replaced as a whole by a text that was checked before.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use host_files::Mode;
+use host_text::visible_line;
+use host_tool::{Policy, PolicyFile, Rule, RulesFile, Tier};
+use toml::{Table, Value};
+
+use super::copies::{self, Copy};
+use super::servers::Server;
+use super::{FileMode, ForeignAgent, Found, ImportItem, ImportPlan, ItemKind, ItemState, LeftOut, NewFile, Write};
+use crate::configuration::Configuration;
+use crate::environment::{Environment, Folders};
+use crate::error::{ErrorKind, Failure};
+
+/// The largest file of the user's that is compared, in bytes. Protects memory.
+const MAX_OWN: u64 = 1 << 20;
+
+/// Makes the plan of what was found.
+pub(super) fn compare(
+    agent: ForeignAgent,
+    found: Found,
+    home: &Path,
+    environment: &Environment,
+    folders: &Folders,
+) -> Result<ImportPlan, Failure> {
+    let Found { approval_mode, servers, rules, hooks, commands, skills, left_out } = found;
+    let mut plan = ImportPlan { agent, items: Vec::new(), left_out };
+    let (config, _) = Configuration::path(environment, folders);
+    let own = own_table(&config)?;
+    if let Some(mode) = approval_mode {
+        let state = match own.get("approval_mode").and_then(Value::as_str) {
+            None => ItemState::New,
+            Some(own) if own == mode => ItemState::Present,
+            Some(own) => ItemState::Conflict { why: format!("you chose `{}`", visible_line(own)) },
+        };
+        let write = Write::Setting { key: "approval_mode", value: mode.to_owned() };
+        plan.add(ItemKind::Setting, &format!("approval_mode = \"{mode}\""), &config, state, write);
+    }
+    for server in servers {
+        let state = state_of_server(&server, &own);
+        plan.add(ItemKind::Server, &server.name.to_string(), &config, state, Write::Server(server));
+    }
+    let path = rules_path(agent, folders);
+    let there = own_rules(&path)?;
+    for rule in rules {
+        let is_there = there.iter().any(|other| other.to_toml() == rule.to_toml());
+        let state = if is_there { ItemState::Present } else { ItemState::New };
+        plan.add(ItemKind::Rule, &words(&rule), &path, state, Write::Rule(Box::new(rule)));
+    }
+    if let Some(hooks) = hooks.filter(|hooks| hooks.as_object().is_some_and(|hooks| !hooks.is_empty())) {
+        let events: Vec<String> = hooks.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        let text = serde_json::to_string_pretty(&serde_json::json!({ "hooks": hooks }))
+            .map_err(|error| Failure::configuration(format!("the hooks cannot be written: {error}")))?;
+        let to = folders.configuration.join("hooks.json");
+        let file = NewFile { path: to.clone(), bytes: (text + "\n").into_bytes(), mode: FileMode::Private };
+        let name = format!("hooks for {}", events.join(", "));
+        plan.add_copy(ItemKind::Hooks, Copy { name, to, files: Ok(vec![file]) });
+    }
+    for (folder, extension) in commands {
+        for copy in copies::commands(&folder, extension, &folders.configuration.join("commands")) {
+            plan.add_copy(ItemKind::Command, copy);
+        }
+    }
+    for folder in skills {
+        for copy in copies::skills(&folder, &home.join(".agents/skills")) {
+            plan.add_copy(ItemKind::Skill, copy);
+        }
+    }
+    Ok(plan)
+}
+
+impl ImportPlan {
+    fn add(&mut self, kind: ItemKind, name: &str, to: &Path, state: ItemState, write: Write) {
+        let name = visible_line(name).into_owned();
+        let to = visible_line(&to.to_string_lossy()).into_owned();
+        self.items.push(ImportItem { kind, name, to, state, write });
+    }
+
+    fn add_copy(&mut self, kind: ItemKind, Copy { name, to, files }: Copy) {
+        match files {
+            Ok(files) => {
+                let state = state_of_files(&files);
+                self.add(kind, &name, &to, state, Write::Files(files));
+            }
+            Err(why) => {
+                let (name, why) = (visible_line(&name).into_owned(), visible_line(&why).into_owned());
+                self.left_out.push(LeftOut { name, why });
+            }
+        }
+    }
+}
+
+/// Returns the user's `config.toml` as a table; it was valid before.
+fn own_table(path: &Path) -> Result<Table, Failure> {
+    let text = own_text(path)?;
+    Configuration::check_text(&text, path)?;
+    text.parse().map_err(|_| Failure::configuration(format!("invalid configuration `{}`", path.display())))
+}
+
+fn own_text(path: &Path) -> Result<String, Failure> {
+    match host_files::read_text(path, MAX_OWN) {
+        Ok(text) => Ok(text),
+        Err(error) if error.is_missing() => Ok(String::new()),
+        Err(error) => Err(Failure::configuration(format!("`{}` cannot be read: {error}", path.display()))
+            .help("fix the file, and import again")),
+    }
+}
+
+fn state_of_server(server: &Server, own: &Table) -> ItemState {
+    let there = own.get("mcp").and_then(|mcp| mcp.get(server.name.as_str())).and_then(Value::as_table);
+    match there {
+        None if server.values.iter().any(|file| matches!(state_of_file(file), ItemState::Conflict { .. })) => {
+            ItemState::Conflict { why: "another value is in the file of one of its variables".to_owned() }
+        }
+        None => ItemState::New,
+        Some(there) if *there == server.table => match state_of_files(&server.values) {
+            ItemState::New => ItemState::Conflict { why: "the file of one of its variables is missing".to_owned() },
+            other => other,
+        },
+        Some(_) => ItemState::Conflict { why: "you have another server of this name".to_owned() },
+    }
+}
+
+fn state_of_files(files: &[NewFile]) -> ItemState {
+    let states: Vec<ItemState> = files.iter().map(state_of_file).collect();
+    let conflict = states.iter().find(|state| matches!(state, ItemState::Conflict { .. }));
+    match conflict {
+        Some(conflict) => conflict.clone(),
+        None if states.iter().all(|state| *state == ItemState::Present) => ItemState::Present,
+        None => ItemState::New,
+    }
+}
+
+fn state_of_file(file: &NewFile) -> ItemState {
+    match fs::symlink_metadata(&file.path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => ItemState::New,
+        Ok(about) if about.len() == file.bytes.len() as u64 || about.is_symlink() => {
+            match host_files::read_file(&file.path, file.bytes.len() as u64) {
+                Ok(bytes) if bytes == file.bytes => ItemState::Present,
+                Ok(_) | Err(_) => other_content(&file.path),
+            }
+        }
+        Ok(_) | Err(_) => other_content(&file.path),
+    }
+}
+
+fn other_content(path: &Path) -> ItemState {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    ItemState::Conflict { why: format!("`{}` is there with another content", visible_line(&name)) }
+}
+
+/// The file for the rules of an agent.
+fn rules_path(agent: ForeignAgent, folders: &Folders) -> PathBuf {
+    folders.configuration.join("policies").join(format!("imported-{}.toml", agent.word()))
+}
+
+fn own_rules(path: &Path) -> Result<Vec<Rule>, Failure> {
+    let text = own_text(path)?;
+    Policy::parse(&text, PolicyFile { tier: Tier::User, path: Some(path.to_owned()) })
+        .map_err(|error| Failure::configuration("invalid rules").cause(error.to_string()).help("fix the line"))
+}
+
+/// A rule on one line.
+fn words(rule: &Rule) -> String {
+    let commands: Vec<String> = rule.command.iter().map(|command| format!("`{command}`")).collect();
+    let of = match (commands.as_slice(), &rule.scope) {
+        ([], None) => String::new(),
+        ([], Some(scope)) => {
+            let scopes: Vec<String> = scope.iter().map(ToString::to_string).collect();
+            format!(" {}", scopes.join(", "))
+        }
+        (commands, _) => format!(" {}", commands.join(", ")),
+    };
+    let place = rule.workspace.as_ref().map(|path| format!(" in `{}`", path.display())).unwrap_or_default();
+    format!("{} {}{of}{place}", rule.decision.name(), rule.tool.join(", "))
+}
+
+/// Writes what is new.
+pub(super) fn apply(plan: &ImportPlan, environment: &Environment, folders: &Folders) -> Result<usize, Failure> {
+    let (config, _) = Configuration::path(environment, folders);
+    let rules = RulesFile::new(rules_path(plan.agent, folders));
+    let new = || plan.items.iter().filter(|item| item.state == ItemState::New);
+    let (mut before, mut behind, mut written) = (String::new(), String::new(), 0);
+    for item in new() {
+        match &item.write {
+            Write::Setting { key, value } => before.push_str(&format!("{key} = {}\n", Value::String(value.clone()))),
+            Write::Server(server) => {
+                write_files(&server.values)?;
+                behind.push_str(&server.to_toml());
+            }
+            Write::Rule(rule) => {
+                rules.add(rule).map_err(|error| Failure::from_error(ErrorKind::Write, &error))?;
+            }
+            Write::Files(files) => write_files(files)?,
+        }
+        written += 1;
+    }
+    if !before.is_empty() || !behind.is_empty() {
+        write_configuration(&config, &before, &behind)?;
+    }
+    Ok(written)
+}
+
+/// Adds lines to `config.toml`. Keys before all tables and tables behind them are valid wherever the file is.
+fn write_configuration(path: &Path, before: &str, behind: &str) -> Result<(), Failure> {
+    let own = own_text(path)?;
+    let gap = if own.is_empty() || own.ends_with('\n') { "" } else { "\n" };
+    let text = format!("{before}{own}{gap}{behind}");
+    Configuration::check_text(&text, path)?;
+    // A link stays one: the file that it leads to is replaced.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().unwrap_or(Path::new("."));
+    let replaced = host_files::make_private_folder(folder)
+        // Arguments and addresses of servers may have secrets.
+        .and_then(|()| host_files::replace(&real, text.as_bytes(), Mode::Private));
+    replaced.map_err(|cause| unwritable(path, &cause))
+}
+
+/// Writes files that are not there. One that came meanwhile stays.
+fn write_files(files: &[NewFile]) -> Result<(), Failure> {
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.path.parent()).collect();
+    for folder in folders {
+        host_files::make_private_folder(folder).map_err(|cause| unwritable(folder, &cause))?;
+    }
+    for file in files {
+        let mode = match file.mode {
+            FileMode::Private => Mode::Private,
+            FileMode::Usual | FileMode::Program => Mode::Umask,
+        };
+        match host_files::create(&file.path, &file.bytes, mode) {
+            Ok(()) if file.mode == FileMode::Program => {
+                let set = fs::metadata(&file.path).and_then(|about| {
+                    let mode = about.permissions().mode() | 0o100;
+                    fs::set_permissions(&file.path, fs::Permissions::from_mode(mode))
+                });
+                set.map_err(|cause| unwritable(&file.path, &cause))?;
+            }
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(unwritable(&file.path, &cause)),
+        }
+    }
+    Ok(())
+}
+
+fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+    Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
+        .help("make it writable for you, and import again: what was written stays")
+}

@@ -1,0 +1,102 @@
+//! `host import`: shows what would be taken over from another agent's configuration, and asks whether to write it.
+//!
+//! Promises: without a user who can be asked it writes nothing, unless --yes says so. Deliberately not here: what is taken
+//! over, which `host-app` decides.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::import::{ForeignAgent, ImportPlan, ItemKind, ItemState, apply, plan};
+use host_app::session::transcript::to_json;
+use host_message::counted;
+use host_terminal::{Interrupt, Question};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{ImportArguments, ImportFrom};
+use crate::ask::{Answered, Asker, choice};
+use crate::exit::Code;
+use crate::printer::Out;
+
+pub(crate) async fn run(
+    arguments: ImportArguments,
+    environment: &Environment,
+    interrupt: &Interrupt,
+) -> Result<Code, Failure> {
+    let ImportArguments { agent, folder, yes, json } = arguments;
+    let agent = match agent {
+        ImportFrom::Claude => ForeignAgent::Claude,
+        ImportFrom::Codex => ForeignAgent::Codex,
+        ImportFrom::Gemini => ForeignAgent::Gemini,
+    };
+    let folder = folder.as_deref().unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder)
+        .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))?;
+    let folders = environment.folders()?;
+    let plan = plan(agent, &folder, environment, &folders)?;
+    let out = Out::new(CancellationToken::new());
+    out.write(&if json { to_json(&plan)? } else { text(&plan) });
+    let new = plan.items.iter().filter(|item| item.state == ItemState::New).count();
+    if new == 0 {
+        return Ok(Code::Done);
+    }
+    let asker = Asker::new(environment, interrupt).filter(|_| !json && !yes);
+    let is_agreed = match asker {
+        _ if yes => true,
+        Some(asker) => {
+            let choices = [choice('y', "Write what is new"), choice('n', "Write nothing")].to_vec();
+            let lines = vec![asker.style().bold(&format!("Write {}?", counted(new as u64, "thing")))];
+            asker.ask(Question { lines, choices, preselected: 0 }).await? == Answered::Choice(0)
+        }
+        None => false,
+    };
+    if is_agreed {
+        let written = apply(&plan, environment, &folders)?;
+        if !json {
+            out.write(&format!("\nwrote {}\n", counted(written as u64, "thing")));
+        }
+    } else if !json {
+        out.write("\nnothing was written; --yes writes it\n");
+    }
+    Ok(Code::Done)
+}
+
+/// The plan as lines.
+fn text(plan: &ImportPlan) -> String {
+    let mut text = String::new();
+    for (kind, title) in [
+        (ItemKind::Setting, "Settings"),
+        (ItemKind::Server, "MCP servers"),
+        (ItemKind::Rule, "Rules"),
+        (ItemKind::Hooks, "Hooks"),
+        (ItemKind::Command, "Commands"),
+        (ItemKind::Skill, "Skills"),
+    ] {
+        let mut last = None;
+        for item in plan.items.iter().filter(|item| item.kind == kind) {
+            // A string takes everything, here and below.
+            if last.is_none() {
+                let _ = writeln!(text, "{title}");
+            }
+            let (sign, why) = match &item.state {
+                ItemState::New => ('+', String::new()),
+                ItemState::Present => ('=', " (there already)".to_owned()),
+                ItemState::Conflict { why } => ('!', format!(" (kept as it is: {why})")),
+            };
+            let to = if last == Some(&item.to) { String::new() } else { format!(" → {}", item.to) };
+            let _ = writeln!(text, "  {sign} {}{to}{why}", item.name);
+            last = Some(&item.to);
+        }
+    }
+    if !plan.left_out.is_empty() {
+        let _ = writeln!(text, "Not taken over");
+    }
+    for left_out in &plan.left_out {
+        let _ = writeln!(text, "  - {}: {}", left_out.name, left_out.why);
+    }
+    if text.is_empty() {
+        text = format!("There is nothing to import from {}.\n", plan.agent.word());
+    }
+    text
+}
