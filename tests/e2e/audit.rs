@@ -138,6 +138,30 @@ fn session_verify_covers_what_is_resumed_copied_and_undone_and_forgets_what_is_r
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "no session is recorded\n"), "{ended:?}");
 }
 
+// promise audit.verify
+#[test]
+fn session_verify_covers_large_outputs_also_of_a_copy() {
+    let long: String = (0..3000).map(|number| format!("line {number} of a long file\n")).collect();
+    let replies = [call("read_file", json!({"path": "long.txt"})), answer("Read.")];
+    let host = Host::scripted(&replies, &["Read"]).file("long.txt", long);
+    assert_eq!(host.run().code, Some(0));
+    let output = log(&host).with_extension("outputs").join("output-1.txt");
+    assert_eq!(kinds(&host), [""; 0]);
+    let whole = fs::read(&output).expect("it is there");
+    damage(&output);
+    assert_eq!(kinds(&host), ["content_changed"]);
+    fs::remove_file(&output).expect("removed");
+    assert_eq!(kinds(&host), ["content_missing"]);
+    fs::write(&output, whole).expect("written");
+    assert_eq!(host.run_of(&["session", "fork"]).code, Some(0));
+    assert_eq!(verify(&host, &["--all"]).code, Some(0));
+    for log in host.logs() {
+        damage(&log.with_extension("outputs").join("output-1.txt"));
+    }
+    let ended = verify(&host, &["--all"]);
+    assert!(ended.code == Some(65) && ended.stdout.matches("is not what it was").count() == 2, "{ended:?}");
+}
+
 // promise audit.found
 #[test]
 fn session_verify_still_finds_a_change_after_the_session_was_resumed() {

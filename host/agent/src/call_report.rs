@@ -35,6 +35,9 @@ pub struct CallReport {
     /// The name of the file with the whole response, in the folder beside the session log, if the response was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<String>,
+    /// The BLAKE3 digest of that file, in hexadecimal digits; a log of an older host has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_digest: Option<String>,
 }
 
 impl CallReport {
@@ -52,8 +55,10 @@ impl CallReport {
             (Outcome::Success(_), Some(end)) => end_words(end),
             (_, _) => Some(summary(outcome)).filter(|summary| *summary != title).unwrap_or_default(),
         };
-        let name = response.whole.as_ref().and_then(|path| path.file_name()?.to_str());
-        Self { title, summary, failed, command: *command, printed: printed.clone(), whole: name.map(str::to_owned) }
+        let name = response.whole.as_ref().and_then(|whole| whole.path.file_name()?.to_str());
+        let (whole, whole_digest) =
+            (name.map(str::to_owned), response.whole.as_ref().map(|whole| whole.digest.clone()));
+        Self { title, summary, failed, command: *command, printed: printed.clone(), whole, whole_digest }
     }
 }
 
@@ -198,10 +203,11 @@ mod tests {
             printed: Printed::default(),
             command: None,
         };
-        let whole = Some(PathBuf::from("/home/x/session.outputs/output-3.txt"));
+        let path = PathBuf::from("/home/x/session.outputs/output-3.txt");
+        let whole = Some(host_tool::WholeText { path, digest: "ab".to_owned() });
         let report = CallReport::new(&settled, &Response { parts: Vec::new(), whole });
         let json = serde_json::to_string(&report).expect("plain data");
-        assert_eq!(json, r#"{"title":"","summary":"","whole":"output-3.txt"}"#);
+        assert_eq!(json, r#"{"title":"","summary":"","whole":"output-3.txt","whole_digest":"ab"}"#);
         assert_eq!(serde_json::from_str::<CallReport>(&json).expect("it reads what it wrote"), report);
     }
 }

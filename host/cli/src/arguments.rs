@@ -736,8 +736,9 @@ pub(crate) enum ExportFormat {
     Json,
 }
 
-const VERIFY_HELP: &str = "Verified are each byte of the log, the journal of changed files and what is kept to undo \
-them. The exit code is 65 if something was changed or cannot be verified.
+const VERIFY_HELP: &str =
+    "Verified are each byte of the log, its large outputs, the journal of changed files and what is \
+kept to undo them. The exit code is 65 if something was changed or cannot be verified.
 
 Examples:
   host session verify               # the last session of this folder

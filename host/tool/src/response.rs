@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use host_files::{create_private, make_private_folder};
 use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
 use host_text::{Ends, clip, ends};
+use host_undo::Digest;
 use serde_json::Value;
 
 use crate::{Decided, Outcome, SettledCall};
@@ -30,7 +31,16 @@ pub struct Response {
     /// The function response that answers the call, followed by the data that the tool returned.
     pub parts: Vec<Part>,
     /// The file with the whole text, if the response holds only a part of it.
-    pub whole: Option<PathBuf>,
+    pub whole: Option<WholeText>,
+}
+
+/// The file with the whole text of a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WholeText {
+    /// The file.
+    pub path: PathBuf,
+    /// The BLAKE3 digest of the text, in hexadecimal digits: by it a later change of the file is found.
+    pub digest: String,
 }
 
 /// Formats outcomes for the model.
@@ -80,12 +90,12 @@ impl Responder {
         Response { parts, whole }
     }
 
-    fn clip(&self, text: String, whole: &mut Option<PathBuf>) -> String {
+    fn clip(&self, text: String, whole: &mut Option<WholeText>) -> String {
         let Some(Ends { head, tail, left_out, all }) = ends(&text, TEXT_BUDGET) else { return text };
         let place = match self.spill.as_ref().map(|spill| spill.write(&text)) {
             Some(Ok(path)) => {
                 let place = format!("the whole text is in `{}`", path.display());
-                *whole = Some(path);
+                *whole = Some(WholeText { path, digest: Digest::of(text.as_bytes()).as_str().to_owned() });
                 place
             }
             Some(Err(error)) => format!("they are lost: the whole text could not be written to a file ({error})"),

@@ -16,6 +16,9 @@ use super::{Record, SessionError, Stored};
 /// What a resumed or copied log has in its entry, if something was wrong with it.
 const FOUND: &[u8] = b"\"found\":[";
 
+/// What the report of a call has whose response is in a file.
+const WHOLE: &[u8] = b"\"whole_digest\":\"";
+
 /// What the chain of a log says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
@@ -29,6 +32,8 @@ pub struct Verified {
     pub has_head: bool,
     /// What is wrong with it.
     pub findings: Vec<Finding>,
+    /// The files with large outputs that it names, each with the digest of what was written.
+    pub outputs: Vec<(String, String)>,
 }
 
 /// Something that is wrong with a log.
@@ -70,10 +75,13 @@ impl Stored {
 
 /// Verifies the log of this session.
 pub(super) fn verify(id: &SessionId, log: impl Read, chains: &ChainStore) -> Result<Verified, SessionError> {
-    let mut findings = Vec::new();
+    let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     let examined = chains.examine(id.as_str(), log, MAX_LINE as u64, |number, line, state| {
         if state == LineState::Intact && memchr::memmem::find(line, FOUND).is_some() {
             findings.extend(recorded(number, line));
+        }
+        if state == LineState::Intact && memchr::memmem::find(line, WHOLE).is_some() {
+            outputs.extend(output(line));
         }
     })?;
     findings.extend(examined.faults().into_iter().map(|fault| Finding { fault, when: FoundWhen::Now }));
@@ -83,7 +91,14 @@ pub(super) fn verify(id: &SessionId, log: impl Read, chains: &ChainStore) -> Res
         unchained: examined.unchained,
         has_head: examined.has_head,
         findings,
+        outputs,
     })
+}
+
+/// The file with the response of a call, and its digest.
+fn output(line: &[u8]) -> Option<(String, String)> {
+    let Record::CallSettled { report: Some(report), .. } = parse(line, false).ok()?.record else { return None };
+    report.whole.zip(report.whole_digest)
 }
 
 /// What an entry says was wrong with the log before it.

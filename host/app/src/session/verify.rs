@@ -1,13 +1,17 @@
 //! `host session verify`: whether a recorded session is as it was written, in words.
 //!
-//! Verified are each byte of the log, each byte of the journal of changed files, and each content that is kept to undo them.
-//! Deliberately not here: how a change is found (`host-files`), and large outputs beside the log, which are not covered.
+//! Verified are each byte of the log and of the large outputs beside it, each byte of the journal of changed files, and each
+//! content that is kept to undo them. Deliberately not here: how a change is found (`host-files`).
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 use host_agent::{Finding, FoundWhen, Sessions, Stored};
 use host_files::{ChainFault, ChainStore};
 use host_message::{counted, with_causes};
 use host_text::visible_line;
-use host_undo::VerifiedChanges;
+use host_undo::{Digest, VerifiedChanges};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -23,7 +27,7 @@ pub struct SessionVerdict {
     pub lines: u64,
     /// The number of lines of its journal of changed files.
     pub journal_lines: u64,
-    /// The number of kept contents that are as they were kept.
+    /// The number of kept contents and large outputs that are as they were written.
     pub kept: u64,
     /// What is wrong.
     pub problems: Vec<Problem>,
@@ -65,9 +69,9 @@ pub enum ProblemKind {
     Cut,
     /// The whole log is missing.
     Missing,
-    /// A kept content is not what it was.
+    /// A kept content, or a large output, is not what it was.
     ContentChanged,
-    /// A kept content is missing.
+    /// A kept content, or a large output, is missing.
     ContentMissing,
     /// An older host wrote it, without a chain.
     Unchained,
@@ -140,6 +144,7 @@ impl SessionVerdict {
             Err(error) => return self.add(ProblemKind::Unreadable, None, words(&error)),
         };
         self.lines = verified.lines;
+        self.take_outputs(&verified.outputs, &stored.path.with_extension("outputs"));
         for Finding { fault, when } in verified.findings {
             match when {
                 FoundWhen::Now => self.fault("the log", fault, ""),
@@ -176,12 +181,36 @@ impl SessionVerdict {
         }
     }
 
+    /// Compares the files with large outputs with the digests that the log has.
+    fn take_outputs(&mut self, outputs: &[(String, String)], folder: &Path) {
+        for (name, digest) in outputs {
+            let shown = visible_line(name);
+            // Only the host's own names are in a line that is intact; another one would lead out of the folder.
+            let path = folder.join(Path::new(name).file_name().unwrap_or_default());
+            match File::open(&path).and_then(Digest::of_reader) {
+                Ok((found, _)) if found.as_str() == digest => self.kept += 1,
+                Ok(_) => {
+                    let message = format!("the large output `{shown}` is not what it was");
+                    self.add(ProblemKind::ContentChanged, None, message);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.add(ProblemKind::ContentMissing, None, format!("the large output `{shown}` is missing"));
+                }
+                Err(error) => {
+                    let message = format!("the large output `{shown}` cannot be read: {error}");
+                    self.add(ProblemKind::Unreadable, None, message);
+                }
+            }
+        }
+    }
+
     fn take_changes(&mut self, stored: &Stored, chains: &ChainStore) {
         let verified = match VerifiedChanges::of(&stored.path.with_extension("undo"), chains) {
             Ok(verified) => verified,
             Err(error) => return self.add(ProblemKind::Unreadable, None, words(&error)),
         };
-        (self.journal_lines, self.kept) = (verified.lines, verified.kept);
+        self.journal_lines = verified.lines;
+        self.kept += verified.kept;
         for fault in verified.faults {
             self.fault("the journal of changed files", fault, "");
         }

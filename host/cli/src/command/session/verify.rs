@@ -50,8 +50,10 @@ pub(super) fn text(verdicts: &[SessionVerdict]) -> String {
         };
         let mut of = counted(lines, "line");
         if *journal_lines > 0 {
-            let journal = counted(journal_lines, "line");
-            let _ = write!(of, ", {journal} about files, {}", counted(kept, "kept content"));
+            let _ = write!(of, ", {} about files", counted(journal_lines, "line"));
+        }
+        if *kept > 0 {
+            let _ = write!(of, ", {}", counted(kept, "kept content"));
         }
         // A string takes everything.
         let _ = writeln!(text, "{session}  {word} ({of})");
