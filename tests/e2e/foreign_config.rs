@@ -121,6 +121,16 @@ fn import_of_claude_shows_a_plan_and_writes_it_with_yes() {
     // What was written is used.
     let rules = host.run_of(&["policy", "list"]);
     assert!(rules.code == Some(0) && rules.stdout.contains("npm run test"), "{rules:?}");
+    for (tool, arguments, decision) in [
+        ("shell", r#"{"command": "npm run test"}"#, "allow"),
+        ("shell", r#"{"command": "npm run test && curl x"}"#, "deny"),
+        ("shell", r#"{"command": "git push origin main"}"#, "ask"),
+        ("web_fetch", r#"{"url": "https://docs.rs/serde"}"#, "allow"),
+        ("web_fetch", r#"{"url": "https://docs.rs.example/serde"}"#, "ask"),
+    ] {
+        let checked = host.run_of(&["policy", "check", tool, arguments, "--approval-mode", "default", "--json"]);
+        assert_eq!(checked.json()["decision"], decision, "{arguments}: {checked:?}");
+    }
     let servers = host.run_of(&["mcp", "list", "--json"]);
     assert!(servers.code == Some(0) && servers.stdout.contains("github"), "{servers:?}");
 

@@ -41,6 +41,10 @@ const OF_GEMINI: &[(&str, &[&str])] = &[
     ("write_todos", &["todo"]),
 ];
 
+/// Why a permission for every command or request is not taken over.
+const EVERYTHING: &str =
+    "it allows everything; choose an approval mode instead, such as `auto`, which confines programs";
+
 /// A permission of Claude Code, such as `Bash(npm run test:*)`.
 pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>) -> Result<Rule, String> {
     if let Some(rest) = text.strip_prefix("mcp__") {
@@ -54,14 +58,11 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
             let words = command.strip_suffix(":*").or_else(|| command.strip_suffix(" *")).unwrap_or(command);
             by_command(words, decision, workspace)
         }
-        Some(domain) if name == "WebFetch" => match domain.strip_prefix("domain:") {
-            Some(domain) => {
-                let scope =
-                    Value::Table([("http".to_owned(), Value::String(format!("{domain}:443")))].into_iter().collect());
-                rule(tools, &[("scope", scope)], decision, workspace)
-            }
-            None => Err("only `domain:NAME` is known of it".to_owned()),
-        },
+        Some(domain) if name == "WebFetch" => {
+            let domain =
+                domain.strip_prefix("domain:").ok_or_else(|| "only `domain:NAME` is known of it".to_owned())?;
+            rule(tools, &[("scope", requests_to(domain, decision)?)], decision, workspace)
+        }
         Some(_) => Err(format!(
             "rules here are not about single files; {}",
             match decision {
@@ -95,9 +96,7 @@ pub(super) fn of_words(words: &[String], decision: Decision) -> Result<Rule, Str
 fn whole(tools: &[&str], decision: Decision, workspace: Option<&Path>) -> Result<Rule, String> {
     let is_wide = tools.iter().any(|tool| matches!(*tool, "shell" | "web_fetch"));
     if decision == Decision::Allow && is_wide {
-        return Err(
-            "it allows everything; choose an approval mode instead, such as `auto`, which confines programs".to_owned()
-        );
+        return Err(EVERYTHING.to_owned());
     }
     rule(tools, &[], decision, workspace)
 }
@@ -108,6 +107,23 @@ fn by_command(words: &str, decision: Decision, workspace: Option<&Path>) -> Resu
         return Err("a `*` is only known at the end of a command".to_owned());
     }
     rule(&["shell"], &[("command", Value::String(words.to_owned()))], decision, workspace)
+}
+
+/// Requests to a server: to allow them is about its public addresses with TLS, to ask or deny about any request to it.
+fn requests_to(domain: &str, decision: Decision) -> Result<Value, String> {
+    // A comma or a blank would begin another server.
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '*');
+    if domain.is_empty() || !domain.chars().all(is_name) {
+        return Err("it is not the name of a server".to_owned());
+    }
+    if decision == Decision::Allow && domain == "*" {
+        return Err(EVERYTHING.to_owned());
+    }
+    let requests = match decision {
+        Decision::Allow => format!("{domain}:443 -private"),
+        Decision::Ask | Decision::Deny => format!("* {domain}:* +private"),
+    };
+    Ok(Value::Table([("http".to_owned(), Value::String(requests))].into_iter().collect()))
 }
 
 /// The tools of an MCP server: `server__tool`, or all of `server`.
