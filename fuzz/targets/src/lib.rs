@@ -16,6 +16,7 @@ mod definition;
 mod discovery;
 mod grants;
 mod guest;
+mod instructions;
 mod manifest;
 mod model;
 mod policy;
@@ -35,6 +36,7 @@ pub use configuration::configuration;
 pub use definition::definition;
 pub use discovery::discovery;
 pub use grants::grants;
+pub use instructions::instructions;
 pub use manifest::manifest;
 pub use model::{anthropic, gemini, ollama, openai, openai_responses};
 pub use policy::policy;
@@ -62,6 +64,7 @@ pub const TARGETS: &[Target] = &[
     ("discovery", discovery),
     ("gemini", gemini),
     ("grants", grants),
+    ("instructions", instructions),
     ("lock", lock),
     ("manifest", manifest),
     ("ollama", ollama),
