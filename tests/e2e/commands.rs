@@ -142,21 +142,20 @@ fn command_line_is_asked_about_at_a_terminal() {
     assert_eq!(prompt(&host), ["Seen: seen"]);
 }
 
-// promise commands.narrow: `allowed-tools` of a command file limits the run and its own shell lines, and allows nothing.
+// promise commands.narrow: `allowed-tools` of a command file limits its run, and allows nothing.
 #[test]
-fn command_limits_its_run_and_its_lines() {
-    let host = Host::new(["run"])
-        .home_file(".claude/commands/a.md", "---\nallowed-tools: Bash(echo:*), Read\n---\nHere: !`echo yes`")
-        .home_file(".claude/commands/b.md", "---\nallowed-tools: Read\n---\nHere: !`echo yes`");
+fn command_limits_its_run_and_allows_nothing() {
+    let host = Host::new(["run"]).home_file(
+        ".claude/commands/a.md",
+        "---\nallowed-tools: Bash(git add:*)\n---\nHere: !`touch by-line; echo yes`",
+    );
     let write = call("write_file", json!({"path": "made.txt", "content": "x"}));
-    let denied = json!({"expect": {"responses": ["the command `/a` limits this run to other tools"]}, "chunks": [{"text": "Done."}]});
-    let first = json!({"expect": {"last_text": "Here: yes"}, "chunks": [write]});
+    let denied = json!({"expect": {"responses": ["the command `/a` limits this run to other tools", ""]}, "chunks": [{"text": "Done."}]});
+    let first = json!({"expect": {"last_text": "Here: yes"}, "chunks": [write, call("ls", json!({}))]});
     let ended = run(&host, &[first, denied], &["--yolo", "/a"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(!host.repository().join("made.txt").exists());
-    let ended = run(&host, &[], &["--yolo", "-c", "/b"]);
-    assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains("the command `/b` limits this run to other tools"), "{ended:?}");
+    assert!(host.repository().join("by-line").exists());
     // The list allows nothing that is asked about.
     let asked = "---\nallowed-tools: Bash(make:*)\n---\n!`make`";
     let host = host.home_file(".claude/commands/c.md", asked);

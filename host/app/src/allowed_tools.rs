@@ -1,6 +1,6 @@
 //! `allowed-tools` of a skill or a command: the tools that its run is limited to.
 //!
-//! Promises: the list grants nothing; a name that is not known leaves nothing. Names are ours, those of Claude Code and Gemini
+//! Promises: the list grants nothing; a name that is not known leaves nothing; tools that only read are left in any case. Names are ours, those of Claude Code and Gemini
 //! CLI for the same tools, and `mcp__SERVER__TOOL`. `Bash(git log:*)` limits the commands; other parentheses, such as a path
 //! behind `Edit`, are not looked at.
 //!
@@ -100,7 +100,8 @@ impl AllowedTools {
         };
         let mut tools: Vec<String> = self.allowed.iter().map(one).collect();
         tools.dedup();
-        let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
+        tools.push("tools that only read".to_owned());
+        let tools = tools.join(", ");
         let unknown = match self.unknown.as_slice() {
             [] => String::new(),
             names => format!("; there is no tool `{}`", names.join("`, `")),
@@ -173,7 +174,7 @@ mod tests {
             &["mcp__github", "Nothing"],
         );
         check(&one(""), &[], &[]);
-        assert!(AllowedTools::parse(&one(""), &|_| true).words().contains("to no tools"));
+        assert!(AllowedTools::parse(&one(""), &|_| true).words().contains("limit this run to tools that only read;"));
     }
 
     #[test]

@@ -203,3 +203,35 @@ fn acp_live_output_of_a_call_is_shown_while_it_runs() {
     std::fs::write(&fifo, "go\n").expect("it is read");
     assert_eq!(editor.response(request).expect("it ends")["stopReason"], "end_turn");
 }
+
+// promise acp.commands: An editor lists skills and command files with their sources, and sends them by their names.
+#[test]
+fn acp_lists_skills_and_command_files_and_sends_them() {
+    let host = Host::new(["acp"])
+        .home_file(
+            ".agents/skills/pdf/SKILL.md",
+            "---\nname: pdf\ndescription: Fills forms.\n---\nRead ref.md first.\n",
+        )
+        .home_file(".claude/commands/git/fix.md", "---\nargument-hint: [issue]\n---\nFix the issue $1.\n")
+        .home_file(".gemini/commands/init.toml", "prompt = 'hidden by the built-in one'");
+    let replies = [
+        json!({"expect": {"last_text": "Read ref.md first."}, "chunks": [{"text": "one"}]}),
+        json!({"expect": {"last_text": "Fix the issue 7."}, "chunks": [{"text": "two"}]}),
+        json!({"expect": {"last_text": "/none"}, "chunks": [{"text": "three"}]}),
+    ];
+    let model = script(&host, "script.jsonl", &replies);
+    let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
+    let id = editor.session();
+    for line in ["/pdf fill it", "/git:fix 7", "/none"] {
+        assert_eq!(editor.prompt(&id, line), "end_turn", "{line}");
+    }
+    assert_eq!(editor.text("agent_message_chunk"), "onetwothree");
+    let commands = editor.of_kind("available_commands_update")[0]["availableCommands"].clone();
+    let listed: Vec<_> =
+        commands.as_array().expect("commands").iter().map(|one| json!([one["name"], one["description"]])).collect();
+    assert_eq!(
+        listed[3..],
+        [json!(["git:fix", "Fix the issue $1. (user)"]), json!(["pdf", "Fills forms. (user's skill)"])]
+    );
+    assert_eq!(commands[3]["input"]["hint"], "[issue]");
+}

@@ -125,8 +125,8 @@ fn skill_limits_its_run_and_allows_nothing() {
     // In the mode that asks for nothing, the skill takes away.
     let host = Host::new(["run"]).home_file(".agents/skills/narrow/SKILL.md", &narrow);
     let replies = [
-        json!({"chunks": [activate("narrow"), write(), shell("make; touch made.txt")]}),
-        json!({"expect": {"responses": ["Only read.", denied, denied]}, "chunks": [done()]}),
+        json!({"chunks": [activate("narrow"), write(), shell("make; touch made.txt"), call("ls", json!({}))]}),
+        json!({"expect": {"responses": ["Only read.", denied, denied, ""]}, "chunks": [done()]}),
     ];
     let ended = run(&host, &replies, &["--yolo", "Go"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -141,7 +141,7 @@ fn skill_limits_its_run_and_allows_nothing() {
     let ended = run(&host, &replies, &["--yolo", "-c", "/narrow"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let said = "the skill `narrow`: its `allowed-tools` limit this run to `read_file`, `read_many_files`, `shell` with commands \
-                that begin with `make`; they allow nothing that is asked about or denied; there is no tool `Frobnicate`";
+                that begin with `make`, tools that only read; they allow nothing that is asked about or denied; there is no tool `Frobnicate`";
     assert!(ended.stderr.contains(said), "{ended:?}");
     // What the list names is not allowed by it.
     let replies = [

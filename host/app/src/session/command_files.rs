@@ -1,9 +1,9 @@
 //! Running a command that is a file: its shell lines pass the gate like calls of the model, its files are read with the grants
 //! of the tools, and the result is a prompt of the user.
 //!
-//! Promises: a shell line runs only as a call of the tool `shell` that a rule, a grant or the user allowed, within the file's
-//! `allowed-tools`, and is recorded before it runs; a line that is denied keeps the whole command from being sent; what a line
-//! prints attaches and runs nothing.
+//! Promises: a shell line runs only as a call of the tool `shell` that a rule, a grant or the user allowed, and is recorded
+//! before it runs; a line that is denied keeps the whole command from being sent; what a line prints attaches and runs
+//! nothing; `allowed-tools` limit the run that follows, and allow nothing.
 //!
 //! Deliberately not here: what the files say (`crate::slash_commands`).
 
@@ -52,15 +52,8 @@ impl Session {
             return Err(Failure::input("the words behind the command are not text"));
         }
         let mut notes = Vec::new();
-        // The limits of the last prompt end here, those of this one begin.
+        // The limits of the last prompt end here. Those of this one are about the model: its author wrote the lines, too.
         self.conversation.gate.widen();
-        if let Some(written) = &command.file.allowed_tools {
-            let tools: Vec<&str> = self.app.plugins.iter().flat_map(LoadedPlugin::tools).collect();
-            let allowed = AllowedTools::parse(written, &|name| tools.contains(&name));
-            let by = format!("the command `/{}`", command.name);
-            notes.push(format!("{by}: {}", allowed.words()));
-            self.conversation.gate.narrow(allowed.narrowing(by));
-        }
         let words = Words(words);
         let template = &command.file.template;
         let (mut text, mut outputs) = (String::new(), Vec::new());
@@ -95,6 +88,13 @@ impl Session {
             filled.push_str(part);
         }
         notes.extend(attached.notes);
+        if let Some(written) = &command.file.allowed_tools {
+            let tools: Vec<&str> = self.app.plugins.iter().flat_map(LoadedPlugin::tools).collect();
+            let allowed = AllowedTools::parse(written, &|name| tools.contains(&name));
+            let by = format!("the command `/{}`", command.name);
+            notes.push(format!("{by}: {}", allowed.words()));
+            self.conversation.gate.narrow(allowed.narrowing(by));
+        }
         let model = command.file.model.clone();
         Ok(Attached { prompt: filled, parts: attached.parts, notes, keeps_limits: true, model })
     }

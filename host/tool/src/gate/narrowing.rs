@@ -1,8 +1,8 @@
 //! Limits on the calls of a run that a skill or a command file sets: `allowed-tools`.
 //!
 //! Promises: a limit only takes away. A call that is outside of one limit is denied, whatever a rule, a grant or an answer
-//! allows; a call within all of them is decided as if there were none. The agent's own tools, which touch nothing, are
-//! outside of every limit.
+//! allows; a call within all of them is decided as if there were none. Limits are about calls that change something, run
+//! programs or reach a server: what only reads, and the agent's own tools, which touch nothing, need not be in a list.
 //!
 //! Deliberately not here: how the limits are written, and when they begin and end.
 
@@ -67,7 +67,7 @@ impl Gate {
 
     /// Returns the verdict, or a denial if a limit does not leave the call.
     pub(super) fn narrowed(&self, verdict: Verdict, call: &FunctionCall, intent: &Intent) -> Verdict {
-        if intent.origin.is_none() {
+        if intent.origin.is_none() || intent.touches.le(&intent.touches.reading()) {
             return verdict;
         }
         let narrowed = self.shared.narrowed.read().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use host_capability::{Grants, PluginName};
+    use host_capability::{Grants, PluginName, Scope};
     use host_message::CallId;
     use serde_json::Map;
 
@@ -104,7 +104,8 @@ mod tests {
         Intent {
             confirmation: line.map(exec),
             origin: Some(Origin { plugin: PluginName::new("p"), digest: "d".to_owned() }),
-            touches: Grants::none(),
+            touches: Grants::none()
+                .with(Scope::parse_absolute(host_capability::Capability::FsWrite, "*").expect("a scope")),
             ..Intent::default()
         }
     }
@@ -128,10 +129,10 @@ mod tests {
         };
         gate.narrow(Narrowing {
             by: "the skill `a`".to_owned(),
-            allowed: vec![allowed("read_file", &[]), allowed("shell", &["git", "log"])],
+            allowed: vec![allowed("write_file", &[]), allowed("shell", &["git", "log"])],
         });
         for (tool, line, left) in [
-            ("read_file", None, true),
+            ("write_file", None, true),
             ("edit", None, false),
             ("shell", Some("git log -3"), true),
             ("shell", Some("git log && git log -p"), true),
@@ -149,14 +150,18 @@ mod tests {
         }
         let own = Intent { origin: None, ..intent(None) };
         assert_eq!(gate.narrowed(verdict(Decision::Allow), &call("ask_user"), &own).decision, Decision::Allow);
+        let reading = Intent { touches: intent(None).touches.reading(), ..intent(None) };
+        for before in [Decision::Allow, Decision::Ask, Decision::Deny] {
+            assert_eq!(gate.narrowed(verdict(before), &call("read_file"), &reading).decision, before);
+        }
         gate.narrow(Narrowing { by: "the skill `b`".to_owned(), allowed: vec![allowed("edit", &[])] });
-        assert_eq!(decided("read_file", None, Decision::Allow), Decision::Deny, "both limits hold");
+        assert_eq!(decided("write_file", None, Decision::Allow), Decision::Deny, "both limits hold");
         let other = gate.for_agent("x", &host_message::AgentId::new("x"));
         assert_eq!(
-            other.narrowed(verdict(Decision::Allow), &call("read_file"), &intent(None)).decision,
+            other.narrowed(verdict(Decision::Allow), &call("write_file"), &intent(None)).decision,
             Decision::Deny
         );
         gate.widen();
-        assert_eq!(decided("read_file", None, Decision::Allow), Decision::Allow);
+        assert_eq!(decided("write_file", None, Decision::Allow), Decision::Allow);
     }
 }
