@@ -4,6 +4,7 @@ mod again;
 mod cancel;
 mod compression;
 mod ends;
+mod joined;
 mod loops;
 mod record;
 mod recovery;
