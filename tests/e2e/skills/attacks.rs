@@ -83,3 +83,21 @@ fn skill_of_the_user_within_the_workspace_needs_trust() {
     assert!(ended.stderr.contains("is not trusted and is ignored"), "{ended:?}");
     assert!(!system(&host).contains("# Skills"));
 }
+
+// promise skills.workspace: Instructions of the user that tools may change, since they lie in the workspace, are not used.
+#[test]
+fn skill_and_command_of_the_user_that_tools_may_change_are_not_used() {
+    let host = of_user(Host::new(["run"]))
+        .home_file(".claude/commands/sub/mine.md", "Mine")
+        .home_file(".agents/skills/other/SKILL.md", skill("other", "Another.", "", "x"));
+    for (folder, notice) in [
+        (".agents/skills/pdf", "the skill `pdf` (user) is not used: it lies in the folder to work in"),
+        (".claude/commands/sub", "the command `/sub:mine` (user) is not used: it lies in the folder to work in"),
+    ] {
+        let folder = host.home().join(folder);
+        let ended =
+            run(&host, &[json!({"chunks": [done()]})], &["--any-folder", "-C", folder.to_str().expect("text"), "Go"]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(ended.stderr.matches(notice).count(), 1, "{ended:?}");
+    }
+}

@@ -29,6 +29,9 @@ const MAX_ENTRIES: usize = 1024;
 /// The right of every user to write, in the mode of a file. The user's own group may have it, as many systems set it.
 const OPEN_TO_ALL: u32 = 0o002;
 
+/// Why a file of the user in the workspace is not used.
+pub(crate) const IN_WORKSPACE: &str = "it lies in the folder to work in, where tools may change it";
+
 /// Where a skill comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkillOrigin {
@@ -95,7 +98,7 @@ pub fn find(
         // Without the folder there is nothing in it.
         let Ok(folder) = fs::canonicalize(folder) else { continue };
         if !folder.starts_with(workspace) {
-            found.extend(of_user(&folder));
+            found.extend(of_user(&folder, workspace));
         }
     }
     for plugin in plugins {
@@ -163,7 +166,7 @@ fn of_plugin(plugin: Brought<'_>, unpacked: &Path) -> Vec<FoundSkill> {
     plugin.texts(FileKind::Skill).into_iter().filter_map(skill).collect()
 }
 
-fn of_user(folder: &Path) -> Vec<FoundSkill> {
+fn of_user(folder: &Path, workspace: &Path) -> Vec<FoundSkill> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
         entries.take(MAX_ENTRIES).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
@@ -173,7 +176,7 @@ fn of_user(folder: &Path) -> Vec<FoundSkill> {
         let folder = fs::canonicalize(folder.join(&name)).ok()?;
         let path = folder.join(SKILL_FILE);
         path.symlink_metadata().is_ok().then(|| {
-            let text = read(&path);
+            let text = if folder.starts_with(workspace) { Err(IN_WORKSPACE.to_owned()) } else { read(&path) };
             FoundSkill { name, folder, origin: SkillOrigin::User, text }
         })
     };

@@ -17,7 +17,7 @@ use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::project::ProjectFile;
 use crate::project::contents::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
-use crate::skills::sources::read_own;
+use crate::skills::sources::{IN_WORKSPACE, read_own};
 
 /// The most entries of a folder of commands that are looked at. Protects the start from a folder without end.
 const MAX_ENTRIES: usize = 1024;
@@ -118,7 +118,7 @@ pub fn find(
         if !folder.starts_with(workspace) {
             let mut paths = Vec::new();
             list(&folder, format, COMMAND_DEPTH, &mut paths);
-            found.extend(paths.into_iter().filter_map(|path| of_user(path, &folder, format)));
+            found.extend(paths.into_iter().filter_map(|path| of_user(path, &folder, format, workspace)));
         }
     }
     found.extend(plugins.iter().flat_map(|plugin| plugin.texts(FileKind::Command)).filter_map(of_plugin));
@@ -143,14 +143,14 @@ fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option
     Some(FoundCommand { name: name(&file.path, above)?, path: file.path.clone(), source, text })
 }
 
-fn of_user(path: PathBuf, above: &Path, format: CommandFormat) -> Option<FoundCommand> {
-    let text = read_own(&path, MAX_COMMAND_FILE, || format!("it is over the limit of {MAX_COMMAND_FILE} bytes"));
-    Some(FoundCommand {
-        name: name(&path, above)?,
-        path,
-        source: CommandSource { owner: CommandOwner::User, format },
-        text,
-    })
+fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path) -> Option<FoundCommand> {
+    let text = match fs::canonicalize(&path) {
+        Ok(real) if real.starts_with(workspace) => Err(IN_WORKSPACE.to_owned()),
+        Ok(_) | Err(_) => {
+            read_own(&path, MAX_COMMAND_FILE, || format!("it is over the limit of {MAX_COMMAND_FILE} bytes"))
+        }
+    };
+    Some(FoundCommand { name: name(&path, above)?, path, source: CommandSource { owner: CommandOwner::User, format }, text })
 }
 
 /// The name of a command by its file: `git/commit.md` is `git:commit`.
