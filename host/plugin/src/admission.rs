@@ -130,10 +130,12 @@ pub enum AdmissionError {
     #[error(transparent)]
     Ungranted(#[from] Denied),
     /// It does not export the interface that the host calls.
-    #[error("`{plugin}` does not export `host:tool/tool@{CONTRACT}`: {why}")]
-    NoTool {
+    #[error("`{plugin}` does not export `{wanted}@{CONTRACT}`: {why}")]
+    NoExport {
         /// The plugin.
         plugin: PluginName,
+        /// The interface.
+        wanted: &'static str,
         /// What it exports instead.
         why: String,
     },
@@ -145,6 +147,28 @@ pub enum AdmissionError {
 ///
 /// If the bytes are not a component, are too many, import an unknown interface, or export no tool.
 pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
+    exporting("host:tool/tool", plugin, bytes)
+}
+
+/// Reads the imports of a component that is a hook. It may import nothing but what reaches nothing.
+///
+/// # Errors
+///
+/// As [`imports`]; if it imports a capability, or does not export what a hook exports.
+pub fn imports_of_hook(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
+    let found = exporting("host:hook/handler", plugin, bytes)?;
+    match found.names.iter().find(|name| capability(name).is_some()) {
+        Some(interface) => Err(AdmissionError::Unknown {
+            plugin: plugin.clone(),
+            interface: interface.clone(),
+            why: "a hook gets no capability".to_owned(),
+        }),
+        None => Ok(found),
+    }
+}
+
+/// Reads the imports of a component that has to export this interface.
+fn exporting(wanted: &'static str, plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
     }
@@ -177,16 +201,15 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
         found.names.push(name);
     }
 
-    let speaks = exports
-        .iter()
-        .any(|name| split(name).is_some_and(|(path, v)| path == "host:tool/tool" && compatible(&v, &CONTRACT)));
+    let speaks =
+        exports.iter().any(|name| split(name).is_some_and(|(path, v)| path == wanted && compatible(&v, &CONTRACT)));
     if !speaks {
-        let why = match exports.iter().find(|name| name.starts_with("host:tool/tool")) {
+        let why = match exports.iter().find(|name| name.starts_with(wanted)) {
             Some(other) => format!("it exports `{other}`, made for another version of the host"),
             None if exports.is_empty() => "it exports nothing".to_owned(),
             None => format!("it exports `{}`", exports.join("`, `")),
         };
-        return Err(AdmissionError::NoTool { plugin: plugin.clone(), why });
+        return Err(AdmissionError::NoExport { plugin: plugin.clone(), wanted, why });
     }
     Ok(found)
 }
@@ -265,7 +288,7 @@ fn classify(name: &str) -> Result<Import, String> {
         return Err("a plugin imports interfaces by package, name and version".to_owned());
     };
     let (known, ours) = match path.split_once('/') {
-        Some(("host:tool", "context" | "types" | "background")) | Some(("host:cap", "types")) => {
+        Some(("host:tool", "context" | "types" | "background")) | Some(("host:cap" | "host:hook", "types")) => {
             (Import::Free, &CONTRACT)
         }
         Some(("host:cap", capability)) => match capability.parse::<Capability>() {

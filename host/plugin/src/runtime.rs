@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use host_capability::{Capability, CapabilitySet, Denied, Grants};
+use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
 use host_message::{CallId, Output, ToolName};
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
@@ -70,8 +70,8 @@ pub struct Runtime {
     cache: OnceLock<Option<Cache>>,
     cache_folder: Option<PathBuf>,
     linkers: Mutex<Linkers>,
-    running: Semaphore,
-    limits: Limits,
+    pub(crate) running: Semaphore,
+    pub(crate) limits: Limits,
     shared: Arc<Shared>,
 }
 
@@ -328,9 +328,41 @@ impl Runtime {
         let pre = self.linked(plugin, imports, linked).await?;
         // The semaphore is never closed, so waiting for it only ends with a permit.
         let _running = self.running.acquire().await.ok();
+        let mut store = self.store(plugin.name(), invocation, grants)?;
+        let work = async {
+            let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
+                // A start function can trap like any other code of the guest.
+                if error.downcast_ref::<wasmtime::Trap>().is_some() {
+                    Failed::Guest(error)
+                } else {
+                    Failed::Start(error)
+                }
+            })?;
+            guest(&instance, &mut store).await.map_err(Failed::Guest)
+        };
+        match tokio::time::timeout(limit, work).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(Failed::Start(error))) => {
+                Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
+            }
+            Ok(Err(Failed::Guest(error))) => match denied(plugin, linked.missing, &error) {
+                Some(denied) => Err(denied.into()),
+                None => Err(explain(tool, error, store.into_data())),
+            },
+            Err(_) => Err(CallError::TimedOut { tool, limit }),
+        }
+    }
+
+    /// Creates the store of one call, with its limits.
+    pub(crate) fn store(
+        &self,
+        plugin: &PluginName,
+        invocation: Invocation,
+        grants: Arc<Grants>,
+    ) -> Result<Store<CallState>, RuntimeError> {
         let (engine, _, ticker) = self.engine()?;
         let state = CallState {
-            plugin: plugin.name().clone(),
+            plugin: plugin.clone(),
             grants,
             shown: PreviewGuard::new(invocation.shown),
             workspace: invocation.workspace,
@@ -362,29 +394,7 @@ impl Runtime {
         store.epoch_deadline_async_yield_and_update(1);
         store.set_hostcall_fuel(HOST_CALL_FUEL);
         store.set_max_component_handles(MAX_HANDLES);
-
-        let work = async {
-            let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
-                // A start function can trap like any other code of the guest.
-                if error.downcast_ref::<wasmtime::Trap>().is_some() {
-                    Failed::Guest(error)
-                } else {
-                    Failed::Start(error)
-                }
-            })?;
-            guest(&instance, &mut store).await.map_err(Failed::Guest)
-        };
-        match tokio::time::timeout(limit, work).await {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(Failed::Start(error))) => {
-                Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
-            }
-            Ok(Err(Failed::Guest(error))) => match denied(plugin, linked.missing, &error) {
-                Some(denied) => Err(denied.into()),
-                None => Err(explain(tool, error, store.into_data())),
-            },
-            Err(_) => Err(CallError::TimedOut { tool, limit }),
-        }
+        Ok(store)
     }
 
     async fn linked(
@@ -433,7 +443,7 @@ impl Runtime {
     }
 
     /// Returns the linker that contains these capabilities, what is always linked, and nothing else.
-    fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
+    pub(crate) fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
         if let Some(linker) = lock(&self.linkers).get(&(granted, wasi)) {
             return Ok(Arc::clone(linker));
         }
@@ -459,7 +469,7 @@ impl Runtime {
         Ok(linker)
     }
 
-    async fn compiled<'a>(&self, plugin: &'a Plugin) -> Result<&'a Component, RuntimeError> {
+    pub(crate) async fn compiled<'a>(&self, plugin: &'a Plugin) -> Result<&'a Component, RuntimeError> {
         let (engine, ..) = self.engine()?;
         let cache = self.cache();
         plugin
