@@ -1,6 +1,7 @@
 //! Hooks, the real binary: programs that are asked about calls, prompts and ends, and what they cannot do.
 
 mod attacks;
+mod components;
 mod events;
 mod files;
 

@@ -8,6 +8,7 @@
 //! (`host-plugin`).
 
 mod answer;
+mod component;
 mod file;
 mod input;
 mod matcher;
@@ -17,11 +18,12 @@ mod session;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use host_capability::{Resources, Scope};
+use host_capability::{PluginName, Resources, Scope};
 use host_files::{Access, check};
-use host_plugin::Digest;
+use host_plugin::{Digest, HookComponent, MAX_COMPONENT};
 use host_process::ConfineMode;
 use host_text::{exact, one_line};
 use host_tool::HookEvent;
@@ -57,8 +59,7 @@ pub(crate) struct Hook {
     matcher: Matcher,
     /// What it is called in messages, safe to show.
     name: String,
-    /// The program and its arguments.
-    argv: Vec<String>,
+    runs: Runs,
     limit: Duration,
     convention: Convention,
     /// The file that it comes from.
@@ -70,10 +71,19 @@ pub(crate) struct Hook {
     reads: Vec<PathBuf>,
 }
 
+/// What a hook runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Runs {
+    /// A program with its arguments.
+    Program(Vec<String>),
+    /// A component, and the file that it is read from.
+    Component(PathBuf, Arc<HookComponent>),
+}
+
 /// All hooks.
 #[derive(Debug, Default)]
 pub struct HookSet {
-    hooks: Vec<std::sync::Arc<Hook>>,
+    hooks: Vec<Arc<Hook>>,
     /// What confined ones may use besides.
     resources: Resources,
     confine: ConfineMode,
@@ -147,8 +157,14 @@ impl HookSet {
         let (own, _) = Configuration::path(sources.environment, sources.folders);
         for event in HookEvent::ALL {
             for hook in config.of(event) {
+                let component = component_of(hook, sources)?;
                 let hook = of_config(event, hook).map_err(|why| invalid(&own, &why))?;
                 set.add(hook, Convention::Host, &own, false, sources);
+                if let (Some(runs), Some(last)) = (component, set.hooks.last_mut().and_then(Arc::get_mut)) {
+                    last.name =
+                        if last.name.is_empty() { host_text::excerpt(&runs.line(), 60) } else { last.name.clone() };
+                    last.runs = runs;
+                }
             }
         }
         let beside = sources.folders.configuration.join(OWN_FILE);
@@ -255,7 +271,7 @@ impl HookSet {
             event,
             matcher,
             name,
-            argv,
+            runs: Runs::Program(argv),
             limit,
             convention,
             source: source.to_owned(),
@@ -263,14 +279,33 @@ impl HookSet {
             programs,
             reads,
         };
-        self.hooks.push(std::sync::Arc::new(hook));
+        self.hooks.push(Arc::new(hook));
     }
 }
 
 impl Hook {
     /// Returns what runs as a line.
     fn line(&self) -> String {
-        line_of(&self.argv)
+        self.runs.line()
+    }
+}
+
+impl Runs {
+    /// Returns what runs as a line.
+    fn line(&self) -> String {
+        match self {
+            Self::Program(argv) => line_of(argv),
+            Self::Component(path, _) => path.display().to_string(),
+        }
+    }
+
+    /// Whether this is the same program, or the same component.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Program(one), Self::Program(other)) => one == other,
+            (Self::Component(_, one), Self::Component(_, other)) => one.digest() == other.digest(),
+            (Self::Program(_), Self::Component(..)) | (Self::Component(..), Self::Program(_)) => false,
+        }
     }
 }
 
@@ -298,6 +333,24 @@ fn of_config(event: HookEvent, hook: &HookConfig) -> Result<FileHook, String> {
         argv: vec!["sh".to_owned(), "-c".to_owned(), line],
         limit: Duration::from_secs(seconds).min(host_plugin::MAX_HOOK_TIME),
     })
+}
+
+/// The component of a hook, if it is one.
+fn component_of(hook: &HookConfig, sources: &HookSources<'_>) -> Result<Option<Runs>, Failure> {
+    let Some(file) = &hook.component else { return Ok(None) };
+    let path = absolute(file, "hooks", sources.environment)?;
+    let unusable = |why: String| {
+        Failure::configuration(format!("the hook `{}` cannot be used", shown(&path))).cause(why).help(
+            "`component` names a component that exports `host:hook/handler`; docs/hooks.md shows how to build one",
+        )
+    };
+    let about = std::fs::metadata(&path).map_err(|error| unusable(error.to_string()))?;
+    check(&about, Access::Write).map_err(|how| unusable(how.to_string()))?;
+    let bytes = host_files::read_file(&path, MAX_COMPONENT as u64).map_err(|error| unusable(error.to_string()))?;
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let component = HookComponent::new(PluginName::new(host_text::excerpt(&name, 60)), bytes)
+        .map_err(|error| unusable(error.to_string()))?;
+    Ok(Some(Runs::Component(path, Arc::new(component))))
 }
 
 /// The file of another agent in this home, and whose names its hooks use.

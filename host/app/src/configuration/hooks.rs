@@ -1,4 +1,4 @@
-//! `[hooks]`: programs that are asked about calls, prompts and ends, and whose files of other agents are used.
+//! `[hooks]`: programs and components that are asked about calls, prompts and ends, and whose files of other agents are used.
 //!
 //! Deliberately not here: files with hooks (`crate::hooks`), and running them.
 
@@ -68,7 +68,9 @@ pub struct HookConfig {
     pub matcher: Option<String>,
     /// The line of the shell that runs.
     pub command: Option<String>,
-    /// What it is called in messages; the line if it is not set.
+    /// The file of a component that is asked instead: an absolute path, or one that begins with `~/`.
+    pub component: Option<PathBuf>,
+    /// What it is called in messages; the line or the file if it is not set.
     pub name: Option<String>,
     /// How long it may take.
     #[schemars(extend("default" = HOOK_SECONDS))]
@@ -108,10 +110,13 @@ impl HooksConfig {
     pub(super) fn check(&self, file: &Path) -> Result<(), Failure> {
         for event in HookEvent::ALL {
             for hook in self.of(event) {
-                if hook.command.as_deref().is_none_or(|line| line.trim().is_empty()) {
+                let has_line = hook.command.as_deref().is_some_and(|line| !line.trim().is_empty());
+                if has_line == hook.component.is_some() {
+                    let has =
+                        if has_line { "both `command` and `component`" } else { "no `command` and no `component`" };
                     return Err(Failure::configuration(format!("invalid configuration `{}`", file.display()))
-                        .cause(format!("a hook of `[[hooks.{}]]` has no `command`", event.name()))
-                        .help("write the line of the shell that runs"));
+                        .cause(format!("a hook of `[[hooks.{}]]` has {has}", event.name()))
+                        .help("write the line of the shell that runs, or the file of a component"));
                 }
             }
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::names::Convention;
 
 /// The most characters of a call's output that a hook reads. Protects memory and the pipe.
-const MAX_RESPONSE: usize = 100_000;
+pub(super) const MAX_RESPONSE: usize = 100_000;
 
 /// What all hooks of a session read.
 #[derive(Clone, Debug)]
@@ -96,8 +96,8 @@ fn mode(convention: Convention, mode: ApprovalMode) -> &'static str {
     }
 }
 
-/// Returns the result of a call.
-fn response(convention: Convention, sent: &Map<String, Value>, outcome: &Outcome) -> Value {
+/// Returns the text of a call's result, and its error.
+pub(super) fn result(outcome: &Outcome) -> (String, Option<String>) {
     let (text, error) = match outcome {
         Outcome::Success(output) => {
             let texts = output.content.iter().filter_map(|part| match part {
@@ -112,7 +112,12 @@ fn response(convention: Convention, sent: &Map<String, Value>, outcome: &Outcome
         Outcome::Error(failure) => (String::new(), Some(failure.message.clone())),
         Outcome::Cancelled { reason, partial } => (partial.clone().unwrap_or_default(), Some(reason.clone())),
     };
-    let (text, error) = (clip(&text, MAX_RESPONSE), error.map(|error| clip(&error, MAX_RESPONSE).into_owned()));
+    (clip(&text, MAX_RESPONSE).into_owned(), error.map(|error| clip(&error, MAX_RESPONSE).into_owned()))
+}
+
+/// Returns the result of a call.
+fn response(convention: Convention, sent: &Map<String, Value>, outcome: &Outcome) -> Value {
+    let (text, error) = result(outcome);
     match convention {
         Convention::Gemini => match error {
             Some(error) => json!({"llmContent": text, "returnDisplay": text, "error": {"message": error}}),

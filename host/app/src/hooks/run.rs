@@ -2,8 +2,10 @@
 //!
 //! Deliberately not here: which hooks are asked, and what their answers are together (`session`).
 
+use std::sync::Arc;
+
 use host_capability::Resources;
-use host_plugin::{HookCommand, Runtime};
+use host_plugin::{HookCommand, HookComponent, HookQuestion, Runtime};
 use host_process::ConfineMode;
 use host_text::exact;
 use host_tool::{ApprovalMode, HookAsker, HookEvent, HookInput};
@@ -12,11 +14,11 @@ use serde_json::{Map, Value};
 
 use super::answer::{Said, of_program};
 use super::input::{HookPlace, written};
-use super::{Hook, digest};
+use super::{Hook, Runs, component, digest};
 
 /// What all hooks of a session run with.
 pub(super) struct Surroundings {
-    pub(super) runtime: std::sync::Arc<Runtime>,
+    pub(super) runtime: Arc<Runtime>,
     pub(super) place: HookPlace,
     pub(super) resources: Resources,
     pub(super) confine: ConfineMode,
@@ -50,15 +52,21 @@ impl Surroundings {
 }
 
 /// A hook with what it reads: all that is needed to run it.
-pub(super) struct Prepared {
-    command: HookCommand,
-    input: Value,
+pub(super) enum Prepared {
+    Program(Box<HookCommand>, Value),
+    Component(Arc<HookComponent>, HookQuestion),
 }
 
 impl Hook {
     /// Prepares it for an event.
     pub(super) fn prepare(&self, around: &Surroundings, asker: &HookAsker<'_>, input: &HookInput<'_>) -> Prepared {
         let place = &around.place;
+        let argv = match &self.runs {
+            Runs::Program(argv) => argv,
+            Runs::Component(_, component) => {
+                return Prepared::Component(Arc::clone(component), component::question(asker, input, place));
+            }
+        };
         let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let (project, workspace) = (text(&place.project), text(&place.workspace));
         let mut resources = around.resources.clone();
@@ -75,9 +83,9 @@ impl Hook {
             names.iter().fold(word.clone(), |word, name| word.replace(name, &project))
         };
         // A shell fills them in by itself, within its quotes.
-        let is_line = self.argv.first().is_some_and(|program| program == "sh");
+        let is_line = argv.first().is_some_and(|program| program == "sh");
         let command = HookCommand {
-            argv: if is_line { self.argv.clone() } else { self.argv.iter().map(filled).collect() },
+            argv: if is_line { argv.clone() } else { argv.iter().map(filled).collect() },
             directory: place.workspace.clone(),
             environment: environment.map(|(name, value)| (name.to_owned(), value.clone())).into(),
             resources,
@@ -86,12 +94,18 @@ impl Hook {
             limit: self.limit,
             changes: around.changes(input),
         };
-        Prepared { command, input: written(self.convention, asker, input, place) }
+        Prepared::Program(Box::new(command), written(self.convention, asker, input, place))
     }
 
     /// Runs it to its end. The error says why it failed. Dropping the future ends it.
     pub(super) async fn ask(&self, prepared: Prepared, runtime: &Runtime) -> Result<Said, String> {
-        let Prepared { command, input } = prepared;
+        let (command, input) = match prepared {
+            Prepared::Program(command, input) => (command, input),
+            Prepared::Component(component, question) => {
+                let reply = runtime.ask_hook(&component, question, self.limit).await?;
+                return component::said(reply, self.event);
+            }
+        };
         let programs = self.programs.clone();
         let changed = tokio::task::spawn_blocking(move || {
             programs.into_iter().find(|(path, before)| digest(path).as_ref() != Some(before)).map(|(path, _)| path)

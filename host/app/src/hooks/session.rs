@@ -98,7 +98,7 @@ impl SessionHooks {
         };
         let mut found: Vec<&Arc<Hook>> = Vec::new();
         for hook in self.hooks.iter().filter(|hook| hook.event == event) {
-            let is_same = |other: &&Arc<Hook>| (&other.argv, other.convention) == (&hook.argv, hook.convention);
+            let is_same = |other: &&Arc<Hook>| other.convention == hook.convention && other.runs.is_same(&hook.runs);
             if (names.is_empty() || hook.matcher.matches(&names)) && !found.iter().any(is_same) {
                 found.push(hook);
             }

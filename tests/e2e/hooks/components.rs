@@ -1,0 +1,72 @@
+//! Hooks that are components: the example checks each call, and a component that misbehaves denies and harms nothing.
+
+use host_tests::guest;
+use host_tests::host::Host;
+use serde_json::{Value, json};
+
+use super::{answer, call, result};
+
+/// A run of one call in the mode that allows everything, with the example in front of it.
+fn guarded(name: &str, arguments: Value) -> Host {
+    let replies = [call(name, arguments), answer("Done.")];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "--output-format", "stream-json", "Go"])
+        .home_file("safety.wasm", guest("safety").component());
+    host.configured("[[hooks.PreToolUse]]\ncomponent = \"~/safety.wasm\"\nname = \"safety\"\n")
+}
+
+// promise hooks.component: A hook can be a component that imports nothing: it sees each call and decides as a program does.
+#[test]
+fn hook_component_checks_each_call() {
+    let host = guarded("shell", json!({"command": "rm -rf build"}));
+    let ended = host.run();
+    let output = result(&ended)["output"].as_str().expect("text").to_owned();
+    assert_eq!(
+        output, "`shell` was not run: the hook `safety` denied it: `rm -rf` destroys what cannot be restored",
+        "{ended:?}"
+    );
+    let host = guarded("shell", json!({"command": "echo fine > new.txt"}));
+    assert_eq!(result(&host.run())["status"], "success");
+    // Nobody can be asked here.
+    let host = guarded("read_file", json!({"path": ".env"})).file(".env", "TOKEN=x");
+    let output = result(&host.run())["output"].as_str().expect("text").to_owned();
+    assert!(output.contains("the hook `safety` asks for your approval: `.env` may hold secrets"), "{output}");
+    let listed = host.run_of(&["hooks", "list"]);
+    assert!(listed.stdout.contains("PreToolUse *: ") && listed.stdout.contains("safety.wasm"), "{listed:?}");
+}
+
+// promise hooks.closed
+#[test]
+fn hook_component_that_misbehaves_denies() {
+    for (word, why) in [
+        ("trap", "it crashed"),
+        ("spin", "it took too long"),
+        ("eat", "it needs more memory"),
+        ("fail", "it says that it failed"),
+        ("change", "its arguments are not JSON"),
+    ] {
+        let host = guarded("shell", json!({"command": format!("echo 'misbehave: {word}' > new.txt")}));
+        let limits =
+            "[limits]\ncall_seconds = 1\n[[hooks.PreToolUse]]\ncomponent = \"~/safety.wasm\"\nname = \"safety\"\n";
+        let ended = host.configured(limits).run();
+        let output = result(&ended)["output"].as_str().expect("text").to_owned();
+        assert!(output.contains("it failed, so that this is denied") && output.contains(why), "{word}: {output}");
+    }
+}
+
+#[test]
+fn hook_component_that_imports_a_capability_or_is_none_is_not_used() {
+    for (bytes, why) in [
+        (guest("counts").component().to_vec(), "does not export `host:hook/handler@0.1.0`"),
+        (b"\0asm\x01\0\0\0".to_vec(), "core module"),
+        (b"#!/bin/sh\n".to_vec(), "is not a component"),
+    ] {
+        let host = guarded("ls", json!({})).home_file("safety.wasm", bytes);
+        let ended = host.run();
+        assert!(ended.code == Some(52) && ended.stderr.contains(why), "{ended:?}");
+    }
+    let ended = guarded("ls", json!({})).configured("[[hooks.Stop]]\ncomponent = \"~/none.wasm\"\n").run();
+    assert!(ended.code == Some(52) && ended.stderr.contains("none.wasm"), "{ended:?}");
+    let both = "[[hooks.Stop]]\ncomponent = \"~/safety.wasm\"\ncommand = \"true\"\n";
+    let ended = guarded("ls", json!({})).configured(both).run();
+    assert!(ended.code == Some(52) && ended.stderr.contains("both `command` and `component`"), "{ended:?}");
+}
