@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host_app::skills::{FoundSkill, SkillOrigin, Skills};
 use host_app::slash_commands::sources::CommandFormat;
-use host_app::slash_commands::{CommandSource, FoundCommand, SlashCommands};
+use host_app::slash_commands::{CommandOwner, CommandSource, FoundCommand, SlashCommands};
 
 /// What the model and the user read of a file before it is used stays on its line and controls no terminal, whether the
 /// file is valid or not.
@@ -23,7 +23,7 @@ pub fn instructions(data: &[u8]) {
     let command = |name: &str, format| FoundCommand {
         name: name.to_owned(),
         path: path.clone(),
-        source: CommandSource { is_project: true, format },
+        source: CommandSource { owner: CommandOwner::Project, format },
         text: Ok(text.clone()),
     };
     let commands = SlashCommands::read(vec![

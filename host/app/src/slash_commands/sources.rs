@@ -150,7 +150,12 @@ fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path)
             read_own(&path, MAX_COMMAND_FILE, || format!("it is over the limit of {MAX_COMMAND_FILE} bytes"))
         }
     };
-    Some(FoundCommand { name: name(&path, above)?, path, source: CommandSource { owner: CommandOwner::User, format }, text })
+    Some(FoundCommand {
+        name: name(&path, above)?,
+        path,
+        source: CommandSource { owner: CommandOwner::User, format },
+        text,
+    })
 }
 
 /// The name of a command by its file: `git/commit.md` is `git:commit`.
