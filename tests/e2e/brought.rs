@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use host_bundle::Bundle;
+use host_tests::guest;
 use host_tests::host::{Ended, Host};
 use serde_json::{Value, json};
 
@@ -188,4 +189,40 @@ fn skill_of_a_bundle_is_activated_with_the_files_that_were_signed() {
         .expect("written");
     let ended = run("/greet you");
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Hello.\n"), "{ended:?}");
+}
+
+// promise bundle.hook: A hook of an installed bundle is agreed to with the rest, and sees each call.
+#[test]
+fn hook_of_a_bundle_guards_calls() {
+    let (host, acme) = (Host::new(["run"]), Publisher::new("acme"));
+    write(&host, &[("plugin.toml", &manifest("1.0.0")), ("hooks/safety.toml", "events = [\"PreToolUse\"]\n")]);
+    fs::write(host.repository().join("kit/hooks/safety.wasm"), guest("safety").component()).expect("written");
+    trust(&host, &acme);
+    let bundle = signed(&host, &acme, "kit.tar");
+    let ended = install(&host, &[&bundle, "--user"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("brings the hook `safety`"), "{ended:?}");
+    assert_eq!(install(&host, &[&bundle, "--user", "--yes"]).code, Some(0));
+    let listed: Value = host.run_of(&["hooks", "list", "--json"]).json();
+    assert_eq!((&listed[0]["plugin"], &listed[0]["event"]), (&json!(true), &json!("PreToolUse")), "{listed}");
+
+    let script = host.home().join("next.jsonl");
+    let model = format!("scripted:{}", script.display());
+    let run = |command: &str, expected: &str| {
+        let call = json!({"call": {"name": "shell", "arguments": {"command": command}}});
+        let replies = [
+            json!({"chunks": [call]}),
+            json!({"expect": {"responses": [expected]}, "chunks": [{"text": "Done."}]}),
+        ];
+        fs::write(&script, replies.map(|reply| format!("{reply}\n")).concat()).expect("written");
+        let ended = host.end(host.command_of(&["run", "--yolo", "--model", &model, "Go"]));
+        assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
+    };
+    run("rm -rf build", "the hook `safety of acme/kit` denied it");
+    run("echo fine", "fine");
+
+    // One that is no hook is found when it is installed.
+    write(&host, &[("plugin.toml", &manifest("1.1.0")), ("hooks/safety.toml", "events = [\"Never\"]\n")]);
+    let bundle = signed(&host, &acme, "kit-1.1.tar");
+    let ended = install(&host, &[&bundle, "--user", "--yes"]);
+    assert!(ended.code == Some(52) && ended.stderr.contains("the hook `safety` of the plugin"), "{ended:?}");
 }

@@ -105,15 +105,6 @@ impl App {
         if mode == ApprovalMode::Auto && !confined {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
         }
-        let hooks = HookSet::read(&HookSources {
-            configuration: &configuration,
-            environment,
-            folders: &folders,
-            files: &files,
-            project: &project.root,
-            confine: access.confine.or(configuration.confine.mode),
-        })?;
-        hooks.notes().iter().for_each(|note| notice(note));
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
@@ -153,6 +144,16 @@ impl App {
         found.skipped.iter().for_each(|why| notice(why));
         let (plugins, skipped) = (found.plugins, found.skipped);
         let brought = plugins::brought(&plugins);
+        let hooks = HookSet::read(&HookSources {
+            configuration: &configuration,
+            environment,
+            folders: &folders,
+            files: &files,
+            project: &project.root,
+            brought: &brought,
+            confine: access.confine.or(configuration.confine.mode),
+        })?;
+        hooks.notes().iter().for_each(|note| notice(note));
         let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &brought)?);
         skills.notices.iter().for_each(|note| notice(note));
         let programs = skills.readable_by(programs);

@@ -1,13 +1,14 @@
 //! The hooks of a session: which there are, where each comes from, and how they are asked.
 //!
 //! Hooks are the user's own (`[hooks]` of the configuration, `hooks.json` beside it, and files of other agents that `hooks.read`
-//! names) and those of a trusted project. Promises: nothing of an untrusted project runs; a program of the project that a hook
+//! names), those of a trusted project and those that plugins bring. Promises: nothing of an untrusted project runs; a program of the project that a hook
 //! starts runs only as it was when the session began; without a hook nothing is asked and nothing is started.
 //!
 //! Deliberately not here: what an answer may do to a call or a run (`host-tool`, `host-agent`), and how programs run
 //! (`host-plugin`).
 
 mod answer;
+mod brought;
 mod component;
 mod file;
 mod input;
@@ -32,12 +33,16 @@ use self::file::{FileHook, FileHooks};
 pub(crate) use self::input::HookPlace;
 use self::matcher::Matcher;
 pub use self::names::Convention;
+pub(crate) use self::brought::hooks_of;
 pub(crate) use self::run::HOOK;
 pub(crate) use self::session::Wiring;
+use crate::brought::Brought;
 use crate::configuration::{Configuration, HOOK_SECONDS, HookConfig, OtherAgent};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::settings::absolute;
+use crate::plugins::sources::installed;
+use crate::plugins::brought;
 use crate::project::{Project, ProjectFiles, hooks as of_project};
 
 /// The largest file with hooks that is read.
@@ -62,13 +67,24 @@ pub(crate) struct Hook {
     runs: Runs,
     limit: Duration,
     convention: Convention,
-    /// The file that it comes from.
+    /// The file that it comes from, or the plugin.
     source: PathBuf,
-    is_project: bool,
+    owner: Owner,
     /// The programs of the workspace that it starts, as they were when the session began.
     programs: Vec<(PathBuf, Digest)>,
     /// What it may read besides when it is confined.
     reads: Vec<PathBuf>,
+}
+
+/// Whose a hook is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user's.
+    User,
+    /// A trusted project's.
+    Project,
+    /// A plugin's, which brings it.
+    Plugin,
 }
 
 /// What a hook runs.
@@ -102,10 +118,10 @@ pub struct ListedHook {
     pub name: String,
     /// What runs, on one line.
     pub command: String,
-    /// The file that it comes from.
+    /// The file that it comes from, or the plugin.
     pub source: String,
-    /// Whether the file is the project's.
-    pub is_project: bool,
+    /// Whose it is.
+    pub owner: Owner,
     /// How long it may take, in seconds.
     pub seconds: u64,
 }
@@ -118,6 +134,8 @@ pub(crate) struct HookSources<'a> {
     pub(crate) files: &'a ProjectFiles,
     /// The folder of the project.
     pub(crate) project: &'a Path,
+    /// What plugins bring.
+    pub(crate) brought: &'a [Brought<'a>],
     /// Whether programs are confined, if the user said so.
     pub(crate) confine: Option<ConfineMode>,
 }
@@ -131,7 +149,9 @@ pub fn find(project: &Project, environment: &Environment) -> Result<HookSet, Fai
     let folders = environment.folders()?;
     let files = project.files();
     let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+    let plugins = installed(&files, &folders, &project.root)?;
     HookSet::read(&HookSources {
+        brought: &brought(&plugins),
         configuration: &configuration,
         environment,
         folders: &folders,
@@ -191,6 +211,9 @@ impl HookSet {
             let convention = if is_gemini { Convention::Gemini } else { Convention::Claude };
             set.add_file(&file.bytes, convention, &file.path, true, sources);
         }
+        for brought in sources.brought {
+            set.hooks.extend(brought::hooks_of(*brought)?);
+        }
         let missing = host_process::level().missing();
         if set.confine == ConfineMode::Auto
             && let (Some(open), false) = (missing.iter().find(|missing| !missing.is_covered), set.hooks.is_empty())
@@ -216,7 +239,7 @@ impl HookSet {
             name: hook.name.clone(),
             command: one_line(&hook.line(), SHOWN),
             source: shown(&hook.source),
-            is_project: hook.is_project,
+            owner: hook.owner,
             seconds: hook.limit.as_secs(),
         };
         hooks.into_iter().map(listed).collect()
@@ -275,7 +298,7 @@ impl HookSet {
             limit,
             convention,
             source: source.to_owned(),
-            is_project,
+            owner: if is_project { Owner::Project } else { Owner::User },
             programs,
             reads,
         };

@@ -24,8 +24,10 @@ use semver::Version;
 pub use self::question::{InstallAnswer, InstallQuestion};
 pub use self::source::{BundleSource, fetch, read_bundle, registry_failure};
 pub use self::target::Target;
+use crate::brought::Brought;
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
+use crate::hooks::hooks_of;
 use crate::plugins;
 use crate::plugins::settings;
 use crate::plugins::store::{self, Agreed, List, PluginStore};
@@ -119,6 +121,7 @@ impl Installer<'_> {
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         self.check_description(&bundle).await?;
         check_agents(manifest)?;
+        hooks_of(Brought { plugin: name, files: &manifest.files })?;
         let before = before.as_ref().map(Bundle::manifest);
         let agreed = question::agreed_without_asking(manifest, agreed_before, &self.request.grants)?;
         let changes = before.map(|before| (before.version.clone(), Changes::between(before, manifest)));

@@ -120,7 +120,7 @@ pub enum BuildError {
     Nothing(PathBuf),
     /// Nothing says which language it is.
     #[error(
-        "`{}` has no Cargo.toml, no skills, commands or agents, and its plugin.toml names no language; write `[build]` and \
+        "`{}` has no Cargo.toml, no skills, commands, agents or hooks, and its plugin.toml names no language; write `[build]` and \
          under it `language = \"…\"` with one of {}", .0.display(), languages()
     )]
     NoLanguage(PathBuf),

@@ -17,7 +17,7 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
         text.push_str(&format!("  {}  {}\n", tool.spec.name, visible_line(title)));
     }
     if !manifest.files.is_empty() {
-        text.push_str("\nIt brings, for the model to follow and you to call,\n");
+        text.push_str("\nIt brings\n");
     }
     for (kind, name) in manifest.files.items() {
         let files = manifest.files.of(kind, &name);

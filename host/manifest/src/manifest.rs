@@ -124,7 +124,7 @@ pub struct Manifest {
     /// Its tools.
     #[schemars(with = "Vec<schema::Tool>")]
     pub tools: Vec<ToolEntry>,
-    /// What it brings besides tools, by the paths of the files: skills, commands and agents.
+    /// What it brings besides tools, by the paths of the files: skills, commands, agents and hooks.
     #[serde(default, skip_serializing_if = "Files::is_empty")]
     #[schemars(with = "BTreeMap<String, files::Content>")]
     pub files: Files,

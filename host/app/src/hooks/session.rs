@@ -26,7 +26,7 @@ use super::answer::Said;
 use super::input::HookPlace;
 use super::names::names_of;
 use super::run::Surroundings;
-use super::{Hook, HookSet};
+use super::{Hook, HookSet, Owner};
 
 /// When a user hears that a hook is waited for.
 const SLOW: Duration = Duration::from_secs(1);
@@ -119,6 +119,7 @@ impl SessionHooks {
                 asking.await
             }
         };
+        let said = said.map(|said| within_its_rights(hook.owner, said));
         Heard { hook: Arc::clone(hook), said, took: began.elapsed() }
     }
 
@@ -151,6 +152,14 @@ impl SessionHooks {
         let (name, message) = (&hook.name, message.as_deref());
         self.tell(asker, EventKind::HookEnded { event, hook: name, result, reason: &reason, message, duration_ms });
         recorded
+    }
+}
+
+/// Returns what a hook said, without what is not its to say: what a plugin brings allows nothing.
+fn within_its_rights(owner: Owner, said: Said) -> Said {
+    match (owner, &said.decision) {
+        (Owner::Plugin, Some((HookDecision::Allow, _))) => Said { decision: None, ..said },
+        _ => said,
     }
 }
 
@@ -261,6 +270,27 @@ impl Hooks for SessionHooks {
                     tracing::warn!(hook = %hook.name, %why, "a hook about a notification failed");
                 }
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // promise bundle.hook-allows: A hook that a bundle brings never allows a call.
+    #[test]
+    fn hook_that_a_plugin_brings_allows_nothing_and_denies_as_any_other() {
+        for (owner, decision, kept) in [
+            (Owner::Plugin, HookDecision::Allow, false),
+            (Owner::Plugin, HookDecision::Ask, true),
+            (Owner::Plugin, HookDecision::Deny, true),
+            (Owner::User, HookDecision::Allow, true),
+            (Owner::Project, HookDecision::Allow, true),
+        ] {
+            let said = Said { decision: Some((decision, "why".to_owned())), ..Said::default() };
+            let heard = within_its_rights(owner, said);
+            assert_eq!(heard.decision.is_some(), kept, "{owner:?} {decision:?}");
         }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) struct Sign {
 #[command(after_help = "Examples:
   host plugin verify acme+fetch-1.2.0.tar            # by the keys of `host keys list`
   host plugin verify acme+fetch-1.2.0.tar --key acme.pub
-  host plugin verify acme+review-1.0.0.tar --files   # the skills, commands and agents that it brings
+  host plugin verify acme+review-1.0.0.tar --files   # what it brings besides tools
 
 Exit codes: 0 signed by a key that is trusted for this plugin, 42 not a bundle, 55 not signed by such a key.")]
 pub(crate) struct Verify {
@@ -76,7 +76,7 @@ pub(crate) struct Verify {
     /// Check for a signature of this key, trusted or not: the key, or the file with it
     #[arg(long, value_name = "PUB")]
     pub(crate) key: Option<String>,
-    /// Also print the texts that it brings: skills, commands and agents
+    /// Also print the texts that it brings: skills, commands, agents and what hooks are asked about
     #[arg(long)]
     pub(crate) files: bool,
     /// Print JSON

@@ -6,7 +6,7 @@ use host_app::app::project;
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::folder;
-use host_app::hooks::{self, ListedHook};
+use host_app::hooks::{self, ListedHook, Owner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -35,9 +35,13 @@ pub(crate) fn run(command: Hooks, environment: &Environment) -> Result<Code, Fai
 
 /// A hook in a few lines, indented behind the first.
 pub(crate) fn listed(hook: &ListedHook) -> String {
-    let ListedHook { event, matcher, name, command, source, is_project, seconds } = hook;
+    let ListedHook { event, matcher, name, command, source, owner, seconds } = hook;
     let mut text = format!("{} {matcher}: {command}\n", event.name());
-    let whose = if *is_project { "project" } else { "yours" };
+    let whose = match owner {
+        Owner::User => "yours",
+        Owner::Project => "project",
+        Owner::Plugin => "plugin",
+    };
     // A string takes everything.
     let _ = write!(text, "  from {source} ({whose}), at most {seconds} s");
     if name != command {
@@ -47,9 +51,9 @@ pub(crate) fn listed(hook: &ListedHook) -> String {
 }
 
 fn as_json(hook: &ListedHook) -> Value {
-    let ListedHook { event, matcher, name, command, source, is_project, seconds } = hook;
+    let ListedHook { event, matcher, name, command, source, owner, seconds } = hook;
     json!({
         "event": event.name(), "matcher": matcher, "name": name, "command": command, "source": source,
-        "project": is_project, "timeout_seconds": seconds,
+        "project": *owner == Owner::Project, "plugin": *owner == Owner::Plugin, "timeout_seconds": seconds,
     })
 }

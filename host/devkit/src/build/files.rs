@@ -1,4 +1,4 @@
-//! What a plugin brings besides its component: the files of its folders `skills`, `commands` and `agents`.
+//! What a plugin brings besides its component: the files of its folders `skills`, `commands`, `agents` and `hooks`.
 //!
 //! A plugin that has nothing else needs no compiler: its component is empty.
 //!
@@ -19,7 +19,7 @@ use super::{BuildError, BuiltComponent, Toolchain, hex};
 const MAX_ENTRIES: usize = 4_000;
 
 /// The largest file that is read, in bytes: more than a manifest may bring, which then says so.
-const MAX_READ: u64 = 8 << 20;
+const MAX_READ: u64 = 9 << 20;
 
 /// Reads what a plugin brings, from the folder of its `plugin.toml`.
 ///

@@ -47,7 +47,7 @@ pub(super) fn lint(manifest: &Manifest, imports: &Imports) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
     capabilities(manifest, imports, &mut found);
     if manifest.tools.is_empty() && manifest.files.is_empty() {
-        found.error("it has no tools, skills, commands or agents".to_owned());
+        found.error("it has no tools, skills, commands, agents or hooks".to_owned());
     }
     for tool in &manifest.tools {
         of_tool(tool, &mut found);

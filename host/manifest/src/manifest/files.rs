@@ -1,10 +1,10 @@
-//! The files that a plugin brings besides its component: skills, commands and agents.
+//! The files that a plugin brings besides its component: skills, commands, agents and hooks.
 //!
 //! They are a part of the manifest, so that what is signed, asked about and compared is one thing, whatever the plugin is
-//! loaded from. Promises: whoever wrote a manifest, each path is a plain one in one of the three folders, no two paths are
+//! loaded from. Promises: whoever wrote a manifest, each path is a plain one in one of the four folders, no two paths are
 //! the same on any machine, and the sizes are within the limits.
 //!
-//! Deliberately not here: what is in a skill, a command or an agent, which is read where it is used.
+//! Deliberately not here: what is in a skill, a command, an agent or a hook, which is read where it is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,11 +19,14 @@ use crate::shown::cut;
 /// The most files that a plugin brings. Protects the time to write them down when it is loaded.
 const MAX_FILES: usize = 256;
 
-/// The largest of them, in bytes. Protects memory.
+/// The largest of them that is no component, in bytes. Protects memory.
 const MAX_FILE: usize = 1 << 20;
 
+/// The largest component of a hook, in bytes. Protects the time that reading a manifest takes.
+const MAX_HOOK: usize = 8 << 20;
+
 /// The most bytes of all of them. Protects memory, and stays below what a manifest may have.
-const MAX_ALL: usize = 8 << 20;
+const MAX_ALL: usize = 12 << 20;
 
 /// The most names in a path.
 const MAX_NAMES: usize = 8;
@@ -59,11 +62,13 @@ pub enum FileKind {
     Command,
     /// An agent's definition.
     Agent,
+    /// A component that is asked about events, with what it is asked about.
+    Hook,
 }
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Skill, Self::Command, Self::Agent];
+    pub const ALL: [Self; 4] = [Self::Skill, Self::Command, Self::Agent, Self::Hook];
 
     /// Its folder beside `plugin.toml`.
     pub const fn folder(self) -> &'static str {
@@ -71,6 +76,7 @@ impl FileKind {
             Self::Skill => "skills",
             Self::Command => "commands",
             Self::Agent => "agents",
+            Self::Hook => "hooks",
         }
     }
 }
@@ -81,6 +87,7 @@ impl fmt::Display for FileKind {
             Self::Skill => "skill",
             Self::Command => "command",
             Self::Agent => "agent",
+            Self::Hook => "hook",
         })
     }
 }
@@ -115,7 +122,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// If a path is not a plain one in `skills`, `commands` or `agents`, or a limit is passed.
+    /// If a path is not a plain one in `skills`, `commands`, `agents` or `hooks`, or a limit is passed.
     pub fn new(files: BTreeMap<String, Vec<u8>>) -> Result<Self, FilesError> {
         if files.len() > MAX_FILES {
             return Err(FilesError::TooMany { found: files.len() });
@@ -128,8 +135,9 @@ impl Files {
         for (path, content) in &files {
             let wrong = |why: String| FilesError::File { path: cut(path), why };
             check_path(path).map_err(wrong)?;
-            if content.len() > MAX_FILE {
-                return Err(wrong(format!("{} bytes are over the limit of {MAX_FILE}", content.len())));
+            let limit = if path.ends_with(HOOK_END) { MAX_HOOK } else { MAX_FILE };
+            if content.len() > limit {
+                return Err(wrong(format!("{} bytes are over the limit of {limit}", content.len())));
             }
             // A file system may not tell them apart.
             if !folded.insert(path.to_ascii_lowercase()) {
@@ -148,9 +156,14 @@ impl Files {
         }
         let files = Self(files);
         for (kind, name) in files.items() {
-            if kind == FileKind::Skill && !files.0.contains_key(&format!("skills/{name}/SKILL.md")) {
-                let why = "the skill has no `SKILL.md`".to_owned();
-                return Err(FilesError::File { path: format!("skills/{name}"), why });
+            let needed = match kind {
+                FileKind::Skill => vec![format!("skills/{name}/SKILL.md")],
+                FileKind::Hook => vec![format!("hooks/{name}.toml"), format!("hooks/{name}{HOOK_END}")],
+                FileKind::Command | FileKind::Agent => Vec::new(),
+            };
+            if let Some(missing) = needed.iter().find(|path| !files.0.contains_key(*path)) {
+                let why = format!("the {kind} has no `{missing}`");
+                return Err(FilesError::File { path: format!("{}/{name}", kind.folder()), why });
             }
         }
         Ok(files)
@@ -166,17 +179,25 @@ impl Files {
         self.0.iter().map(|(path, content)| (path.as_str(), content.as_slice()))
     }
 
-    /// What it brings: each skill, command and agent once, by its name. A command in a folder is `FOLDER:NAME`.
+    /// What it brings: each skill, command, agent and hook once, by its name. A command in a folder is `FOLDER:NAME`.
     pub fn items(&self) -> BTreeSet<(FileKind, String)> {
         self.0.keys().filter_map(|path| item(path)).collect()
     }
 
-    /// The files of a skill, a command or an agent.
+    /// The file at a path.
+    pub fn get(&self, path: &str) -> Option<&[u8]> {
+        self.0.get(path).map(Vec::as_slice)
+    }
+
+    /// The files of a skill, a command, an agent or a hook.
     pub fn of<'f>(&'f self, kind: FileKind, name: &str) -> impl Iterator<Item = (&'f str, &'f [u8])> {
         let wanted = (kind, name.to_owned());
         self.iter().filter(move |(path, _)| item(path).as_ref() == Some(&wanted))
     }
 }
+
+/// How the name of a hook's component ends.
+const HOOK_END: &str = ".wasm";
 
 /// What a file belongs to.
 fn item(path: &str) -> Option<(FileKind, String)> {
@@ -186,6 +207,10 @@ fn item(path: &str) -> Option<(FileKind, String)> {
         FileKind::Skill => rest.split_once('/')?.0.to_owned(),
         FileKind::Command => rest.strip_suffix(".md").or_else(|| rest.strip_suffix(".toml"))?.replace('/', ":"),
         FileKind::Agent => rest.strip_suffix(".md").filter(|name| !name.contains('/'))?.to_owned(),
+        FileKind::Hook => {
+            let name = rest.strip_suffix(".toml").or_else(|| rest.strip_suffix(HOOK_END));
+            name.filter(|name| !name.contains('/'))?.to_owned()
+        }
     };
     Some((kind, name))
 }
@@ -211,7 +236,8 @@ fn check_path(path: &str) -> Result<(), String> {
     match item(path) {
         Some(_) => Ok(()),
         None => {
-            Err("only `skills/NAME/…`, `commands/….md`, `commands/….toml` and `agents/NAME.md` can be brought"
+            Err("only `skills/NAME/…`, `commands/….md`, `commands/….toml`, `agents/NAME.md`, `hooks/NAME.toml` and \
+                 `hooks/NAME.wasm` can be brought"
                 .to_owned())
         }
     }
@@ -253,7 +279,7 @@ mod tests {
         Files::new(all.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect())
     }
 
-    // promise bundle.files: A bundle's files are plain ones in `skills`, `commands` and `agents`, even if the manifest was made by hand.
+    // promise bundle.files: A bundle's files are plain ones in `skills`, `commands`, `agents` and `hooks`, even if the manifest was made by hand.
     #[test]
     fn files_elsewhere_are_never_brought() {
         for path in [
@@ -295,7 +321,9 @@ mod tests {
             ("commands/a.md", "commands/A.md", "other letters"),
             ("skills/x/SKILL.md", "skills/x/SKILL.md/y", "a folder at once"),
             ("skills/x/a", "skills/x/A/y", "a folder at once"),
-            ("skills/x/SKILL.md", "skills/y/readme", "no `SKILL.md`"),
+            ("skills/x/SKILL.md", "skills/y/readme", "no `skills/y/SKILL.md`"),
+            ("hooks/x.toml", "commands/x.md", "no `hooks/x.wasm`"),
+            ("hooks/x.wasm", "commands/x.md", "no `hooks/x.toml`"),
         ] {
             let error = files(&[("skills/x/SKILL.md", b""), (one, b""), (other, b"")]).expect_err(why);
             assert!(error.to_string().contains(why), "{error}");
@@ -309,8 +337,10 @@ mod tests {
         assert_eq!(Files::new(many(MAX_FILES + 1)), Err(FilesError::TooMany { found: MAX_FILES + 1 }));
         files(&[("commands/c.md", &vec![0; MAX_FILE])]).expect("as large as may be");
         files(&[("commands/c.md", &vec![0; MAX_FILE + 1])]).expect_err("too large");
-        let all = (0..9).map(|at| (format!("commands/c{at}.md"), vec![0; MAX_FILE])).collect();
-        assert_eq!(Files::new(all), Err(FilesError::TooLarge { found: 9 * MAX_FILE }));
+        let all = (0..13).map(|at| (format!("commands/c{at}.md"), vec![0; MAX_FILE])).collect();
+        assert_eq!(Files::new(all), Err(FilesError::TooLarge { found: 13 * MAX_FILE }));
+        files(&[("hooks/h.toml", b""), ("hooks/h.wasm", &vec![0; MAX_HOOK])]).expect("as large as may be");
+        files(&[("hooks/h.toml", b""), ("hooks/h.wasm", &vec![0; MAX_HOOK + 1])]).expect_err("too large");
     }
 
     #[test]

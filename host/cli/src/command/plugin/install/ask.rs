@@ -33,7 +33,7 @@ pub(super) async fn answer(
         to_stderr(&format!("\nNew requests:\n{listed}"));
     }
     if !question.brings.is_empty() {
-        to_stderr(&format!("\nNew for the model to follow: {}\n", question.brings.join(", ")));
+        to_stderr(&format!("\nNew of what it brings: {}\n", question.brings.join(", ")));
     }
     let choices = match question.capabilities.is_empty() {
         true => "\nInstall it? [y]es, [n]o: ",
@@ -71,7 +71,7 @@ fn nobody(question: &InstallQuestion) -> Failure {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
             }
             (true, false) => {
-                "add --yes, once you have read what the model will follow: `host plugin verify FILE --files` prints it"
+                "add --yes, once you have read it: `host plugin verify FILE --files` prints it"
             }
         },
     )
