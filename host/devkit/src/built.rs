@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use host_capability::{Capability, Grants, PluginName};
 use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, ManifestError, Source};
-use host_plugin::{Digest, Plugin, Runtime, admission};
+use host_plugin::{Digest, HookComponent, Plugin, Runtime, admission};
 
 use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
 use crate::provenance::{Provenance, ProvenanceEntry};
@@ -315,6 +315,10 @@ pub async fn describe(runtime: &Runtime, built: &BuiltComponent) -> Result<Manif
     let name = manifest.name.clone();
     let wrong =
         |error: &dyn std::error::Error| PluginError::Invalid { plugin: name.clone(), why: Reason(error.to_string()) };
+    if HookComponent::new(PluginName::new(&name), component.clone()).is_ok() {
+        // It has no tools.
+        return Manifest::new(manifest.clone(), admission::CONTRACT, Vec::new()).map_err(|error| wrong(&error));
+    }
     let plugin = Plugin::new(PluginName::new(&name), component.clone(), Grants::none());
     let imports = plugin.imports().map_err(|error| wrong(&error))?;
     // Imports that it does not declare would be denied at each of its calls.

@@ -21,6 +21,9 @@ const BACKGROUND: &str = "background";
 /// See [`BACKGROUND`].
 const PROCESS: &str = "process";
 
+/// The package of hooks. What carries it and not `tool` is a hook, and no plugin with tools.
+const HOOK: &str = "hook";
+
 /// Files in one package of a contract. Protects the parser; the largest has six.
 const MAX_FILES: usize = 64;
 
@@ -30,14 +33,15 @@ pub(super) struct Contract {
     packages: Vec<(&'static str, Vec<(PathBuf, String)>)>,
     /// The text of the package that holds the world.
     world: String,
-    /// The version of `host:tool`, as it follows a name.
-    tool: String,
+    /// The interface with the types that all share, with its version.
+    types: String,
     resolve: Resolve,
     id: WorldId,
 }
 
 impl Contract {
-    /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest.
+    /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest; for a hook `wit/hook`,
+    /// whose world has no import.
     pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
         let wrong = |why: String| BuildError::Contract { folder: folder.join("wit"), why };
         let mut resolve = Resolve::default();
@@ -45,7 +49,10 @@ impl Contract {
         let mut versions = Vec::new();
         // A package may carry a contract from before there was this interface.
         let mut has_background = false;
-        for name in ["cap", "tool"] {
+        let carries = |name: &str| folder.join("wit").join(name).is_dir();
+        let is_hook = carries(HOOK) && !carries("tool");
+        let names: &[&'static str] = if is_hook { &[HOOK] } else { &["cap", "tool"] };
+        for name in names.iter().copied() {
             let files = files(&folder.join("wit").join(name))?;
             let mut sources = wit_parser::SourceMap::new();
             for (path, text) in &files {
@@ -57,11 +64,18 @@ impl Contract {
             versions.push(resolve.packages[id].name.version.as_ref().map(|v| format!("@{v}")).unwrap_or_default());
             packages.push((name, files));
         }
-        let world = world(manifest, &versions[0], &versions[1], has_background);
+        let (world, types) = match versions.as_slice() {
+            [cap, tool] => (world(manifest, cap, tool, has_background), format!("host:tool/types{tool}")),
+            versions => {
+                let version = versions.first().map(String::as_str).unwrap_or_default();
+                let world =
+                    format!("package host:build;\n\nworld {WORLD} {{\n    export host:hook/handler{version};\n}}\n");
+                (world, format!("host:hook/types{version}"))
+            }
+        };
         let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(format!("{error:#}")))?;
         let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(format!("{error:#}")))?;
-        let tool = versions.swap_remove(1);
-        Ok(Self { packages, world, tool, resolve, id })
+        Ok(Self { packages, world, types, resolve, id })
     }
 
     /// Writes it as a folder that binding generators read: the world, and what it needs under `deps`.
@@ -76,9 +90,9 @@ impl Contract {
         Ok(())
     }
 
-    /// The name of the interface with the types of `host:tool`, with its version.
-    pub(super) fn types(&self) -> String {
-        format!("host:tool/types{}", self.tool)
+    /// The name of the interface with the types of `host:tool`, or of `host:hook`, with its version.
+    pub(super) fn types(&self) -> &str {
+        &self.types
     }
 
     /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the
@@ -176,6 +190,19 @@ mod tests {
             let exports: Vec<String> = world.exports.keys().map(named).collect();
             assert_eq!(exports, ["host:tool/tool@0.1.0"]);
         }
+    }
+
+    #[test]
+    fn the_world_of_a_hook_imports_nothing() {
+        let package = tempfile::tempdir().expect("a folder");
+        let text = include_str!("../../../../wit/hook/hook.wit");
+        write(&package.path().join("wit/hook/hook.wit"), text.as_bytes()).expect("written");
+        let contract = Contract::read(package.path(), &manifest(&["fs-read"])).expect("it is right");
+        let world = &contract.resolve.worlds[contract.id];
+        let named = |key| contract.resolve.name_world_key(key);
+        // Types alone, which hold no function.
+        assert_eq!(world.imports.keys().map(named).collect::<Vec<_>>(), ["host:hook/types@0.1.0"]);
+        assert_eq!(world.exports.keys().map(named).collect::<Vec<_>>(), ["host:hook/handler@0.1.0"]);
     }
 
     #[test]
