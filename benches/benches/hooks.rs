@@ -86,6 +86,7 @@ async fn run(runtime: &Runtime, folder: &std::path::Path, confine: ConfineMode) 
         confine,
         only_reads: false,
         limit: Duration::from_secs(5),
+        changes: None,
     };
     let input = format!("{{\"tool_input\":{ARGUMENTS}}}\n").into_bytes();
     match runtime.run_hook(&command, input).await.0 {

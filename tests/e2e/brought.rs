@@ -209,10 +209,8 @@ fn hook_of_a_bundle_guards_calls() {
     let model = format!("scripted:{}", script.display());
     let run = |command: &str, expected: &str| {
         let call = json!({"call": {"name": "shell", "arguments": {"command": command}}});
-        let replies = [
-            json!({"chunks": [call]}),
-            json!({"expect": {"responses": [expected]}, "chunks": [{"text": "Done."}]}),
-        ];
+        let replies =
+            [json!({"chunks": [call]}), json!({"expect": {"responses": [expected]}, "chunks": [{"text": "Done."}]})];
         fs::write(&script, replies.map(|reply| format!("{reply}\n")).concat()).expect("written");
         let ended = host.end(host.command_of(&["run", "--yolo", "--model", &model, "Go"]));
         assert_eq!(ended.code, Some(0), "{command}: {ended:?}");

@@ -29,20 +29,20 @@ use host_process::ConfineMode;
 use host_text::{exact, one_line};
 use host_tool::HookEvent;
 
+pub(crate) use self::brought::hooks_of;
 use self::file::{FileHook, FileHooks};
 pub(crate) use self::input::HookPlace;
 use self::matcher::Matcher;
 pub use self::names::Convention;
-pub(crate) use self::brought::hooks_of;
 pub(crate) use self::run::HOOK;
 pub(crate) use self::session::Wiring;
 use crate::brought::Brought;
 use crate::configuration::{Configuration, HOOK_SECONDS, HookConfig, OtherAgent};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
+use crate::plugins::brought;
 use crate::plugins::settings::absolute;
 use crate::plugins::sources::installed;
-use crate::plugins::brought;
 use crate::project::{Project, ProjectFiles, hooks as of_project};
 
 /// The largest file with hooks that is read.

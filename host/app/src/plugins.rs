@@ -17,6 +17,7 @@ use std::sync::Arc;
 use host_capability::Grants;
 use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
+use host_plugin::admission::EMPTY_COMPONENT;
 use host_plugin::{Digest, Plugin, Secrets};
 
 pub use self::sources::{DISCOVERED, MCP, PluginOrigin, ToolSource, built_in_plugins};
@@ -88,12 +89,15 @@ impl LoadedPlugin {
 
     /// The plugin, if the host knows all its imports; without this check, its first call would fail.
     fn with_known_imports(self) -> Result<Self, Failure> {
-        match self.plugin.imports() {
-            Ok(_) => Ok(self),
-            Err(error) => Err(Failure::input(format!("{} cannot be used", self.origin))
-                .cause(error.to_string())
-                .help("build it again with `host plugin build`")),
-        }
+        let is_nothing = self.plugin.component() == EMPTY_COMPONENT && !self.manifest.is_files_alone();
+        let why = match self.plugin.imports() {
+            Ok(_) if is_nothing => format!("`{}` does not export a tool, and brings nothing else", self.manifest.name),
+            Ok(_) => return Ok(self),
+            Err(error) => error.to_string(),
+        };
+        Err(Failure::input(format!("{} cannot be used", self.origin))
+            .cause(why)
+            .help("build it again with `host plugin build`"))
     }
 }
 

@@ -147,6 +147,9 @@ pub enum AdmissionError {
 ///
 /// If the bytes are not a component, are too many, import an unknown interface, or export no tool.
 pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
+    if bytes == EMPTY_COMPONENT {
+        return Ok(Imports { names: Vec::new(), capabilities: CapabilitySet::default(), wasi: false, empty: false });
+    }
     exporting("host:tool/tool", plugin, bytes)
 }
 
@@ -171,9 +174,6 @@ pub fn imports_of_hook(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, Adm
 fn exporting(wanted: &'static str, plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
-    }
-    if bytes == EMPTY_COMPONENT {
-        return Ok(Imports { names: Vec::new(), capabilities: CapabilitySet::default(), wasi: false, empty: false });
     }
     let not_a_component = |why: String| AdmissionError::NotAComponent { plugin: plugin.clone(), why };
     if !bytes.starts_with(b"\0asm") {

@@ -67,6 +67,7 @@ fn hook_component_that_misbehaves_denies() {
 fn hook_component_that_imports_a_capability_or_is_none_is_not_used() {
     for (bytes, why) in [
         (guest("counts").component().to_vec(), "does not export `host:hook/handler@0.1.0`"),
+        (b"\0asm\x0d\0\x01\0".to_vec(), "does not export `host:hook/handler@0.1.0`"),
         (b"\0asm\x01\0\0\0".to_vec(), "core module"),
         (b"#!/bin/sh\n".to_vec(), "is not a component"),
     ] {

@@ -161,7 +161,7 @@ fn of_plugin(plugin: Brought<'_>, unpacked: &Path) -> Vec<FoundSkill> {
         // One in a folder of another skill is a file of that.
         let is_skill = !name.contains('/');
         let origin = SkillOrigin::Plugin(brought.plugin);
-        is_skill.then(|| FoundSkill { name, folder, origin, text: Ok(brought.text) })
+        is_skill.then_some(FoundSkill { name, folder, origin, text: Ok(brought.text) })
     };
     plugin.texts(FileKind::Skill).into_iter().filter_map(skill).collect()
 }

@@ -70,9 +70,7 @@ fn nobody(question: &InstallQuestion) -> Failure {
             (false, _) => {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
             }
-            (true, false) => {
-                "add --yes, once you have read it: `host plugin verify FILE --files` prints it"
-            }
+            (true, false) => "add --yes, once you have read it: `host plugin verify FILE --files` prints it",
         },
     )
 }
