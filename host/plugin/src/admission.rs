@@ -398,11 +398,14 @@ mod tests {
             (&b""[..], "does not start like WebAssembly"),
             (b"#!/bin/sh", "does not start like WebAssembly"),
             (b"\0asm\x01\0\0\0", "core module"),
-            (b"\0asm\x0d\0\x01\0", "does not export"),
             (b"\0asm\x0d\0\x01", "unexpected end"),
         ] {
             let error = imports(&plugin, bytes).expect_err("none of these is a plugin").to_string();
             assert!(error.contains(says), "{error}");
         }
+        // One with nothing in it belongs to a plugin that brings only files, and is no hook.
+        assert!(imports(&plugin, EMPTY_COMPONENT).expect("it imports nothing").names.is_empty());
+        let error = imports_of_hook(&plugin, EMPTY_COMPONENT).expect_err("it is no hook").to_string();
+        assert!(error.contains("does not export `host:hook/handler@0.1.0`"), "{error}");
     }
 }
