@@ -214,9 +214,10 @@ impl HookSet {
         for brought in sources.brought {
             set.hooks.extend(brought::hooks_of(*brought)?);
         }
-        let missing = host_process::level().missing();
+        // What the machine can do is tried out by a process, which no start without hooks waits for.
         if set.confine == ConfineMode::Auto
-            && let (Some(open), false) = (missing.iter().find(|missing| !missing.is_covered), set.hooks.is_empty())
+            && !set.hooks.is_empty()
+            && let Some(open) = host_process::level().missing().into_iter().find(|missing| !missing.is_covered)
         {
             let why = &open.why;
             set.notes.push(format!("hooks are not fully confined on this machine ({why}); `host doctor` has more"));
