@@ -260,7 +260,11 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
     // SAFETY: system calls on memory of this process.
     unsafe {
         // Whoever waits for the end of the program's output, or for its start, must not wait for the guard.
-        libc::dup2(report.unwrap_or(-1), 0);
+        // Without a report nothing may be written either: the standard input can be a socket, whose other end would read it.
+        match report {
+            Some(report) => libc::dup2(report, 0),
+            None => libc::close(0),
+        };
         if libc::syscall(libc::SYS_close_range, 1, c_ulong::from(u32::MAX), 0) < 0 {
             (1..OPEN_FILES).for_each(|descriptor| {
                 libc::close(descriptor);
