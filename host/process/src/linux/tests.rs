@@ -212,6 +212,38 @@ fn confined_programs_of_a_user_without_privileges_do_not_get_past_a_wall() {
     assert!(ended.status.success() && text.contains("get_past_a_wall_without_namespaces ... ok"), "{text}");
 }
 
+// The standard input of a host can be a socket, whose other end would read what a guard writes there.
+#[test]
+fn guard_whose_report_is_not_wanted_writes_nothing() {
+    const AS_HOST: &str = "HOST_PROCESS_TESTS_AS_HOST";
+    if std::env::var_os(AS_HOST).is_some() {
+        let walls = Walls::new(&Confinement::default(), level().means()).expect("they can be put up");
+        Plan { image: None, walls: Some(&walls), door: None }.start().expect("it starts");
+        // From now on only the guard could hold the socket.
+        let nothing = File::open("/dev/null").expect("there");
+        // SAFETY: a system call on two open files.
+        assert_eq!(unsafe { libc::dup2(nothing.as_raw_fd(), 0) }, 0);
+        loop {
+            std::thread::park();
+        }
+    }
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().expect("a socket");
+    let mut command = std::process::Command::new(std::env::current_exe().expect("known"));
+    command.args(["--exact", "linux::tests::guard_whose_report_is_not_wanted_writes_nothing", "--nocapture"]);
+    let mut host = command
+        .env(AS_HOST, "1")
+        .stdin(OwnedFd::from(theirs))
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("this program runs");
+    drop(command);
+    let mut heard = [0; 64];
+    let length = std::io::Read::read(&mut ours, &mut heard).expect("nothing, or what was written");
+    host.kill().expect("it waits");
+    host.wait().expect("it was killed");
+    assert_eq!(heard.get(..length), Some(&[][..]));
+}
+
 // promise confine.files
 #[tokio::test]
 async fn confined_program_does_not_replace_a_link_to_what_is_protected() {
