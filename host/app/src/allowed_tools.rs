@@ -1,8 +1,8 @@
 //! `allowed-tools` of a skill or a command: the tools that its run is limited to.
 //!
-//! Promises: the list grants nothing; a name that is not known leaves nothing; tools that only read are left in any case. Names are ours, those of Claude Code and Gemini
-//! CLI for the same tools, and `mcp__SERVER__TOOL`. `Bash(git log:*)` limits the commands; other parentheses, such as a path
-//! behind `Edit`, are not looked at.
+//! Promises: the list grants nothing; a name that is not known leaves nothing; tools that only read are left in any case.
+//! Names are ours, those of Claude Code and Gemini CLI for the same tools, and `mcp__SERVER__TOOL`. `Bash(git log:*)` limits
+//! the commands; other parentheses, such as a path behind `Edit`, are not looked at.
 //!
 //! Deliberately not here: the check of a call (`Narrowing` in `host-tool`).
 
@@ -10,6 +10,7 @@ use host_message::ToolName;
 use host_text::exact;
 use host_tool::{AllowedCalls, Narrowing};
 
+use crate::foreign_names;
 use crate::front_matter::Texts;
 use crate::servers::SEPARATOR;
 
@@ -18,32 +19,6 @@ const MAX_ENTRIES: usize = 100;
 
 /// The beginning of the name of an MCP server's tool, as Claude Code writes it.
 const OF_SERVER: &str = "mcp__";
-
-/// What other agents call our tools.
-const ALIASES: &[(&str, &[&str])] = &[
-    ("Read", &["read_file", "read_many_files"]),
-    ("NotebookRead", &["read_file"]),
-    ("Write", &["write_file"]),
-    ("Edit", &["edit"]),
-    ("MultiEdit", &["edit"]),
-    ("replace", &["edit"]),
-    ("Bash", &["shell"]),
-    ("run_shell_command", &["shell"]),
-    ("BashOutput", &["process"]),
-    ("KillShell", &["process"]),
-    ("Grep", &["grep"]),
-    ("search_file_content", &["grep"]),
-    ("grep_search", &["grep"]),
-    ("Glob", &["glob"]),
-    ("LS", &["ls"]),
-    ("list_directory", &["ls"]),
-    ("WebFetch", &["web_fetch"]),
-    ("WebSearch", &["web_search"]),
-    ("google_web_search", &["web_search"]),
-    ("TodoWrite", &["todo"]),
-    ("write_todos", &["todo"]),
-    ("save_memory", &["memory"]),
-];
 
 /// Names of tools that are the agent itself, which no list takes away.
 const OWN: &[&str] = &["Task", "Agent", "Skill", "SlashCommand", "AskUserQuestion", "ExitPlanMode", "activate_skill"];
@@ -65,18 +40,18 @@ impl AllowedTools {
                 Some((name, rest)) => (name.trim(), rest.trim_end_matches(')').trim()),
                 None => (entry.as_str(), ""),
             };
+            if OWN.contains(&name) {
+                continue;
+            }
             let server_tool = name.strip_prefix(OF_SERVER).filter(|rest| rest.contains(SEPARATOR));
-            let names: Vec<&str> = match (ALIASES.iter().find(|(alias, _)| *alias == name), server_tool) {
-                (Some((_, ours)), _) => ours.to_vec(),
-                (None, Some(tool)) => vec![tool],
-                (None, None) if is_known(name) => vec![name],
-                (None, None) => {
-                    if !OWN.contains(&name) {
-                        unknown.push(exact(name).into_owned());
-                    }
-                    continue;
-                }
+            let names = match server_tool {
+                Some(tool) => vec![tool],
+                None if is_known(name) => vec![name],
+                None => foreign_names::ours(name),
             };
+            if names.is_empty() {
+                unknown.push(exact(name).into_owned());
+            }
             for tool in names {
                 let command = if tool == "shell" { words(arguments) } else { Vec::new() };
                 allowed.push(AllowedCalls { tool: ToolName::new(tool), command });

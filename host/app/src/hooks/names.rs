@@ -9,6 +9,7 @@ use host_message::FunctionCall;
 use host_tool::HookEvent;
 use serde_json::{Map, Value};
 
+use crate::foreign_names::ForeignNames;
 use crate::servers::SEPARATOR;
 
 /// Whose names a hook reads and writes.
@@ -22,68 +23,6 @@ pub enum Convention {
     Gemini,
 }
 
-/// The names of one of our tools, and of those of its arguments that have others elsewhere: ours, Claude Code's, Gemini
-/// CLI's.
-struct Names {
-    host: &'static str,
-    claude: &'static str,
-    gemini: &'static str,
-    /// Names that a matcher may use besides: of tools that others have in its place.
-    also: &'static [&'static str],
-    arguments: &'static [(&'static str, &'static str, &'static str)],
-}
-
-const TOOLS: &[Names] = &[
-    Names {
-        host: "shell",
-        claude: "Bash",
-        gemini: "run_shell_command",
-        also: &["Shell"],
-        arguments: &[("background", "run_in_background", "is_background"), ("directory", "directory", "dir_path")],
-    },
-    Names {
-        host: "edit",
-        claude: "Edit",
-        gemini: "replace",
-        also: &["MultiEdit", "apply_patch"],
-        arguments: &[("path", "file_path", "file_path")],
-    },
-    Names {
-        host: "write_file",
-        claude: "Write",
-        gemini: "write_file",
-        also: &["apply_patch"],
-        arguments: &[("path", "file_path", "file_path")],
-    },
-    Names {
-        host: "read_file",
-        claude: "Read",
-        gemini: "read_file",
-        also: &[],
-        arguments: &[("path", "file_path", "file_path")],
-    },
-    Names { host: "read_many_files", claude: "Read", gemini: "read_many_files", also: &["read_file"], arguments: &[] },
-    Names {
-        host: "grep",
-        claude: "Grep",
-        gemini: "grep_search",
-        also: &["search_file_content"],
-        arguments: &[
-            ("include", "glob", "include"),
-            ("ignore_case", "-i", "ignore_case"),
-            ("path", "path", "dir_path"),
-        ],
-    },
-    Names { host: "glob", claude: "Glob", gemini: "glob", also: &[], arguments: &[("path", "path", "dir_path")] },
-    Names { host: "ls", claude: "LS", gemini: "list_directory", also: &[], arguments: &[("path", "path", "dir_path")] },
-    Names { host: "web_fetch", claude: "WebFetch", gemini: "web_fetch", also: &[], arguments: &[] },
-    Names { host: "web_search", claude: "WebSearch", gemini: "google_web_search", also: &[], arguments: &[] },
-    Names { host: "todo", claude: "TodoWrite", gemini: "write_todos", also: &[], arguments: &[] },
-    Names { host: "memory", claude: "Memory", gemini: "save_memory", also: &[], arguments: &[] },
-    Names { host: "ask_user", claude: "AskUserQuestion", gemini: "ask_user", also: &[], arguments: &[] },
-    Names { host: "present_plan", claude: "ExitPlanMode", gemini: "exit_plan_mode", also: &[], arguments: &[] },
-];
-
 /// Gemini CLI's names of events.
 const GEMINI_EVENTS: &[(&str, HookEvent)] = &[
     ("BeforeAgent", HookEvent::UserPromptSubmit),
@@ -93,7 +32,7 @@ const GEMINI_EVENTS: &[(&str, HookEvent)] = &[
     ("PreCompress", HookEvent::PreCompact),
 ];
 
-/// Returns the event with this name, whoever calls it so.
+/// Returns the event with this name: ours, which Claude Code and Codex share, or Gemini CLI's.
 pub(super) fn event(name: &str) -> Option<HookEvent> {
     let own = HookEvent::ALL.into_iter().find(|event| event.name() == name);
     own.or_else(|| GEMINI_EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event))
@@ -102,10 +41,7 @@ pub(super) fn event(name: &str) -> Option<HookEvent> {
 /// Returns all names of a tool that a matcher may use.
 pub(super) fn names_of(tool: &str) -> Vec<String> {
     let mut names = vec![tool.to_owned()];
-    if let Some(known) = TOOLS.iter().find(|known| known.host == tool) {
-        let others = [known.claude, known.gemini].into_iter().chain(known.also.iter().copied());
-        names.extend(others.map(str::to_owned));
-    }
+    names.extend(ForeignNames::of(tool).into_iter().flat_map(ForeignNames::all).map(str::to_owned));
     names.extend(of_server(tool));
     names
 }
@@ -127,7 +63,7 @@ impl Convention {
 
     /// Returns its name of a tool.
     pub(super) fn tool(self, tool: &str) -> String {
-        let known = TOOLS.iter().find(|known| known.host == tool);
+        let known = ForeignNames::of(tool);
         match (self, known) {
             (Self::Host, _) => tool.to_owned(),
             (Self::Claude, Some(known)) => known.claude.to_owned(),
@@ -187,7 +123,7 @@ impl Convention {
 }
 
 fn renamed(tool: &str) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    TOOLS.iter().filter(move |known| known.host == tool).flat_map(|known| known.arguments)
+    ForeignNames::of(tool).into_iter().flat_map(|known| known.arguments)
 }
 
 #[cfg(test)]

@@ -7,39 +7,7 @@ use std::path::Path;
 use host_tool::{Decision, Policy, PolicyFile, Rule, Tier};
 use toml::Value;
 
-/// Tools of Claude Code, with ours.
-const OF_CLAUDE: &[(&str, &[&str])] = &[
-    ("Bash", &["shell"]),
-    ("Edit", &["edit", "write_file"]),
-    ("MultiEdit", &["edit"]),
-    ("Write", &["write_file"]),
-    ("Read", &["read_file", "read_many_files"]),
-    ("Grep", &["grep"]),
-    ("Glob", &["glob"]),
-    ("LS", &["ls"]),
-    ("WebFetch", &["web_fetch"]),
-    ("WebSearch", &["web_search"]),
-    ("TodoWrite", &["todo"]),
-];
-
-/// Tools of Gemini CLI, with ours.
-const OF_GEMINI: &[(&str, &[&str])] = &[
-    ("run_shell_command", &["shell"]),
-    ("ShellTool", &["shell"]),
-    ("replace", &["edit"]),
-    ("edit", &["edit"]),
-    ("write_file", &["write_file"]),
-    ("read_file", &["read_file"]),
-    ("read_many_files", &["read_many_files"]),
-    ("list_directory", &["ls"]),
-    ("glob", &["glob"]),
-    ("search_file_content", &["grep"]),
-    ("grep_search", &["grep"]),
-    ("web_fetch", &["web_fetch"]),
-    ("google_web_search", &["web_search"]),
-    ("save_memory", &["memory"]),
-    ("write_todos", &["todo"]),
-];
+use crate::foreign_names;
 
 /// Why a permission for every command or request is not taken over.
 const EVERYTHING: &str =
@@ -51,9 +19,11 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
         return rule(&[&of_server(rest)?], &[], decision, workspace);
     }
     let (name, inside) = split(text)?;
-    let tools = tools(OF_CLAUDE, name)?;
+    let tools = tools(name)?;
+    // There it is about every tool that changes a file.
+    let tools = if name == "Edit" { vec!["edit", "write_file"] } else { tools };
     match inside.filter(|inside| !matches!(*inside, "*" | ":*" | "")) {
-        None => whole(tools, decision, workspace),
+        None => whole(&tools, decision, workspace),
         Some(command) if name == "Bash" => {
             let words = command.strip_suffix(":*").or_else(|| command.strip_suffix(" *")).unwrap_or(command);
             by_command(words, decision, workspace)
@@ -61,7 +31,7 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
         Some(domain) if name == "WebFetch" => {
             let domain =
                 domain.strip_prefix("domain:").ok_or_else(|| "only `domain:NAME` is known of it".to_owned())?;
-            rule(tools, &[("scope", requests_to(domain, decision)?)], decision, workspace)
+            rule(&tools, &[("scope", requests_to(domain, decision)?)], decision, workspace)
         }
         Some(_) => Err(format!(
             "rules here are not about single files; {}",
@@ -76,9 +46,9 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
 /// A tool of Gemini CLI, such as `run_shell_command(git status)`.
 pub(super) fn of_gemini(text: &str, decision: Decision) -> Result<Rule, String> {
     let (name, inside) = split(text)?;
-    let tools = tools(OF_GEMINI, name)?;
+    let tools = tools(name)?;
     match inside.filter(|inside| !inside.is_empty()) {
-        None => whole(tools, decision, None),
+        None => whole(&tools, decision, None),
         Some(command) if tools == ["shell"] => by_command(command, decision, None),
         Some(_) => Err("only commands can be named in it".to_owned()),
     }
@@ -147,9 +117,9 @@ fn split(text: &str) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-fn tools(known: &[(&str, &'static [&'static str])], name: &str) -> Result<&'static [&'static str], String> {
-    let found = known.iter().find(|(foreign, _)| *foreign == name);
-    found.map(|(_, tools)| *tools).ok_or_else(|| "there is no such tool here".to_owned())
+fn tools(name: &str) -> Result<Vec<&'static str>, String> {
+    let tools = foreign_names::ours(name);
+    if tools.is_empty() { Err("there is no such tool here".to_owned()) } else { Ok(tools) }
 }
 
 /// Makes a rule. It goes through the text of a file, so that it is checked as one that a user writes.
