@@ -243,6 +243,29 @@ fn session_blame_names_the_call_of_each_version_and_foreign_changes() {
     assert!(!page.contains('\u{1b}'), "{page}");
 }
 
+// promise audit.blame
+#[test]
+fn session_blame_names_hooks_and_the_lines_of_command_files() {
+    let host = Host::new(["run"])
+        .configured("[[hooks.Stop]]\ncommand = \"echo formatted >> a.txt\"\n")
+        .home_file(".config/host/commands/note.md", "Noted: !`echo noted > a.txt`");
+    let ended = again(&host, &[answer("Done.")], &["--approval-mode", "yolo", "/note"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    let page = host.run_of(&["session", "blame", "a.txt"]).stdout;
+    for part in [
+        " call 1  /note echo noted > a.txt\n  file      created by a program of the call, 6 bytes, ",
+        "\n  approval  a line of a command file that the user ran\n",
+        " call 2  the hooks of Stop\n  file      changed, 16 bytes, ",
+        "\n  approval  hooks that the user set up, or of a trusted project\n",
+    ] {
+        assert!(page.contains(part), "{part:?} in\n{page}");
+    }
+    let page = host.run_of(&["undo"]).stdout;
+    assert!(page.contains("  1  /note echo noted > a.txt\n") && page.contains("  2  the hooks of Stop\n"), "{page}");
+    let page = host.run_of(&["session", "show"]).stdout;
+    assert!(page.contains("── /note ran echo noted > a.txt\n"), "{page}");
+}
+
 #[test]
 fn session_blame_finds_removed_files_links_and_says_when_a_log_was_changed() {
     let host = changed(&[]);

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::MAIN;
-use super::undo::{ChangeKind, UNDO, calls, unusable};
+use super::undo::{ChangeKind, calls, title_of_line, unusable, without_call};
 use crate::error::Failure;
 
 /// The most of a prompt that is shown, in characters.
@@ -47,12 +47,12 @@ pub struct Version {
     pub session: String,
     /// The number of the call among those that changed files, as in `host undo`.
     pub call: usize,
-    /// The call's id; that of an undo begins with `undo-`.
+    /// The call's id; that of an undo begins with `undo-`, that of hooks with `hook-`.
     pub call_id: String,
-    /// The tool; `None` for an undo, or if the log does not have the call.
+    /// The tool; `None` for an undo, hooks and a line of a command file, or if the log does not have the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the call is called on one line: the command of a program, or the title of its tool; safe to show.
+    /// What the call is called on one line, such as the command of a program, as in `host undo`; safe to show.
     pub title: String,
     /// Whether a program that the call ran may have written it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -63,7 +63,7 @@ pub struct Version {
     /// What was decided about the call; `None` for an undo, or if the log does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<Decided>,
-    /// Why it was allowed: rules, grants, the mode, or the user's answer; safe to show.
+    /// Why it was allowed: rules, grants, the mode, the user's answer, or what it was if no call; safe to show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
     /// What became of the file.
@@ -220,18 +220,19 @@ fn versions(
             continue;
         }
         let number = numbered.iter().find(|numbered| numbered.id == change.call).map_or(0, |call| call.number);
-        let is_undo = change.call.starts_with(UNDO);
+        let without_call = without_call(&change.call);
+        let because = without_call.as_ref().map_or_else(|| call.because.clone(), |(_, why)| vec![(*why).to_owned()]);
         let version = Version {
             time: last,
             session: id.to_string(),
             call: number,
             call_id: visible_line(&change.call).into_owned(),
             tool: Some(call.tool.clone()).filter(|tool| !tool.is_empty()),
-            title: if is_undo { "undo".to_owned() } else { call.title.clone() },
+            title: without_call.map_or_else(|| call.title.clone(), |(title, _)| title),
             by_program: call.by_program,
             prompt: call.prompt.clone(),
             decided: call.decided,
-            because: call.because.clone(),
+            because,
             kind: ChangeKind::of(&change),
             content: content(&change.after),
             changed_before: false,
@@ -288,7 +289,26 @@ fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadErr
                     }
                 }
             }
-            _ => {}
+            Record::CommandLine { command, call_id, line } => {
+                let title = title_of_line(&command, &line);
+                let because = vec!["a line of a command file that the user ran".to_owned()];
+                let time = Some(logged.time);
+                let call = LoggedCall { title, time, because, by_program: true, ..LoggedCall::default() };
+                all.insert(call_id.to_string(), call);
+            }
+            Record::Session { .. }
+            | Record::Resumed { .. }
+            | Record::RunStarted { .. }
+            | Record::HistoryReplaced { .. }
+            | Record::TakenBack { .. }
+            | Record::ModelChosen { .. }
+            | Record::Usage { .. }
+            | Record::RecoveryStarted { .. }
+            | Record::Withdrawn { .. }
+            | Record::Discarded { .. }
+            | Record::HookEnded { .. }
+            | Record::Error { .. }
+            | Record::RunEnded { .. } => {}
         }
     }
     (all, None)

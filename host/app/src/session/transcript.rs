@@ -71,6 +71,15 @@ pub enum What {
     Model(Message),
     /// A call.
     Call(Box<Call>),
+    /// A shell line of a command file ran.
+    CommandLine {
+        /// The command as it is typed, such as `/review`.
+        command: String,
+        /// The id under which changes of files are kept.
+        id: String,
+        /// The line.
+        line: String,
+    },
     /// The conversation before this was replaced.
     HistoryReplaced {
         /// The messages in its place.
@@ -264,7 +273,10 @@ impl Transcript {
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
                 Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
-                Record::CallStarted { .. } | Record::CommandLine { .. } => {}
+                Record::CallStarted { .. } => {}
+                Record::CommandLine { command, call_id, line } => {
+                    add(None, What::CommandLine { command, id: call_id.to_string(), line });
+                }
                 Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, report, .. } => {
                     let at = open.remove(&(prompt.agent.to_string(), call_id));
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {

@@ -130,8 +130,14 @@ impl Undo {
         }
         let mut titles = HashMap::new();
         for entry in Transcript::read(&self.stored).entries {
-            if let What::Call(call) = entry.what {
-                titles.insert(call.id, format!("{} {}", call.name, call.title).trim_end().to_owned());
+            match entry.what {
+                What::Call(call) => {
+                    titles.insert(call.id, format!("{} {}", call.name, call.title).trim_end().to_owned());
+                }
+                What::CommandLine { command, id, line } => {
+                    titles.insert(id, title_of_line(&command, &line));
+                }
+                _ => {}
             }
         }
         let listed =
@@ -212,6 +218,21 @@ pub(super) fn unusable(error: JournalError) -> Failure {
     Failure::from_error(ErrorKind::Configuration, &error)
 }
 
+/// What changes of files are called that no call made, and why they were made, by the id under which they are kept; `None`
+/// for those of a call.
+pub(super) fn without_call(id: &str) -> Option<(String, &'static str)> {
+    if id.starts_with(UNDO) {
+        return Some(("undo".to_owned(), "undone by the user"));
+    }
+    let event = id.strip_prefix(HOOK)?.split('-').next().unwrap_or_default();
+    Some((format!("the hooks of {}", visible_line(event)), "hooks that the user set up, or of a trusted project"))
+}
+
+/// What a shell line of a command file is called.
+pub(super) fn title_of_line(command: &str, line: &str) -> String {
+    visible_line(&format!("{command} {line}")).into_owned()
+}
+
 /// Returns the calls that made these changes, in their order, with their numbers.
 pub(super) fn calls(
     changes: &[Change],
@@ -224,15 +245,8 @@ pub(super) fn calls(
     let mut gaps = gaps.iter().peekable();
     let mut call_of = |calls: &mut Vec<ChangingCall>, id: &str| {
         *numbers.entry(id.to_owned()).or_insert_with(|| {
-            let title = match titles.get(id) {
-                Some(title) => title.clone(),
-                None if id.starts_with(UNDO) => "undo".to_owned(),
-                None if id.starts_with(HOOK) => {
-                    let event = id.trim_start_matches(HOOK).split('-').next().unwrap_or_default();
-                    format!("the hooks of {}", visible_line(event))
-                }
-                None => visible_line(id).into_owned(),
-            };
+            let title = titles.get(id).cloned().or_else(|| Some(without_call(id)?.0));
+            let title = title.unwrap_or_else(|| visible_line(id).into_owned());
             let number = calls.len() + 1;
             calls.push(ChangingCall { number, id: id.to_owned(), title, files: Vec::new(), not_kept: Vec::new() });
             number

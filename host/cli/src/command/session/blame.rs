@@ -71,8 +71,8 @@ fn one(text: &mut String, version: &Version) {
 
 fn approval(version: &Version) -> String {
     let word = match version.decided {
-        None if version.call_id.starts_with("undo-") => return "undone by the user".to_owned(),
-        None => return "not recorded".to_owned(),
+        None if version.because.is_empty() => return "not recorded".to_owned(),
+        None => return version.because.join("; "),
         Some(Decided::Allowed) => "allowed without a question",
         Some(Decided::Approved) => "approved",
         Some(Decided::Changed) => "approved after the user changed it",

@@ -74,6 +74,9 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             written_call(text, call);
             Ok(())
         }
+        What::CommandLine { command, line, .. } => {
+            writeln!(text, "*{} ran* {}", inline_code(command), inline_code(line))
+        }
         What::HistoryReplaced { messages } => {
             let _ = writeln!(text, "*The conversation so far was replaced by {}:*", counted(messages.len(), "message"));
             for message in messages {

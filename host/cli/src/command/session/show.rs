@@ -69,6 +69,7 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             shown_call(text, call);
             Ok(())
         }
+        What::CommandLine { command, line, .. } => writeln!(text, "── {command} ran {line}"),
         What::HistoryReplaced { messages } => {
             let messages = counted(messages.len(), "message");
             writeln!(text, "── {agent}: the conversation so far was replaced by {messages}")
