@@ -29,7 +29,7 @@ use serde::Deserialize;
 
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, Owner};
-pub use self::hooks::{HOOK_SECONDS, HookConfig, HooksConfig, OtherAgent};
+pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
 pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
 pub use self::plugins::{
     FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,

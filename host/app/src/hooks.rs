@@ -1,8 +1,9 @@
 //! The hooks of a session: which there are, where each comes from, and how they are asked.
 //!
-//! Hooks are the user's own (`[hooks]` of the configuration, `hooks.json` beside it, and files of other agents that `hooks.read`
-//! names), those of a trusted project and those that plugins bring. Promises: nothing of an untrusted project runs; a program of the project that a hook
-//! starts runs only as it was when the session began; without a hook nothing is asked and nothing is started.
+//! Hooks are the user's own (`[hooks]` of the configuration, `hooks.json` beside it, and files of other agents that
+//! `hooks.read` names), those of a trusted project and those that plugins bring. Promises: nothing of an untrusted project
+//! runs; a program of the project that a hook starts runs only as it was when the session began; without a hook nothing is
+//! asked and nothing is started.
 //!
 //! Deliberately not here: what an answer may do to a call or a run (`host-tool`, `host-agent`), and how programs run
 //! (`host-plugin`).
@@ -17,7 +18,7 @@ mod names;
 mod run;
 mod session;
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub use self::names::Convention;
 pub(crate) use self::run::HOOK;
 pub(crate) use self::session::Wiring;
 use crate::brought::Brought;
-use crate::configuration::{Configuration, HOOK_SECONDS, HookConfig, OtherAgent};
+use crate::configuration::{Configuration, ForeignAgent, HOOK_SECONDS, HookConfig};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::brought;
@@ -378,12 +379,35 @@ fn component_of(hook: &HookConfig, sources: &HookSources<'_>) -> Result<Option<R
 }
 
 /// The file of another agent in this home, and whose names its hooks use.
-fn file_of(agent: OtherAgent, home: &Path) -> (PathBuf, Convention) {
+fn file_of(agent: ForeignAgent, home: &Path) -> (PathBuf, Convention) {
     match agent {
-        OtherAgent::Claude => (home.join(".claude/settings.json"), Convention::Claude),
-        OtherAgent::Codex => (home.join(".codex/hooks.json"), Convention::Claude),
-        OtherAgent::Gemini => (home.join(".gemini/settings.json"), Convention::Gemini),
+        ForeignAgent::Claude => (home.join(".claude/settings.json"), Convention::Claude),
+        ForeignAgent::Codex => (home.join(".codex/hooks.json"), Convention::Claude),
+        ForeignAgent::Gemini => (home.join(".gemini/settings.json"), Convention::Gemini),
     }
+}
+
+/// What the file that an agent of `hooks.read` stands for has.
+#[derive(Debug, Default)]
+pub(crate) struct ForeignHooks {
+    /// The events that it has hooks for.
+    pub(crate) events: BTreeSet<HookEvent>,
+    /// Its events that there are not here.
+    pub(crate) unknown: Vec<String>,
+    /// Why others of its hooks are not used, a line each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Reads the hooks of another agent in this home.
+///
+/// # Errors
+///
+/// Why none of them can be used.
+pub(crate) fn of_agent(agent: ForeignAgent, home: &Path) -> Result<ForeignHooks, String> {
+    let (path, convention) = file_of(agent, home);
+    let Some(bytes) = private(&path)? else { return Ok(ForeignHooks::default()) };
+    let FileHooks { hooks, unknown, notes } = FileHooks::read(&bytes, convention)?;
+    Ok(ForeignHooks { events: hooks.iter().map(|hook| hook.event).collect(), unknown, notes })
 }
 
 /// Reads a file that only the user may write; `None` if there is none.
@@ -429,11 +453,8 @@ fn readable(line: &str, source: &Path, home: Option<&Path>) -> Vec<PathBuf> {
 }
 
 fn invalid(path: &Path, why: &str) -> Failure {
-    let mut cause = String::new();
-    // A string takes everything.
-    let _ = write!(cause, "a hook cannot be used: {why}");
     Failure::configuration(format!("invalid hooks in `{}`", shown(path)))
-        .cause(cause)
+        .cause(format!("a hook cannot be used: {why}"))
         .help("fix or remove the hook: nothing runs without a guard that you set up")
 }
 

@@ -5,12 +5,14 @@
 //! of variables and headers go into private files; no repository's file can allow anything; a second import finds nothing
 //! new.
 //!
-//! Deliberately not here: files that the host reads where they are, such as `AGENTS.md` and those of a trusted project.
+//! What the host reads where it is, such as the commands of Claude Code, is listed and not copied. Deliberately not here:
+//! files that need no configuration, such as `AGENTS.md` and those of a trusted project.
 
 mod claude;
 mod codex;
 mod copies;
 mod gemini;
+mod own_file;
 mod rules;
 mod servers;
 mod write;
@@ -18,37 +20,16 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use host_text::visible_line;
-use host_tool::{Decision, Rule};
+use host_tool::{Decision, HookEvent, Rule};
 use serde::Serialize;
 
+pub use crate::configuration::ForeignAgent;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
+use crate::hooks;
 
 /// The largest file with settings that is read, in bytes. Protects memory; Claude Code keeps its history in one of them.
 const MAX_SETTINGS: u64 = 64 << 20;
-
-/// An agent whose configuration is taken over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ForeignAgent {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-}
-
-impl ForeignAgent {
-    /// Returns its name in commands and file names.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-        }
-    }
-}
 
 /// What would be taken over, and what not.
 #[derive(Debug, Serialize)]
@@ -103,6 +84,8 @@ pub enum ItemState {
     New,
     /// It is there already.
     Present,
+    /// They need no copy: the host uses them where they are.
+    InPlace,
     /// Something else is there, which stays.
     Conflict {
         /// What: a clause, safe to show.
@@ -122,7 +105,13 @@ pub struct LeftOut {
 /// What has to be written.
 #[derive(Debug)]
 enum Write {
-    Setting { key: &'static str, value: String },
+    Setting {
+        key: &'static str,
+        value: String,
+    },
+    /// The agent's hooks are read: its name becomes one of `hooks.read`.
+    Hooks,
+    Nothing,
     Server(servers::Server),
     Rule(Box<Rule>),
     Files(Vec<NewFile>),
@@ -158,13 +147,21 @@ struct Found {
     approval_mode: Option<&'static str>,
     servers: Vec<servers::Server>,
     rules: Vec<Rule>,
-    /// The value of `hooks`, as Claude Code has it.
-    hooks: Option<serde_json::Value>,
-    /// The folders with commands, each with the extension of its files.
-    commands: Vec<(PathBuf, &'static str)>,
+    /// The events that it has hooks for.
+    hooks: Vec<&'static str>,
+    /// The folders with commands.
+    commands: Vec<Source>,
     /// The folders with skills.
-    skills: Vec<PathBuf>,
+    skills: Vec<Source>,
     left_out: Vec<LeftOut>,
+}
+
+/// A folder with commands or skills.
+#[derive(Debug)]
+struct Source {
+    folder: PathBuf,
+    /// Whether the host reads it, so that no copy is needed.
+    is_read: bool,
 }
 
 impl Found {
@@ -178,6 +175,27 @@ impl Found {
             Ok(rule) if self.rules.iter().any(|other| other.to_toml() == rule.to_toml()) => {}
             Ok(rule) => self.rules.push(rule),
             Err(why) => self.leave_out(format!("permission `{name}`"), why),
+        }
+    }
+
+    /// Adds the hooks of an agent whose own folder this is.
+    fn add_hooks(&mut self, agent: ForeignAgent, folder: &Path, place: &Place<'_>) {
+        if !place.is_usual(agent, folder) {
+            let name = if agent == ForeignAgent::Codex { "hooks.json" } else { "settings.json" };
+            let why = format!("only those in `~/.{}/{name}` are read; put a link there", agent.word());
+            return self.leave_out(format!("hooks in `{}`", folder.display()), why);
+        }
+        match hooks::of_agent(agent, place.home) {
+            Ok(found) => {
+                self.hooks = found.events.into_iter().map(HookEvent::name).collect();
+                for event in found.unknown {
+                    self.leave_out(format!("hooks for `{event}`"), "there is no such event here");
+                }
+                for note in found.notes {
+                    self.leave_out("a hook", note);
+                }
+            }
+            Err(why) => self.leave_out("hooks", why),
         }
     }
 
@@ -234,6 +252,11 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Whether this is the folder of an agent in the home, where the host looks for some of its files.
+    fn is_usual(&self, agent: ForeignAgent, folder: &Path) -> bool {
+        folder == self.home.join(format!(".{}", agent.word()))
+    }
+
     /// The folder of an agent: the one that its variable names, or the usual one in the home.
     fn of_agent(&self, variable: &str, usual: &str) -> PathBuf {
         self.environment.variable(variable).map_or_else(|| self.home.join(usual), PathBuf::from)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host_tool::HookEvent;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::AtLeastOne;
 use crate::error::Failure;
@@ -21,7 +21,7 @@ pub const HOOK_SECONDS: u64 = 60;
 #[serde(deny_unknown_fields, default)]
 pub struct HooksConfig {
     /// The other agents whose hooks in your home are used too.
-    pub read: BTreeSet<OtherAgent>,
+    pub read: BTreeSet<ForeignAgent>,
     /// The servers that confined hooks may reach, such as `hooks.example.com`.
     pub net: Vec<String>,
     /// Further files and folders that confined hooks may read.
@@ -77,16 +77,27 @@ pub struct HookConfig {
     pub timeout_seconds: Option<AtLeastOne<u64>>,
 }
 
-/// An agent whose files with hooks can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+/// Another agent, whose files with hooks can be used, and whose configuration can be taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum OtherAgent {
+pub enum ForeignAgent {
     /// Claude Code: `~/.claude/settings.json`.
     Claude,
     /// Codex: `~/.codex/hooks.json`.
     Codex,
     /// Gemini CLI: `~/.gemini/settings.json`.
     Gemini,
+}
+
+impl ForeignAgent {
+    /// Returns its name in commands, in `hooks.read` and in file names.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
 }
 
 impl HooksConfig {

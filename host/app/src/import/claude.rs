@@ -5,7 +5,7 @@ use host_tool::Decision;
 use serde_json::Value;
 
 use super::servers::{Server, strings};
-use super::{DECISIONS, Found, Place, json, rules};
+use super::{DECISIONS, ForeignAgent, Found, Place, Source, json, rules};
 
 pub(super) fn read(place: &Place<'_>) -> Found {
     let mut found = Found::default();
@@ -20,7 +20,9 @@ pub(super) fn read(place: &Place<'_>) -> Found {
     if let Some(settings) = json(&folder.join("settings.json"), &mut found) {
         permissions(&settings, &mut found);
         mode(&settings, &mut found);
-        found.hooks = settings.get("hooks").cloned();
+        if settings.get("hooks").is_some() {
+            found.add_hooks(ForeignAgent::Claude, &folder, place);
+        }
         for (key, why) in [
             ("env", "set variables where you start host; MCP servers have their own `env`"),
             ("apiKeyHelper", "host reads keys from variables, or asks for one at the first start"),
@@ -36,8 +38,9 @@ pub(super) fn read(place: &Place<'_>) -> Found {
     if folder.join("agents").is_dir() {
         found.leave_out("agents", "their prompts fit, their settings do not; write them again for host agent list");
     }
-    found.commands.push((folder.join("commands"), "md"));
-    found.skills.push(folder.join("skills"));
+    let is_read = place.is_usual(ForeignAgent::Claude, &folder);
+    found.commands.push(Source { folder: folder.join("commands"), is_read });
+    found.skills.push(Source { folder: folder.join("skills"), is_read });
     found
 }
 

@@ -6,7 +6,7 @@ use host_tool::Decision;
 use toml::{Table, Value};
 
 use super::servers::Server;
-use super::{Found, MAX_SETTINGS, Place, rules};
+use super::{ForeignAgent, Found, MAX_SETTINGS, Place, Source, rules};
 
 /// The largest file with rules, in bytes. Protects memory.
 const MAX_RULES: u64 = 1 << 20;
@@ -27,10 +27,10 @@ pub(super) fn read(place: &Place<'_>) -> Found {
     }
     command_rules(&folder.join("rules"), &mut found);
     if folder.join("hooks.json").exists() {
-        found.leave_out("hooks", "their format is not known here; write them into hooks.json of your configuration");
+        found.add_hooks(ForeignAgent::Codex, &folder, place);
     }
-    found.commands.push((folder.join("prompts"), "md"));
-    found.skills.push(folder.join("skills"));
+    found.commands.push(Source { folder: folder.join("prompts"), is_read: false });
+    found.skills.push(Source { folder: folder.join("skills"), is_read: false });
     found
 }
 
@@ -59,7 +59,7 @@ fn settings(config: &Table, place: &Place<'_>, found: &mut Found) {
         ("notify", "write `notify_command` in config.toml; it gets other arguments"),
         ("model", "choose a model with --model or `model` in config.toml"),
         ("profiles", "there are no profiles here; HOST_CONFIG names another file"),
-        ("hooks", "their format is not known here; write them into hooks.json of your configuration"),
+        ("hooks", "write them into `hooks.json` beside it, which Codex and host read"),
     ] {
         if config.contains_key(key) {
             found.leave_out(format!("setting `{key}`"), why);

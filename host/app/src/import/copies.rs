@@ -25,13 +25,13 @@ pub(super) struct Copy {
     pub(super) files: Result<Vec<NewFile>, String>,
 }
 
-/// Returns the commands in a folder: files with this extension, also in folders beneath it.
-pub(super) fn commands(from: &Path, extension: &str, to: &Path) -> Vec<Copy> {
+/// Returns the commands in a folder: Markdown files, also in folders beneath it.
+pub(super) fn commands(from: &Path, to: &Path) -> Vec<Copy> {
     let paths = match files_beneath(from) {
         Ok(paths) => paths,
         Err(why) => return vec![Copy { name: from.display().to_string(), to: to.to_owned(), files: Err(why) }],
     };
-    let wanted = paths.into_iter().filter(|path| path.extension().is_some_and(|end| end == extension));
+    let wanted = paths.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
     wanted
         .map(|relative| {
             let (path, to) = (from.join(&relative), to.join(&relative));

@@ -4,7 +4,7 @@ use host_tool::Decision;
 use serde_json::Value;
 
 use super::servers::{Server, strings};
-use super::{Found, Place, json, rules};
+use super::{ForeignAgent, Found, Place, Source, json, rules};
 
 /// Where the lists of tools are, in the layout with groups and the one before it.
 const TOOLS: [(&str, Decision); 4] = [
@@ -34,7 +34,9 @@ pub(super) fn read(place: &Place<'_>) -> Found {
         if settings.pointer("/general/defaultApprovalMode").and_then(Value::as_str) == Some("auto_edit") {
             found.approval_mode = Some("auto-edit");
         }
-        found.hooks = settings.get("hooks").cloned();
+        if settings.get("hooks").is_some() {
+            found.add_hooks(ForeignAgent::Gemini, &folder, place);
+        }
         for (pointer, name, why) in [
             ("/model/name", "the model", "choose a model with --model or `model` in config.toml"),
             ("/model", "the model", "choose a model with --model or `model` in config.toml"),
@@ -49,7 +51,7 @@ pub(super) fn read(place: &Place<'_>) -> Found {
     if folder.join("policies").is_dir() {
         found.leave_out("policies", "write them as rules into your policies folder; their format differs");
     }
-    found.commands.push((folder.join("commands"), "toml"));
-    found.skills.push(folder.join("skills"));
+    found.commands.push(Source { folder: folder.join("commands"), is_read: true });
+    found.skills.push(Source { folder: folder.join("skills"), is_read: false });
     found
 }

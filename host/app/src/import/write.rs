@@ -1,7 +1,6 @@
 //! Compares what was found with what is there, and writes what is new.
 //!
-//! Promises: a file that is there is never replaced, except `config.toml`, which gets new lines at its beginning and its end,
-//! and is replaced as a whole by a text that was checked before.
+//! Promises: a file that is there is never replaced, except `config.toml`, which keeps what it has (`own_file`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +14,14 @@ use host_tool::{Policy, PolicyFile, Rule, RulesFile, Tier};
 use toml::{Table, Value};
 
 use super::copies::{self, Copy};
+use super::own_file::{OwnFile, own_text, unwritable};
 use super::servers::Server;
-use super::{FileMode, ForeignAgent, Found, ImportItem, ImportPlan, ItemKind, ItemState, LeftOut, NewFile, Write};
+use super::{
+    FileMode, ForeignAgent, Found, ImportItem, ImportPlan, ItemKind, ItemState, LeftOut, NewFile, Source, Write,
+};
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
 use crate::error::{ErrorKind, Failure};
-
-/// The largest file of the user's that is compared, in bytes. Protects memory.
-const MAX_OWN: u64 = 1 << 20;
 
 /// Makes the plan of what was found.
 pub(super) fn compare(
@@ -56,24 +55,19 @@ pub(super) fn compare(
         let state = if is_there { ItemState::Present } else { ItemState::New };
         plan.add(ItemKind::Rule, &words(&rule), &path, state, Write::Rule(Box::new(rule)));
     }
-    if let Some(hooks) = hooks.filter(|hooks| hooks.as_object().is_some_and(|hooks| !hooks.is_empty())) {
-        let events: Vec<String> = hooks.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-        let text = serde_json::to_string_pretty(&serde_json::json!({ "hooks": hooks }))
-            .map_err(|error| Failure::configuration(format!("the hooks cannot be written: {error}")))?;
-        let to = folders.configuration.join("hooks.json");
-        let file = NewFile { path: to.clone(), bytes: (text + "\n").into_bytes(), mode: FileMode::Private };
-        let name = format!("hooks for {}", events.join(", "));
-        plan.add_copy(ItemKind::Hooks, Copy { name, to, files: Ok(vec![file]) });
+    if !hooks.is_empty() {
+        let read = own.get("hooks").and_then(|hooks| hooks.get("read")).and_then(Value::as_array);
+        let is_read = read.into_iter().flatten().any(|word| word.as_str() == Some(agent.word()));
+        let state = if is_read { ItemState::Present } else { ItemState::New };
+        plan.add(ItemKind::Hooks, &format!("hooks for {}", hooks.join(", ")), &config, state, Write::Hooks);
     }
-    for (folder, extension) in commands {
-        for copy in copies::commands(&folder, extension, &folders.configuration.join("commands")) {
-            plan.add_copy(ItemKind::Command, copy);
-        }
+    for source in commands {
+        plan.add_source(ItemKind::Command, &source, || {
+            copies::commands(&source.folder, &folders.configuration.join("commands"))
+        });
     }
-    for folder in skills {
-        for copy in copies::skills(&folder, &home.join(".agents/skills")) {
-            plan.add_copy(ItemKind::Skill, copy);
-        }
+    for source in skills {
+        plan.add_source(ItemKind::Skill, &source, || copies::skills(&source.folder, &home.join(".agents/skills")));
     }
     Ok(plan)
 }
@@ -83,6 +77,16 @@ impl ImportPlan {
         let name = visible_line(name).into_owned();
         let to = visible_line(&to.to_string_lossy()).into_owned();
         self.items.push(ImportItem { kind, name, to, state, write });
+    }
+
+    fn add_source(&mut self, kind: ItemKind, source: &Source, copies: impl FnOnce() -> Vec<Copy>) {
+        if !source.is_read {
+            for copy in copies() {
+                self.add_copy(kind, copy);
+            }
+        } else if fs::read_dir(&source.folder).is_ok_and(|mut entries| entries.next().is_some()) {
+            self.add(kind, "all", &source.folder, ItemState::InPlace, Write::Nothing);
+        }
     }
 
     fn add_copy(&mut self, kind: ItemKind, Copy { name, to, files }: Copy) {
@@ -104,15 +108,6 @@ fn own_table(path: &Path) -> Result<Table, Failure> {
     let text = own_text(path)?;
     Configuration::check_text(&text, path)?;
     text.parse().map_err(|_| Failure::configuration(format!("invalid configuration `{}`", path.display())))
-}
-
-fn own_text(path: &Path) -> Result<String, Failure> {
-    match host_files::read_text(path, MAX_OWN) {
-        Ok(text) => Ok(text),
-        Err(error) if error.is_missing() => Ok(String::new()),
-        Err(error) => Err(Failure::configuration(format!("`{}` cannot be read: {error}", path.display()))
-            .help("fix the file, and import again")),
-    }
 }
 
 fn state_of_server(server: &Server, own: &Table) -> ItemState {
@@ -189,13 +184,16 @@ pub(super) fn apply(plan: &ImportPlan, environment: &Environment, folders: &Fold
     let (config, _) = Configuration::path(environment, folders);
     let rules = RulesFile::new(rules_path(plan.agent, folders));
     let new = || plan.items.iter().filter(|item| item.state == ItemState::New);
-    let (mut before, mut behind, mut written) = (String::new(), String::new(), 0);
+    let mut own = OwnFile::read(&config)?;
+    let mut written = 0;
     for item in new() {
         match &item.write {
-            Write::Setting { key, value } => before.push_str(&format!("{key} = {}\n", Value::String(value.clone()))),
+            Write::Nothing => continue,
+            Write::Setting { key, value } => own.set(key, value),
+            Write::Hooks => own.read_hooks(plan.agent)?,
             Write::Server(server) => {
                 write_files(&server.values)?;
-                behind.push_str(&server.to_toml());
+                own.add_server(server)?;
             }
             Write::Rule(rule) => {
                 rules.add(rule).map_err(|error| Failure::from_error(ErrorKind::Write, &error))?;
@@ -204,25 +202,8 @@ pub(super) fn apply(plan: &ImportPlan, environment: &Environment, folders: &Fold
         }
         written += 1;
     }
-    if !before.is_empty() || !behind.is_empty() {
-        write_configuration(&config, &before, &behind)?;
-    }
+    own.write()?;
     Ok(written)
-}
-
-/// Adds lines to `config.toml`. Keys before all tables and tables behind them are valid wherever the file is.
-fn write_configuration(path: &Path, before: &str, behind: &str) -> Result<(), Failure> {
-    let own = own_text(path)?;
-    let gap = if own.is_empty() || own.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{before}{own}{gap}{behind}");
-    Configuration::check_text(&text, path)?;
-    // A link stays one: the file that it leads to is replaced.
-    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = real.parent().unwrap_or(Path::new("."));
-    let replaced = host_files::make_private_folder(folder)
-        // Arguments and addresses of servers may have secrets.
-        .and_then(|()| host_files::replace(&real, text.as_bytes(), Mode::Private));
-    replaced.map_err(|cause| unwritable(path, &cause))
 }
 
 /// Writes files that are not there. One that came meanwhile stays.
@@ -250,9 +231,4 @@ fn write_files(files: &[NewFile]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-fn unwritable(path: &Path, cause: &io::Error) -> Failure {
-    Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
-        .help("make it writable for you, and import again: what was written stays")
 }

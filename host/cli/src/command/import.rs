@@ -82,6 +82,7 @@ fn text(plan: &ImportPlan) -> String {
             let (sign, why) = match &item.state {
                 ItemState::New => ('+', String::new()),
                 ItemState::Present => ('=', " (there already)".to_owned()),
+                ItemState::InPlace => ('=', " (used where they are)".to_owned()),
                 ItemState::Conflict { why } => ('!', format!(" (kept as it is: {why})")),
             };
             let to = if last == Some(&item.to) { String::new() } else { format!(" → {}", item.to) };

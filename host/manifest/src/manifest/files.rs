@@ -1,7 +1,7 @@
 //! The files that a plugin brings besides its component: skills, commands, agents and hooks.
 //!
 //! They are a part of the manifest, so that what is signed, asked about and compared is one thing, whatever the plugin is
-//! loaded from. Promises: whoever wrote a manifest, each path is a plain one in one of the four folders, no two paths are
+//! loaded from. Promises: also in a manifest made by hand, each path is a plain one in one of the four folders, no two paths are
 //! the same on any machine, and the sizes are within the limits.
 //!
 //! Deliberately not here: what is in a skill, a command, an agent or a hook, which is read where it is used.

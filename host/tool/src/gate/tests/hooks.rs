@@ -46,7 +46,7 @@ fn only(event: HookEvent, answer: HookAnswer) -> impl Fn(&HookInput<'_>) -> Hook
     move |input| if input.event() == event { answer.clone() } else { HookAnswer::default() }
 }
 
-// promise hooks.deny: A hook denies a call with a reason, which the model gets; nobody is asked about it.
+// promise hooks.deny: A hook denies a call with a reason, which the model gets; the user is not asked about it.
 #[tokio::test]
 async fn gate_denial_of_a_hook_wins_over_everything() {
     for event in [HookEvent::PreToolUse, HookEvent::PermissionRequest] {

@@ -1,0 +1,166 @@
+//! Adding to the user's `config.toml`.
+//!
+//! Promises: what the file has stays as it is, comments and order included; the new text is checked before it takes the
+//! place of the old one.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use host_files::Mode;
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+use super::ForeignAgent;
+use super::servers::Server;
+use crate::configuration::Configuration;
+use crate::error::{ErrorKind, Failure};
+
+/// The largest file of the user's that is compared, in bytes. Protects memory.
+const MAX_OWN: u64 = 1 << 20;
+
+/// The user's `config.toml`, with what is added to it.
+pub(super) struct OwnFile {
+    path: PathBuf,
+    before: String,
+    document: DocumentMut,
+}
+
+impl OwnFile {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let before = own_text(path)?;
+        Configuration::check_text(&before, path)?;
+        let document = parsed(&before, path)?;
+        Ok(Self { path: path.to_owned(), before, document })
+    }
+
+    /// Sets a key that is not there.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        self.document.insert(key, Item::Value(Value::from(value)));
+    }
+
+    /// Adds an agent to `hooks.read`.
+    pub(super) fn read_hooks(&mut self, agent: ForeignAgent) -> Result<(), Failure> {
+        let path = self.path.clone();
+        let read = self.table("hooks")?.entry("read").or_insert_with(|| Item::Value(Array::new().into()));
+        read.as_array_mut().ok_or_else(|| unusual(&path, "hooks.read"))?.push(agent.word());
+        Ok(())
+    }
+
+    /// Adds a server whose name is not there.
+    pub(super) fn add_server(&mut self, server: &Server) -> Result<(), Failure> {
+        let name = server.name.as_str();
+        let mut of_server = parsed(&server.to_toml(), &self.path)?;
+        let table = of_server.get_mut("mcp").and_then(|mcp| mcp.as_table_like_mut()?.remove(name));
+        let mut table = table.ok_or_else(|| unusual(&self.path, "mcp"))?;
+        if let Some(table) = table.as_table_mut() {
+            // Behind the other servers, not where it was in its own text.
+            table.set_position(None);
+        }
+        self.table("mcp")?.insert(name, table);
+        Ok(())
+    }
+
+    /// The table with this name, which is made if there is none.
+    fn table(&mut self, name: &str) -> Result<&mut dyn TableLike, Failure> {
+        let made = || {
+            let mut table = Table::new();
+            // Without keys of its own it has no header.
+            table.set_implicit(true);
+            Item::Table(table)
+        };
+        let path = &self.path;
+        let item = self.document.entry(name).or_insert_with(made);
+        item.as_table_like_mut().ok_or_else(|| unusual(path, name))
+    }
+
+    /// Writes the file, if it has something new.
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        let text = self.document.to_string();
+        let text = if self.before.is_empty() { text.trim_start() } else { &text };
+        if *text == self.before {
+            return Ok(());
+        }
+        Configuration::check_text(text, &self.path)?;
+        // A link stays one: the file that it leads to is replaced.
+        let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let folder = real.parent().unwrap_or(Path::new("."));
+        let replaced = host_files::make_private_folder(folder)
+            // Arguments and addresses of servers may have secrets.
+            .and_then(|()| host_files::replace(&real, text.as_bytes(), Mode::Private));
+        replaced.map_err(|cause| unwritable(&self.path, &cause))
+    }
+}
+
+fn parsed(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
+    // The full error shows the line, which may have a secret.
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        Failure::configuration(format!("invalid configuration `{}`", path.display()))
+            .cause(error.message().to_owned())
+            .help("fix the file, and import again")
+    })
+}
+
+fn unusual(path: &Path, key: &str) -> Failure {
+    Failure::configuration(format!("`{key}` of `{}` cannot be added to as it is written", path.display()))
+        .help("write it as a table, and import again")
+}
+
+/// Returns the text of a file of the user's; empty if there is none.
+pub(super) fn own_text(path: &Path) -> Result<String, Failure> {
+    match host_files::read_text(path, MAX_OWN) {
+        Ok(text) => Ok(text),
+        Err(error) if error.is_missing() => Ok(String::new()),
+        Err(error) => Err(Failure::configuration(format!("`{}` cannot be read: {error}", path.display()))
+            .help("fix the file, and import again")),
+    }
+}
+
+pub(super) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+    Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
+        .help("make it writable for you, and import again: what was written stays")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(before: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("config.toml");
+        fs::write(&path, before).expect("written");
+        let mut own = OwnFile::read(&path).expect("it is valid");
+        own.set("approval_mode", "plan");
+        own.read_hooks(ForeignAgent::Gemini).expect("it is added");
+        let server = serde_json::json!({"command": "npx"});
+        let server = Server::from_json("docs", &server, false, Path::new("/c")).expect("it is valid");
+        own.add_server(&server).expect("it is added");
+        own.write().expect("it is valid");
+        fs::read_to_string(&path).expect("there")
+    }
+
+    #[test]
+    fn own_file_keeps_what_it_has_however_it_is_written() {
+        for before in [
+            "",
+            "model = \"offline\" # mine\n",
+            "# mine\n[hooks]\nread = [\"claude\"] # his\n\n[mcp.a] # hers\ncommand = \"a\"\n[run]\n",
+            "[[hooks.Stop]]\ncommand = \"a\" # mine\n",
+            "hooks.read = [\n  \"claude\", # his\n]\nmcp = { a = { command = \"a\" } }\n",
+            "hooks = { read = [] } # mine\n",
+        ] {
+            let text = after(before);
+            let comments = |text: &str| -> Vec<String> {
+                text.lines().filter_map(|line| line.find('#').map(|at| line[at..].to_owned())).collect()
+            };
+            assert_eq!(comments(&text), comments(before), "{text}");
+            let table: toml::Table = text.parse().expect("TOML");
+            assert_eq!(table["approval_mode"].as_str(), Some("plan"), "{text}");
+            let read = table["hooks"]["read"].as_array().expect("a list");
+            assert_eq!(read.last().and_then(toml::Value::as_str), Some("gemini"), "{text}");
+            assert_eq!(read.len() == 2, before.contains("claude"), "{text}");
+            assert_eq!(table["mcp"]["docs"]["command"].as_str(), Some("npx"), "{text}");
+            assert_eq!(table["mcp"].get("a").is_some(), before.contains("a = {") || before.contains("mcp.a"), "{text}");
+            assert_eq!(text.contains("[[hooks.Stop]]"), before.contains("Stop"), "{text}");
+        }
+    }
+}
