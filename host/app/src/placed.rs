@@ -133,7 +133,7 @@ mod tests {
             }
             let beside: Vec<_> =
                 fs::read_dir(&above).expect("a folder").map(|entry| entry.expect("one").path()).collect();
-            assert_eq!(beside, [folder.clone()], "nothing is left beside it");
+            assert_eq!(beside, std::slice::from_ref(&folder), "nothing is left beside it");
         };
         check();
         let (list, skill) = (folder.join("list"), folder.join("skills/x/SKILL.md"));
