@@ -113,11 +113,12 @@ impl Pty {
 
     /// Takes what was written; false when nobody is left to write.
     fn read(&mut self) -> bool {
-        let mut waited = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];
-        let time = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-        poll(&mut waited, Some(&time)).ok();
-        if !waited[0].revents().contains(PollFlags::IN) {
-            return self.child.try_wait().expect("it can be waited for").is_none();
+        if !self.has_written(Duration::from_millis(50)) {
+            let has_ended = self.child.try_wait().expect("it can be waited for").is_some();
+            // What it wrote at its end may have come since.
+            if !has_ended || !self.has_written(Duration::ZERO) {
+                return !has_ended;
+            }
         }
         let mut bytes = vec![0; 64 << 10];
         let Ok(count) = self.master.read(&mut bytes) else { return false };
@@ -125,6 +126,14 @@ impl Pty {
         self.screen.process(bytes);
         self.written.extend_from_slice(bytes);
         true
+    }
+
+    /// Waits that long for something to read.
+    fn has_written(&self, time: Duration) -> bool {
+        let mut waited = [PollFd::from_borrowed_fd(self.master.as_fd(), PollFlags::IN)];
+        let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        poll(&mut waited, Some(&time)).ok();
+        waited[0].revents().contains(PollFlags::IN)
     }
 
     /// What can be seen now; rows that the terminal wrapped are one line.
