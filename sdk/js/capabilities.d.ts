@@ -47,6 +47,8 @@ declare module 'host:cap/fs-read@0.1.0' {
   /** A whole file of at most 20 MiB, with the digest that `fs-write` compares. */
   export function readWhole(path: string): { data: Uint8Array; digest: string };
   export function openWalk(options: WalkOptions): Walk;
+  /** A walk over the files that contain one of these texts: 1 to 64 of 1 to 256 bytes. */
+  export function openSearch(options: WalkOptions, texts: Uint8Array[], ignoreCase: boolean): Walk;
 }
 
 declare module 'host:cap/fs-write@0.1.0' {

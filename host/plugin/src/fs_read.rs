@@ -12,7 +12,7 @@ use wasmtime::component::Resource;
 use crate::bindings::fs_read::{Batch, Entry, Error, Host, HostWalk, Metadata, Range, WalkOptions, WalkSummary, Whole};
 use crate::digest::Digest;
 use crate::limits::{MAX_WALKS, MAX_WHOLE};
-use crate::readable::{Readable, Walk};
+use crate::readable::{Readable, Search, Walk};
 use crate::store::CallState;
 
 /// The largest part of a file that is returned at once. Protects the guest's memory and the host's.
@@ -74,18 +74,16 @@ impl Host for CallState {
     }
 
     async fn open_walk(&mut self, options: WalkOptions) -> wasmtime::Result<Result<Resource<Walk>, Error>> {
-        if self.walks >= MAX_WALKS {
-            return Ok(Err(Error::Io(format!("{MAX_WALKS} walks are open already, and a call has no more at once"))));
-        }
-        self.has_walked = true;
-        let path = options.root.clone();
-        let walk = match self.reading(path, move |at| Walk::begin(at, options)).await? {
-            Ok(walk) => walk,
-            Err(error) => return Ok(Err(error)),
-        };
-        let handle = self.table.push(walk)?;
-        self.walks += 1;
-        Ok(Ok(handle))
+        self.begin_walk(options, None).await
+    }
+
+    async fn open_search(
+        &mut self,
+        options: WalkOptions,
+        texts: Vec<Vec<u8>>,
+        ignore_case: bool,
+    ) -> wasmtime::Result<Result<Resource<Walk>, Error>> {
+        self.begin_walk(options, Some(Search { texts, ignore_case })).await
     }
 }
 
@@ -106,6 +104,26 @@ impl HostWalk for CallState {
 }
 
 impl CallState {
+    /// Begins a walk, of a search or of all files.
+    async fn begin_walk(
+        &mut self,
+        options: WalkOptions,
+        search: Option<Search>,
+    ) -> wasmtime::Result<Result<Resource<Walk>, Error>> {
+        if self.walks >= MAX_WALKS {
+            return Ok(Err(Error::Io(format!("{MAX_WALKS} walks are open already, and a call has no more at once"))));
+        }
+        self.has_walked = true;
+        let path = options.root.clone();
+        let walk = match self.reading(path, move |at| Walk::begin(at, options, search)).await? {
+            Ok(walk) => walk,
+            Err(error) => return Ok(Err(error)),
+        };
+        let handle = self.table.push(walk)?;
+        self.walks += 1;
+        Ok(Ok(handle))
+    }
+
     /// Checks the path, and runs the work on a thread that may wait for a disk.
     async fn reading<T: Send + 'static>(
         &mut self,

@@ -4,6 +4,7 @@
 
 mod bounded;
 mod ignored;
+mod texts;
 mod walk;
 
 use std::io;
@@ -19,6 +20,7 @@ use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_read::{Entry, Error, Kind, Metadata};
 use crate::workspace::{OpenError, Workspace};
 
+pub(crate) use walk::Search;
 #[expect(unreachable_pub, reason = "the generated bindings name it")]
 pub use walk::Walk;
 

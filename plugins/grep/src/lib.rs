@@ -1,7 +1,7 @@
 //! The tool `grep`: lines of many files that match a regular expression.
 //!
-//! Files are read by the host, on all cores, and arrive many at once in one buffer; the pattern runs over the
-//! buffer, not over each file, which is what makes it as fast as a native program. The walk is in no order, so
+//! Files are read by the host, on all cores, which leaves out those without the texts that every match contains. The
+//! others arrive many at once in one buffer; the pattern runs over the buffer, not over each file. The walk is in no order, so
 //! what is found is sorted, and where only the first matches are kept they are the first by path: the same tree
 //! gives the same answer each time. The price is that the whole tree is read even when the first 100 matches
 //! come early; a walk in order would stop there, and take several times as long whenever they do not.
@@ -12,6 +12,7 @@ mod counts;
 mod literals;
 mod matches;
 mod pattern;
+mod required;
 mod scan;
 mod text;
 
@@ -20,6 +21,7 @@ use host_sdk::fs_read::{Batch, Walk, WalkOptions, WalkSummary};
 use host_sdk::{Annotations, Failure, Outcome, Tool, context, export_plugin};
 use matches::Matches;
 use pattern::Pattern;
+use required::Required;
 use scan::Scanner;
 use serde::Deserialize;
 
@@ -97,7 +99,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         Output::Files => Collector::Files(Files::default()),
         Output::Count => Collector::Counts(Counts::default()),
     };
-    let walk = Walk::open(&WalkOptions {
+    let options = WalkOptions {
         root: path,
         globs: include.into_iter().collect(),
         respect_ignore,
@@ -106,7 +108,11 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         contents: true,
         max_file_size: MAX_FILE,
         ..WalkOptions::default()
-    })?;
+    };
+    let walk = match pattern.required() {
+        Some(Required { texts, ignore_case }) => Walk::open_search(&options, texts, *ignore_case)?,
+        None => Walk::open(&options)?,
+    };
     while let Some(batch) = walk.next_batch()? {
         collector.search(&mut scanner, &pattern, &batch)?;
         if context::should_stop() {

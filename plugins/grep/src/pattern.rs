@@ -20,6 +20,7 @@ use regex_syntax::ast::{self, AssertionKind, Ast, Visitor};
 use regex_syntax::hir::translate::TranslatorBuilder;
 
 use crate::literals::Literals;
+use crate::required::Required;
 
 /// How large a compiled pattern may be, in bytes: `(a{1000}){1000}` would fill the memory.
 const MAX_COMPILED: usize = 10 * 1024 * 1024;
@@ -31,6 +32,7 @@ const AUTOMATON_CACHE: usize = 8 * 1024 * 1024;
 pub(crate) struct Pattern {
     regex: RegexMatcher,
     candidates: Candidates,
+    required: Option<Required>,
     line_end: LineTerminator,
 }
 
@@ -93,7 +95,12 @@ impl Pattern {
         } else {
             Candidates::Own
         };
-        Ok(Self { regex, candidates, line_end })
+        Ok(Self { regex, candidates, required: Required::of(&hir), line_end })
+    }
+
+    /// Texts of which each line that matches contains at least one, if there are such.
+    pub(crate) fn required(&self) -> Option<&Required> {
+        self.required.as_ref()
     }
 
     /// What ends a line for this pattern; whoever searches has to be told the same.

@@ -41,6 +41,16 @@ impl Walk {
         imports::open_walk(options).map(Self)
     }
 
+    /// Begins a walk over the files that contain at least one of these texts, in which the host looks on all cores. 1 to 64
+    /// texts of 1 to 256 bytes; with `ignore_case` the letters of ASCII match in either case.
+    ///
+    /// # Errors
+    ///
+    /// As [`Walk::open`], and when there are no texts, too many, or one is empty or too long.
+    pub fn open_search(options: &WalkOptions, texts: &[Vec<u8>], ignore_case: bool) -> Result<Self, Error> {
+        imports::open_search(options, texts, ignore_case).map(Self)
+    }
+
     /// The next files; none when the walk is done.
     ///
     /// # Errors

@@ -167,6 +167,9 @@ read_whole: the path has 1048577 bytes, and a path may have 4096
 walk: the path has 1048577 bytes, and a path may have 4096
 globs: 2000 globs are over the limit of 1000
 long glob: invalid glob `xxx
+texts: a search has 1 to 64 texts, not 100000
+no texts: a search has 1 to 64 texts, not 0
+long text: a text of a search has 1 to 256 bytes, not 1048577
 write: the path has 1048577 bytes, and a path may have 4096
 expected: the file was removed after it was read
 edit: the path has 1048577 bytes, and a path may have 4096

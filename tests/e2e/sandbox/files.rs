@@ -78,6 +78,29 @@ async fn a_walk_hands_over_only_what_may_be_read() {
     assert!(bench.text("walk", json!({"path": "nowhere"})).await.contains("nowhere"));
 }
 
+// promise files.search: A search hands over only files that may be read, and nothing that it returns tells what is in others.
+#[tokio::test]
+async fn a_search_hands_over_only_what_may_be_read_and_tells_nothing_of_the_rest() {
+    let bench = bench();
+    bench.file("a.txt", "the Needle\n").file("b.txt", "hay\n").file("deep/c.txt", "needles").file("empty", "");
+    bench.file("key.pem", "").file(".git/config", "needle").file(".gitignore", "*.log\n").file("x.log", "needle");
+    symlink(bench.outside().join("secret"), bench.root().join("link")).expect("made");
+    rustix::fs::mkfifoat(rustix::fs::CWD, bench.root().join("pipe"), rustix::fs::Mode::RUSR).expect("made");
+    let search = async |text: &str| bench.text("walk", json!({"path": ".", "text": text})).await;
+    let found = "a.txt=the Needle\n\ndeep/c.txt=needles\n2 found, 0 too large, 0 unreadable, 1 denied";
+    assert_eq!(search("needle").await, found);
+    // What is denied answers nothing, whatever is in it.
+    bench.file("key.pem", "the needle");
+    assert_eq!(search("nEEdle").await, found);
+    assert_eq!(search("not there").await, "0 found, 0 too large, 0 unreadable, 1 denied");
+    assert_eq!(
+        bench.text("walk", json!({"path": "deep/c.txt", "text": "x"})).await,
+        "0 found, 0 too large, 0 unreadable, 0 denied"
+    );
+    assert!(bench.text("walk", json!({"path": "..", "text": "x"})).await.starts_with("error: "));
+    assert!(search(&"x".repeat(257)).await.contains("1 to 256 bytes, not 257"));
+}
+
 // promise files.special: Pipes and devices are denied at once.
 #[tokio::test]
 async fn pipes_and_devices_are_refused_at_once() {

@@ -19,6 +19,7 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, Wal
 use tokio::sync::mpsc;
 
 use super::ignored::{Rules, Verdict};
+use super::texts::Texts;
 use super::{Readable, bounded, milliseconds};
 use crate::bindings::fs_read::{Batch, Error, WalkOptions, WalkSummary};
 use crate::limits::MAX_WHOLE;
@@ -50,6 +51,12 @@ pub struct Walk {
     counts: Arc<Counts>,
 }
 
+/// What the files of a walk must contain: one of the texts.
+pub(crate) struct Search {
+    pub(crate) texts: Vec<Vec<u8>>,
+    pub(crate) ignore_case: bool,
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     files: AtomicU64,
@@ -72,6 +79,8 @@ struct Plan {
     globs: Globs,
     /// The project's ignore rules, if the walk respects them.
     rules: Option<Arc<Rules>>,
+    /// What a file must contain, if this is a search.
+    texts: Option<Texts>,
     contents: bool,
     max_file_size: u64,
     counts: Arc<Counts>,
@@ -80,9 +89,10 @@ struct Plan {
 
 impl Walk {
     /// Begins a walk; returns once its threads are started.
-    pub(crate) fn begin(at: Readable, options: WalkOptions) -> Result<Self, Error> {
+    pub(crate) fn begin(at: Readable, options: WalkOptions, search: Option<Search>) -> Result<Self, Error> {
         let file = at.open()?;
         let globs = Globs::new(&options)?;
+        let texts = search.map(|Search { texts, ignore_case }| Texts::new(texts, ignore_case)).transpose()?;
         let about = at.about(&file)?;
         let start = real_path(&file, &at.absolute).map_err(|error| at.failed(&error))?;
         let (folder, start, shown, only) = if about.is_dir() {
@@ -109,6 +119,7 @@ impl Walk {
             only,
             globs,
             rules,
+            texts,
             contents: options.contents,
             max_file_size: options.max_file_size.min(MAX_WHOLE),
             counts: Arc::clone(&counts),
@@ -155,6 +166,35 @@ impl Plan {
         }
     }
 
+    /// Appends the bytes of a file. `None` if it is too large or cannot be read, which is counted.
+    fn read(&self, relative: &Path, bytes: &mut Vec<u8>) -> Option<()> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
+        let read = self.folder.open_with(relative, &options).and_then(|file| {
+            let file = file.into_std();
+            let about = file.metadata()?;
+            if !about.is_file() {
+                return Err(std::io::ErrorKind::InvalidInput.into());
+            }
+            if about.len() > self.max_file_size {
+                return Ok(None);
+            }
+            // As many bytes as the file has, so that its end needs no second read. A file that grows meanwhile had this
+            // length when it was opened; one that reports no length may be a virtual file of the kernel's, which is
+            // read to find out.
+            let length = if about.len() == 0 { self.max_file_size } else { about.len() };
+            bytes.reserve(usize::try_from(about.len()).unwrap_or(0));
+            append(&file, length, bytes).map(Some)
+        });
+        let count = match read {
+            Ok(Some(())) => return Some(()),
+            Ok(None) => &self.counts.too_large,
+            Err(_) => &self.counts.unreadable,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+
     /// Counts the files with rules that could not be used.
     fn count_rules(&self) {
         let unreadable = self.rules.as_ref().map_or(0, |rules| rules.unreadable());
@@ -199,6 +239,10 @@ impl<'p> ParallelVisitorBuilder<'p> for Readers<'p> {
 struct Reader<'p> {
     plan: &'p Plan,
     batch: Batch,
+    /// The file that a search looks into.
+    file: Vec<u8>,
+    /// Room for small letters.
+    small: Vec<u8>,
 }
 
 impl ParallelVisitor for Reader<'_> {
@@ -215,7 +259,7 @@ impl Drop for Reader<'_> {
 
 impl<'p> Reader<'p> {
     fn new(plan: &'p Plan) -> Self {
-        Self { plan, batch: empty(plan) }
+        Self { plan, batch: empty(plan), file: Vec::new(), small: Vec::new() }
     }
 
     fn take(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
@@ -238,7 +282,11 @@ impl<'p> Reader<'p> {
         if !file_type.is_file() || !plan.globs.take(relative) {
             return WalkState::Continue;
         }
-        let added = if plan.contents { self.add_contents(relative) } else { self.add_facts(&entry) };
+        let added = match (&plan.texts, plan.contents) {
+            (Some(texts), _) => self.add_found(texts, relative, &entry),
+            (None, true) => self.add_contents(relative),
+            (None, false) => self.add_facts(&entry),
+        };
         match added {
             Some(()) => self.add_name(relative),
             None => return WalkState::Continue,
@@ -249,42 +297,32 @@ impl<'p> Reader<'p> {
 
     /// Reads the file to the end of the flat buffer; adds nothing if it is too large or cannot be read.
     fn add_contents(&mut self, relative: &Path) -> Option<()> {
-        let plan = self.plan;
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
         let before = self.batch.contents.len();
-        let read = plan.folder.open_with(relative, &options).and_then(|file| {
-            let file = file.into_std();
-            let about = file.metadata()?;
-            if !about.is_file() {
-                return Err(std::io::ErrorKind::InvalidInput.into());
-            }
-            if about.len() > plan.max_file_size {
-                return Ok(None);
-            }
-            // As many bytes as the file has, so that its end needs no second read. A file that grows meanwhile had this
-            // length when it was opened; one that reports no length may be a virtual file of the kernel's, which is
-            // read to find out.
-            let length = if about.len() == 0 { plan.max_file_size } else { about.len() };
-            self.batch.contents.reserve(usize::try_from(about.len()).unwrap_or(0));
-            append(&file, length, &mut self.batch.contents).map(Some)
-        });
-        match read {
-            Ok(Some(_)) => {
-                let end = u32::try_from(self.batch.contents.len()).ok()?;
-                self.batch.content_ends.push(end);
-                Some(())
-            }
-            Ok(None) => {
-                plan.counts.too_large.fetch_add(1, Ordering::Relaxed);
-                None
-            }
-            Err(_) => {
-                self.batch.contents.truncate(before);
-                plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
-                None
-            }
+        if self.plan.read(relative, &mut self.batch.contents).is_none() {
+            self.batch.contents.truncate(before);
+            return None;
         }
+        self.end_contents()
+    }
+
+    /// Reads the file and adds it if it contains one of the texts: with its bytes, or what is known about it.
+    fn add_found(&mut self, texts: &Texts, relative: &Path, entry: &DirEntry) -> Option<()> {
+        self.file.clear();
+        self.plan.read(relative, &mut self.file)?;
+        if !texts.are_in(&self.file, &mut self.small) {
+            return None;
+        }
+        if !self.plan.contents {
+            return self.add_facts(entry);
+        }
+        self.batch.contents.extend_from_slice(&self.file);
+        self.end_contents()
+    }
+
+    fn end_contents(&mut self) -> Option<()> {
+        let end = u32::try_from(self.batch.contents.len()).ok()?;
+        self.batch.content_ends.push(end);
+        Some(())
     }
 
     fn add_facts(&mut self, entry: &DirEntry) -> Option<()> {
@@ -439,6 +477,7 @@ mod tests {
             only: None,
             globs: Globs::new(&options).expect("globs"),
             rules: None,
+            texts: None,
             contents: false,
             max_file_size: 0,
             counts: Arc::default(),

@@ -23,6 +23,10 @@ const BATCH_BYTES: usize = 1 << 20;
 const BATCH_FILES: usize = 4_096;
 /// Globs of one walk, as the host has it.
 const MAX_GLOBS: usize = 1_000;
+/// Texts of one search, and bytes of each, as the host has it.
+const MAX_TEXTS: usize = 64;
+/// See [`MAX_TEXTS`].
+const MAX_TEXT: usize = 256;
 
 /// Tells about one path.
 ///
@@ -109,10 +113,28 @@ pub(crate) struct Walk {
 
 /// Begins a walk.
 pub(crate) fn open_walk(options: &WalkOptions) -> Result<Walk, Error> {
-    reading("fs_read::Walk::open", &options.root, |world, at| {
+    begin("fs_read::Walk::open", options, None)
+}
+
+/// Begins a walk over the files that contain one of these texts.
+pub(crate) fn open_search(options: &WalkOptions, texts: &[Vec<u8>], ignore_case: bool) -> Result<Walk, Error> {
+    if texts.is_empty() || texts.len() > MAX_TEXTS {
+        return Err(Error::Invalid(format!("a search has 1 to {MAX_TEXTS} texts, not {}", texts.len())));
+    }
+    if let Some(text) = texts.iter().find(|text| text.is_empty() || text.len() > MAX_TEXT) {
+        return Err(Error::Invalid(format!("a text of a search has 1 to {MAX_TEXT} bytes, not {}", text.len())));
+    }
+    let is_same = |one: &[u8], other: &[u8]| if ignore_case { one.eq_ignore_ascii_case(other) } else { one == other };
+    let is_found =
+        |content: &[u8]| texts.iter().any(|text| content.windows(text.len()).any(|part| is_same(part, text)));
+    begin("fs_read::Walk::open_search", options, Some(&is_found))
+}
+
+fn begin(function: &str, options: &WalkOptions, is_found: Option<&dyn Fn(&[u8]) -> bool>) -> Result<Walk, Error> {
+    reading(function, &options.root, |world, at| {
         at.node(world)?;
         let globs = Globs::new(options)?;
-        let mut collected = Collected::new(options);
+        let mut collected = Collected::new(options, is_found);
         let rules = options.respect_ignore.then(|| Rules::of(&world.tree));
         collected.visit(world, &at, &globs, rules.as_ref());
         Ok(collected.walk())
@@ -194,14 +216,16 @@ fn modified(node: &Node) -> Option<u64> {
 /// The files of a walk, batch after batch.
 struct Collected<'o> {
     options: &'o WalkOptions,
+    /// Whether a search finds something in a file with these bytes.
+    is_found: Option<&'o dyn Fn(&[u8]) -> bool>,
     batches: Vec<Batch>,
     summary: WalkSummary,
 }
 
 impl<'o> Collected<'o> {
-    fn new(options: &'o WalkOptions) -> Self {
+    fn new(options: &'o WalkOptions, is_found: Option<&'o dyn Fn(&[u8]) -> bool>) -> Self {
         let summary = WalkSummary { files: 0, too_large: 0, unreadable: 0, denied: 0 };
-        Self { options, batches: vec![empty()], summary }
+        Self { options, is_found, batches: vec![empty()], summary }
     }
 
     fn visit(&mut self, world: &World, at: &Readable, globs: &Globs, rules: Option<&Rules>) {
@@ -251,8 +275,12 @@ impl<'o> Collected<'o> {
     }
 
     fn take(&mut self, path: &Path, content: &[u8], modified: u64) {
-        if self.options.contents && content.len() as u64 > self.options.max_file_size.min(MAX_WHOLE) {
+        let is_read = self.options.contents || self.is_found.is_some();
+        if is_read && content.len() as u64 > self.options.max_file_size.min(MAX_WHOLE) {
             self.summary.too_large += 1;
+            return;
+        }
+        if self.is_found.is_some_and(|is_found| !is_found(content)) {
             return;
         }
         if self

@@ -33,6 +33,26 @@ fn sorted() -> WalkOptions {
 }
 
 #[test]
+fn a_search_hands_over_files_that_contain_a_text() {
+    host().file("LIB.txt", "a LIB").run(|| {
+        let found = |texts: &[&str], ignore_case| {
+            let texts: Vec<_> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+            let walk = Walk::open_search(&sorted(), &texts, ignore_case)?;
+            let mut names = Vec::new();
+            while let Some(batch) = walk.next_batch()? {
+                names.extend((0..batch.len()).map(|index| batch.name(index).into_owned()));
+            }
+            Ok::<_, Error>(names)
+        };
+        assert_eq!(found(&["lib"], false).expect("found"), ["src/lib.rs"]);
+        assert_eq!(found(&["lib", "one"], true).expect("found"), ["LIB.txt", "a.txt", "src/lib.rs"]);
+        assert_eq!(found(&["git"], false).expect("found"), [""; 0]);
+        assert!(matches!(found(&[], false), Err(Error::Invalid(why)) if why.contains("1 to 64 texts, not 0")));
+        assert!(matches!(found(&["a", ""], false), Err(Error::Invalid(why)) if why.contains("1 to 256 bytes, not 0")));
+    });
+}
+
+#[test]
 fn a_path_means_what_it_means_to_the_host() {
     let read = |path: &str| host().run(|| fs_read::read_whole(path)).map(|whole| whole.data);
     for path in ["a.txt", "./a.txt", "src/../a.txt", "/workspace/a.txt", "a.txt/"] {

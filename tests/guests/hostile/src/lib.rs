@@ -235,6 +235,7 @@ fn too_much(path: &str) -> String {
     let spans = vec![fs_write::Span { start: u64::MAX, end: 0, replacement: Vec::new() }; 100_000];
     let digest = "0".repeat(64);
     let globs = vec!["*.rs".to_owned(); 2_000];
+    let texts = vec![b"x".to_vec(); 100_000];
     context::log(context::Level::Info, &long);
     context::emit(&long);
     context::progress(u64::MAX, Some(0), &long);
@@ -247,6 +248,12 @@ fn too_much(path: &str) -> String {
         answer("walk", fs_read::Walk::open(&everything(&long, Vec::new())).map(drop)),
         answer("globs", fs_read::Walk::open(&everything(".", globs)).map(drop)),
         answer("long glob", fs_read::Walk::open(&everything(".", vec![long.clone()])).map(drop)),
+        answer("texts", fs_read::Walk::open_search(&everything(".", Vec::new()), &texts, true).map(drop)),
+        answer("no texts", fs_read::Walk::open_search(&everything(".", Vec::new()), &[], true).map(drop)),
+        answer(
+            "long text",
+            fs_read::Walk::open_search(&everything(".", Vec::new()), &[long.clone().into()], true).map(drop),
+        ),
         answer("write", fs_write::write(&long, b"", &fs_write::Expected::Anything)),
         answer("expected", fs_write::write("good.txt", b"", &fs_write::Expected::Digest(long.clone()))),
         answer("edit", fs_write::edit(&long, &digest, &[])),

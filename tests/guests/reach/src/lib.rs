@@ -17,12 +17,19 @@ export_plugin!(
     tool("walk", |a| {
         let options =
             fs_read::WalkOptions { root: a.path, contents: true, hidden: true, sorted: true, ..Default::default() };
-        let walk = fs_read::Walk::open(&options)?;
+        let walk = match a.text.as_str() {
+            "" => fs_read::Walk::open(&options)?,
+            text => fs_read::Walk::open_search(&options, &[text.as_bytes().to_vec()], true)?,
+        };
         let mut lines = Vec::new();
         while let Some(batch) = walk.next_batch()? {
             for index in 0..batch.len() {
                 lines.push(format!("{}={}", batch.name(index), String::from_utf8_lossy(batch.content(index))));
             }
+        }
+        let fs_read::WalkSummary { files, too_large, unreadable, denied } = walk.summary();
+        if !a.text.is_empty() {
+            lines.push(format!("{files} found, {too_large} too large, {unreadable} unreadable, {denied} denied"));
         }
         Ok(Outcome::text(lines.join("\n")))
     }),

@@ -1,0 +1,136 @@
+//! The texts of a search, of which a file must contain one to be handed over.
+//!
+//! What the guest would read only to find nothing is not copied to it, and all threads of the walk look, with vector
+//! instructions that a guest does not have. Promises: linear time, and memory within the limits, whatever the texts are.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem::Finder;
+
+use crate::bindings::fs_read::Error;
+
+/// The most texts of one search. Protects the automaton.
+const MAX_TEXTS: usize = 64;
+
+/// The longest text, in bytes. Protects the automaton.
+const MAX_TEXT: usize = 256;
+
+/// How many bytes are made small at once: they stay in the fastest cache, and a file that has a text early is not made small
+/// to its end.
+const WINDOW: usize = 16 << 10;
+
+/// What a file must contain.
+#[derive(Debug)]
+pub(super) struct Texts {
+    finder: OneOrMore,
+    /// Whether the texts are in small letters and stand for the capitals of ASCII too.
+    folds: bool,
+    longest: usize,
+}
+
+#[derive(Debug)]
+enum OneOrMore {
+    One(Box<Finder<'static>>),
+    More(AhoCorasick),
+}
+
+impl Texts {
+    /// Prepares to look for these texts.
+    pub(super) fn new(mut texts: Vec<Vec<u8>>, ignore_case: bool) -> Result<Self, Error> {
+        if texts.is_empty() || texts.len() > MAX_TEXTS {
+            return Err(Error::Invalid(format!("a search has 1 to {MAX_TEXTS} texts, not {}", texts.len())));
+        }
+        if let Some(text) = texts.iter().find(|text| text.is_empty() || text.len() > MAX_TEXT) {
+            return Err(Error::Invalid(format!("a text of a search has 1 to {MAX_TEXT} bytes, not {}", text.len())));
+        }
+        if ignore_case {
+            texts.iter_mut().for_each(|text| text.make_ascii_lowercase());
+        }
+        let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+        let finder = match texts.as_slice() {
+            [text] => OneOrMore::One(Box::new(Finder::new(text).into_owned())),
+            texts => {
+                let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(texts);
+                OneOrMore::More(automaton.map_err(|error| Error::Invalid(error.to_string()))?)
+            }
+        };
+        Ok(Self { finder, folds: ignore_case, longest })
+    }
+
+    /// Whether the bytes contain one of them. `small` is room for small letters, used again and again.
+    pub(super) fn are_in(&self, bytes: &[u8], small: &mut Vec<u8>) -> bool {
+        if !self.folds {
+            return self.find(bytes);
+        }
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            // A text may begin in this window and end in the next.
+            let window = rest.get(..WINDOW + self.longest - 1).unwrap_or(rest);
+            small.clear();
+            small.extend(window.iter().map(u8::to_ascii_lowercase));
+            if self.find(small) {
+                return true;
+            }
+            at += WINDOW;
+        }
+        false
+    }
+
+    fn find(&self, bytes: &[u8]) -> bool {
+        match &self.finder {
+            OneOrMore::One(finder) => finder.find(bytes).is_some(),
+            OneOrMore::More(automaton) => automaton.is_match(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(all: &[&str], ignore_case: bool) -> Texts {
+        Texts::new(all.iter().map(|text| text.as_bytes().to_vec()).collect(), ignore_case).expect("they are valid")
+    }
+
+    #[test]
+    fn texts_of_a_search_are_found_wherever_they_are() {
+        for (all, ignore_case, text) in [
+            (&["needle"][..], false, "needle"),
+            (&["needle", "hay"], false, "hay"),
+            (&["Needle"], true, "nEEdle"),
+            (&["NEEDLE", "hay"], true, "Hay"),
+        ] {
+            let texts = texts(all, ignore_case);
+            let other = if ignore_case { "nee-dle" } else { "NEEDLE" };
+            for at in (0..50).chain(WINDOW - 20..WINDOW + 20).chain(2 * WINDOW - 20..2 * WINDOW + 20) {
+                for rest in [0, 1, WINDOW] {
+                    let with = |text: &str| [".".repeat(at), text.to_owned(), ".".repeat(rest)].concat().into_bytes();
+                    assert!(texts.are_in(&with(text), &mut Vec::new()), "{all:?} {at} {rest}");
+                    assert!(!texts.are_in(&with(other), &mut Vec::new()), "{all:?} {at} {rest}");
+                }
+            }
+            assert!(!texts.are_in(b"", &mut Vec::new()));
+        }
+    }
+
+    #[test]
+    fn texts_that_are_not_letters_of_ascii_keep_their_case() {
+        let texts = texts(&["é\u{0}x"], true);
+        assert!(texts.are_in("é\u{0}X".as_bytes(), &mut Vec::new()));
+        assert!(!texts.are_in("É\u{0}x".as_bytes(), &mut Vec::new()));
+    }
+
+    // promise limits.search: A search has a bounded number of texts, each of a bounded length, and none is empty.
+    #[test]
+    fn texts_over_the_limits_are_refused() {
+        for (texts, expected) in [
+            (Vec::new(), "1 to 64 texts, not 0"),
+            (vec![vec![b'a']; 65], "1 to 64 texts, not 65"),
+            (vec![vec![b'a'], Vec::new()], "1 to 256 bytes, not 0"),
+            (vec![vec![b'a'; 257]], "1 to 256 bytes, not 257"),
+        ] {
+            let Err(Error::Invalid(why)) = Texts::new(texts, false) else { panic!("{expected}") };
+            assert!(why.contains(expected), "{why}");
+        }
+        assert!(Texts::new(vec![vec![b'a'; 256]; 64], true).is_ok());
+    }
+}
