@@ -27,10 +27,45 @@ const PLAIN_LIMIT: usize = 1024;
 #[derive(Clone)]
 pub(crate) struct Deny {
     text: Arc<str>,
-    /// The glob, and the glob followed by `/**`, compiled when first needed; `None` if it cannot be compiled.
-    set: Arc<OnceLock<Option<GlobSet>>>,
+    /// Compiled when first needed.
+    matcher: Arc<OnceLock<Matcher>>,
     /// The same for folded names.
-    folded: Arc<OnceLock<Option<GlobSet>>>,
+    folded: Arc<OnceLock<Matcher>>,
+}
+
+/// What a glob and everything beneath it is found by.
+enum Matcher {
+    /// A path without anything special in it, which most of the host's own denies are.
+    Path(String),
+    /// The glob, and the glob followed by `/**`.
+    Globs(GlobSet),
+    /// Everything: it could not be compiled.
+    Everything,
+}
+
+impl Matcher {
+    fn of(text: &str) -> Self {
+        if is_path(text) {
+            return Self::Path(text.trim_end_matches('/').to_owned());
+        }
+        both(text).and_then(|globs| globs.build()).map_or(Self::Everything, Self::Globs)
+    }
+
+    fn is_match(&self, path: &Path, candidate: &Candidate<'_>) -> bool {
+        match self {
+            Self::Path(denied) => {
+                let rest = path.as_os_str().as_encoded_bytes().strip_prefix(denied.as_bytes());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            }
+            Self::Globs(globs) => globs.is_match_candidate(candidate),
+            Self::Everything => true,
+        }
+    }
+}
+
+/// Returns whether a glob matches itself alone, so that there is nothing to compile.
+fn is_path(glob: &str) -> bool {
+    !glob.contains(['*', '?', '[', ']', '{', '}', '\\'])
 }
 
 impl Deny {
@@ -69,10 +104,14 @@ impl Deny {
     }
 
     fn compile(absolute: &str) -> Result<Self, globset::Error> {
-        let globs = both(absolute)?;
-        let is_plain = absolute.len() <= PLAIN_LIMIT && !absolute.contains(['{', '[']);
-        let set = if is_plain { OnceLock::new() } else { OnceLock::from(Some(globs.build()?)) };
-        Ok(Self { text: absolute.into(), set: Arc::new(set), folded: Arc::default() })
+        let matcher = OnceLock::new();
+        if !is_path(absolute) {
+            let globs = both(absolute)?;
+            if absolute.len() > PLAIN_LIMIT || absolute.contains(['{', '[']) {
+                matcher.set(Matcher::Globs(globs.build()?)).ok();
+            }
+        }
+        Ok(Self { text: absolute.into(), matcher: Arc::new(matcher), folded: Arc::default() })
     }
 
     /// The absolute glob.
@@ -81,10 +120,8 @@ impl Deny {
     }
 
     /// Returns whether it matches the path or a directory above it. The path is absolute and has no `..`.
-    pub(crate) fn denies(&self, path: &Candidate<'_>) -> bool {
-        let set = self.set.get_or_init(|| both(&self.text).and_then(|globs| globs.build()).ok());
-        // One that could not be compiled would deny everything.
-        set.as_ref().is_none_or(|set| set.is_match_candidate(path))
+    fn denies(&self, path: &Path, candidate: &Candidate<'_>) -> bool {
+        self.matcher.get_or_init(|| Matcher::of(&self.text)).is_match(path, candidate)
     }
 }
 
@@ -115,11 +152,8 @@ pub(crate) fn any_denies_folded<'a>(denies: impl IntoIterator<Item = &'a Deny>, 
         return false;
     }
     let Some(path) = path.to_str().map(folded) else { return true };
-    let candidate = Candidate::new(&path);
-    denies.any(|deny| {
-        let set = deny.folded.get_or_init(|| both(&folded(&deny.text)).and_then(|globs| globs.build()).ok());
-        set.as_ref().is_none_or(|set| set.is_match_candidate(&candidate))
-    })
+    let (path, candidate) = (Path::new(&path), Candidate::new(&path));
+    denies.any(|deny| deny.folded.get_or_init(|| Matcher::of(&folded(&deny.text))).is_match(path, &candidate))
 }
 
 /// The glob that matches this path alone, as a deny (`!`) of a scope has it.
@@ -151,7 +185,7 @@ pub(crate) fn any_denies<'a>(denies: impl IntoIterator<Item = &'a Deny>, path: &
         return false;
     }
     let candidate = Candidate::new(path);
-    denies.any(|deny| deny.denies(&candidate))
+    denies.any(|deny| deny.denies(path, &candidate))
 }
 
 impl PartialEq for Deny {
@@ -199,6 +233,25 @@ mod tests {
         }
         for path in left {
             assert!(!any_denies([&deny], Path::new(path)), "{glob} should not deny {path}");
+        }
+    }
+
+    #[test]
+    fn a_path_without_anything_special_denies_what_its_glob_does() {
+        let paths = ["/", "/w", "/w/a", "/w/a/b", "/w/ab", "/w/a.b", "/W/a", "/w/a,b!/x", "/x", "/w/a/\u{301}", "/w/ä"];
+        for text in ["/", "/w", "/w/a", "/w/a.b", "/w/a,b!", "/w/ä", "/none"] {
+            let globs = both(text).and_then(|globs| globs.build()).expect("it is a glob");
+            let matcher = Matcher::of(text);
+            assert!(matches!(matcher, Matcher::Path(_)), "{text}");
+            for path in paths.map(Path::new) {
+                let candidate = Candidate::new(path);
+                assert_eq!(
+                    matcher.is_match(path, &candidate),
+                    globs.is_match_candidate(&candidate),
+                    "{text} {}",
+                    path.display()
+                );
+            }
         }
     }
 
