@@ -7,8 +7,10 @@
 mod reload;
 mod tools;
 
+use self::tools::ColdTools;
+
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, SessionLog, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
@@ -52,6 +54,8 @@ pub struct App {
     pub runtime: Arc<Runtime>,
     /// The programs that run in the background. They end with the application, which has one session.
     pub background: Arc<BackgroundPrograms>,
+    /// The tools that are not loaded yet.
+    cold: Mutex<Option<ColdTools>>,
     /// The MCP servers; `None` if there are none.
     pub mcp: Option<Arc<McpHub>>,
     /// The plugins whose tools can be called.
@@ -196,6 +200,7 @@ impl App {
             workspace,
             runtime,
             background: Arc::default(),
+            cold: Mutex::default(),
             mcp,
             plugins,
             // A program would read what the user keeps from tools.

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host_files::RealPaths;
 use host_plugin::ProgramAccess;
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
@@ -171,11 +172,8 @@ pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathB
     let of_home = home.into_iter().flat_map(|home| OBEYED.iter().chain(NEVER_OFFERED).map(|name| home.join(name)));
     let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
     // The home can be a link, too.
-    let real = |path: &PathBuf| {
-        let there = path.ancestors().find(|path| path.exists())?;
-        Some(fs::canonicalize(there).ok()?.join(path.strip_prefix(there).ok()?))
-    };
-    let real: Vec<PathBuf> = named.iter().filter_map(real).collect();
+    let mut paths = RealPaths::default();
+    let real: Vec<PathBuf> = named.iter().filter_map(|path| paths.real_beginning(path)).collect();
     named.into_iter().chain(real).collect()
 }
 

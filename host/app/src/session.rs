@@ -367,7 +367,8 @@ impl Session {
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).collect();
         let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
-        let result = self.conversation.executor.run_steered(&inputs, parts, steering, cancel).await;
+        let running = self.conversation.executor.run_steered(&inputs, parts, steering, cancel);
+        let result = self.app.warming(running).await;
         let result = self.carry_out(result, cancel).await;
         if let Some(before) = before
             && let Err(failure) = self.set_model(before.as_str())

@@ -2,7 +2,7 @@
 //! all.
 //!
 //! Owns the bounded read, the one rule about owners and modes, the atomic replacement with its synchronisation, private
-//! folders, locks between processes, and chained lines.
+//! folders, locks between processes, chained lines, and the real paths of many files.
 //!
 //! Deliberately not here: the contents and the path of a file, and files of a workspace, which a guest reaches through
 //! permits and an open folder (`host-plugin`).
@@ -10,9 +10,11 @@
 mod chain;
 mod private;
 mod read;
+mod real_paths;
 mod write;
 
 pub use chain::{Chain, ChainError, ChainFault, ChainStore, Examined, LineState, Sealed, without_link};
 pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
 pub use read::{FileError, read_file, read_found, read_limited, read_text, read_text_limited};
+pub use real_paths::RealPaths;
 pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};

@@ -8,6 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host_files::RealPaths;
+
 /// The system's folders with programs, libraries and settings.
 const SYSTEM: &[&str] = &[
     "/bin",
@@ -163,12 +165,13 @@ pub fn places(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<
             (None, _) | (_, None) => {}
         }
     }
-    let home = home.and_then(|home| fs::canonicalize(home).ok());
+    let mut paths = RealPaths::default();
+    let home = home.and_then(|home| paths.real(home));
     // A variable that names the home, or a folder around it, would open all of it.
     let is_too_much =
         |path: &Path| path == Path::new("/") || home.as_deref().is_some_and(|home| home.starts_with(path));
     let real: BTreeSet<PathBuf> =
-        found.iter().filter_map(|path| fs::canonicalize(path).ok()).filter(|path| !is_too_much(path)).collect();
+        found.iter().filter_map(|path| paths.real(path)).filter(|path| !is_too_much(path)).collect();
     let within = |path: &Path| path.ancestors().skip(1).any(|folder| real.contains(folder));
     real.iter().filter(|path| !within(path)).cloned().collect()
 }

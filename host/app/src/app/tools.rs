@@ -1,8 +1,11 @@
 //! The tools of the plugins, each with what its calls may touch.
 
-use std::sync::Arc;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
 
 use host_capability::{Grants, Scope};
+use host_plugin::Plugin;
 use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
 use host_undo::Recorder;
 
@@ -11,6 +14,12 @@ use crate::error::Failure;
 use crate::grants::UserGrants;
 use crate::plugins::{LoadedPlugin, PluginOrigin};
 use crate::servers::{Deferral, McpSupply, SEPARATOR};
+
+/// Tools that are to be loaded before they are called.
+pub(super) struct ColdTools {
+    plugins: Vec<Arc<Plugin>>,
+    tools: Registry,
+}
 
 /// The agent that holds the tools, which decides how much of the grants they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,13 +167,34 @@ impl App {
         Ok(registry)
     }
 
-    /// Loads the tools in the background, so that the first call does not wait for it. No one waits for the thread: it
-    /// ends with the process.
-    pub(crate) fn warm(&self, plugins: &[LoadedPlugin], tools: &Registry) {
-        let (runtime, tools) = (Arc::clone(&self.runtime), tools.clone());
+    /// Has these tools loaded by the next [`App::warming`].
+    pub(crate) fn warm_next(&self, plugins: &[LoadedPlugin], tools: &Registry) {
         let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
         // The small ones first: most are loaded before the first large one would be.
         plugins.sort_by_key(|plugin| plugin.component().len());
+        *self.cold.lock().unwrap_or_else(PoisonError::into_inner) = Some(ColdTools { plugins, tools: tools.clone() });
+    }
+
+    /// Drives some work, and loads the tools in the background when it first waits: a run waits for the model then, which
+    /// takes longer than loading them, and loading them before would keep its request back.
+    pub(crate) async fn warming<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            let polled = work.as_mut().poll(context);
+            if polled.is_pending()
+                && let Some(cold) = self.cold.lock().unwrap_or_else(PoisonError::into_inner).take()
+            {
+                self.warm(cold);
+            }
+            polled
+        })
+        .await
+    }
+
+    /// Loads tools in the background, so that the first call does not wait for it. No one waits for the thread: it ends
+    /// with the process.
+    fn warm(&self, ColdTools { plugins, tools }: ColdTools) {
+        let runtime = Arc::clone(&self.runtime);
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
             for plugin in plugins {
                 runtime.warm(&plugin);

@@ -249,12 +249,12 @@ impl Tools<'_> {
         Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred) }
     }
 
-    /// The tools, with the agents that are tools of the main one. They are loaded in the background.
+    /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the model.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording, plan, .. } = *self;
         let mut tools = app.tools_of(plugins, grants, Some(self.changes))?;
         app.supply(&mut tools, plugins, grants, Some(self.changes), Some(self.deferral()));
-        app.warm(plugins, &tools);
+        app.warm_next(plugins, &tools);
         if request.agent.is_some() {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
             return Ok(tools);

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use host_files::{FileError, read_found};
 use ignore::Match;
@@ -193,7 +193,9 @@ fn shared_repository(folder: &Path, git: &Path) -> Option<PathBuf> {
 
 /// Reads the user's own rules. Their file may be a link: it lies where the user keeps their settings.
 fn global() -> Gitignore {
-    let file = gitconfig_excludes_path().and_then(|path| std::fs::canonicalize(path).ok());
+    // Three files say which one it is: they are read once, it is read for each walk.
+    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let file = FILE.get_or_init(gitconfig_excludes_path).as_ref().and_then(|path| std::fs::canonicalize(path).ok());
     let bytes = file.as_ref().and_then(|file| read_found(file, MAX_RULES).ok());
     match (file, bytes) {
         (Some(file), Some(bytes)) => parse(Path::new("/"), &file, &bytes),
