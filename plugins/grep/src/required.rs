@@ -24,7 +24,7 @@ const MAX_PARTS: usize = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Required {
     pub(crate) texts: Vec<Vec<u8>>,
-    /// Whether they are in small letters and stand for the capitals of ASCII too.
+    /// Whether they are lowercase and stand for the capitals of ASCII too.
     pub(crate) ignore_case: bool,
 }
 

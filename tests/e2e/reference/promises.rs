@@ -52,7 +52,6 @@ const AREAS: &[(&str, &str)] = &[
     ("install", "Registries and installation"),
     ("cache", "The cache of compiled components"),
     ("contract", "The contract"),
-    ("mcp", "The Model Context Protocol"),
     ("design", "Structure of the code"),
 ];
 

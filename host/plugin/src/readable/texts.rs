@@ -14,7 +14,7 @@ const MAX_TEXTS: usize = 64;
 /// The longest text, in bytes. Protects the automaton.
 const MAX_TEXT: usize = 256;
 
-/// How many bytes are made small at once: they stay in the fastest cache, and a file that has a text early is not made small
+/// How many bytes are lowercased at once: they stay in the fastest cache, and a file that has a text early is not lowercased
 /// to its end.
 const WINDOW: usize = 16 << 10;
 
@@ -22,7 +22,7 @@ const WINDOW: usize = 16 << 10;
 #[derive(Debug)]
 pub(super) struct Texts {
     finder: OneOrMore,
-    /// Whether the texts are in small letters and stand for the capitals of ASCII too.
+    /// Whether the texts are lowercase and stand for the capitals of ASCII too.
     folds: bool,
     longest: usize,
 }
@@ -56,8 +56,8 @@ impl Texts {
         Ok(Self { finder, folds: ignore_case, longest })
     }
 
-    /// Whether the bytes contain one of them. `small` is room for small letters, used again and again.
-    pub(super) fn are_in(&self, bytes: &[u8], small: &mut Vec<u8>) -> bool {
+    /// Whether the bytes contain one of them. `lower` is room for lowercase bytes, used again and again.
+    pub(super) fn are_in(&self, bytes: &[u8], lower: &mut Vec<u8>) -> bool {
         if !self.folds {
             return self.find(bytes);
         }
@@ -65,9 +65,9 @@ impl Texts {
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             // A text may begin in this window and end in the next.
             let window = rest.get(..WINDOW + self.longest - 1).unwrap_or(rest);
-            small.clear();
-            small.extend(window.iter().map(u8::to_ascii_lowercase));
-            if self.find(small) {
+            lower.clear();
+            lower.extend(window.iter().map(u8::to_ascii_lowercase));
+            if self.find(lower) {
                 return true;
             }
             at += WINDOW;
@@ -119,7 +119,7 @@ mod tests {
         assert!(!texts.are_in("É\u{0}x".as_bytes(), &mut Vec::new()));
     }
 
-    // promise limits.search: A search has a bounded number of texts, each of a bounded length, and none is empty.
+    // promise files.search-limits: A search has a bounded number of texts, each of a bounded length, and none is empty.
     #[test]
     fn texts_over_the_limits_are_refused() {
         for (texts, expected) in [
