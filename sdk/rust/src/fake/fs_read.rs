@@ -111,6 +111,9 @@ pub(crate) struct Walk {
     summary: RefCell<WalkSummary>,
 }
 
+/// Whether a search finds something in a file with these bytes.
+type IsFound<'o> = &'o dyn Fn(&[u8]) -> bool;
+
 /// Begins a walk.
 pub(crate) fn open_walk(options: &WalkOptions) -> Result<Walk, Error> {
     begin("fs_read::Walk::open", options, None)
@@ -130,7 +133,7 @@ pub(crate) fn open_search(options: &WalkOptions, texts: &[Vec<u8>], ignore_case:
     begin("fs_read::Walk::open_search", options, Some(&is_found))
 }
 
-fn begin(function: &str, options: &WalkOptions, is_found: Option<&dyn Fn(&[u8]) -> bool>) -> Result<Walk, Error> {
+fn begin(function: &str, options: &WalkOptions, is_found: Option<IsFound<'_>>) -> Result<Walk, Error> {
     reading(function, &options.root, |world, at| {
         at.node(world)?;
         let globs = Globs::new(options)?;
@@ -216,14 +219,13 @@ fn modified(node: &Node) -> Option<u64> {
 /// The files of a walk, batch after batch.
 struct Collected<'o> {
     options: &'o WalkOptions,
-    /// Whether a search finds something in a file with these bytes.
-    is_found: Option<&'o dyn Fn(&[u8]) -> bool>,
+    is_found: Option<IsFound<'o>>,
     batches: Vec<Batch>,
     summary: WalkSummary,
 }
 
 impl<'o> Collected<'o> {
-    fn new(options: &'o WalkOptions, is_found: Option<&'o dyn Fn(&[u8]) -> bool>) -> Self {
+    fn new(options: &'o WalkOptions, is_found: Option<IsFound<'o>>) -> Self {
         let summary = WalkSummary { files: 0, too_large: 0, unreadable: 0, denied: 0 };
         Self { options, is_found, batches: vec![empty()], summary }
     }
