@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{CallId, ToolName};
@@ -30,7 +31,7 @@ pub enum Role {
 }
 
 /// One part of a message, with what a thinking model attaches to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// The content.
     #[serde(flatten)]
@@ -41,6 +42,71 @@ pub struct Part {
     /// An opaque mark that the model's service wants back unchanged with this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
+}
+
+/// Reads the content where it stands: what is derived for a flattened field copies all of a part first, which is most of the time
+/// that a long session takes to be read.
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PartVisitor)
+    }
+}
+
+struct PartVisitor;
+
+/// The fields of a part: one for each kind of content, and what is attached.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum PartField {
+    Text,
+    InlineData,
+    FileReference,
+    FunctionCall,
+    FunctionResponse,
+    Thought,
+    Signature,
+    #[serde(other)]
+    Unknown,
+}
+
+impl<'de> Visitor<'de> for PartVisitor {
+    type Value = Part;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a part of a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Part, A::Error> {
+        let (mut content, mut thought, mut signature) = (None, None, None);
+        while let Some(field) = map.next_key()? {
+            let data = match field {
+                PartField::Text => PartData::Text(map.next_value()?),
+                PartField::InlineData => PartData::InlineData(map.next_value()?),
+                PartField::FileReference => PartData::FileReference(map.next_value()?),
+                PartField::FunctionCall => PartData::FunctionCall(map.next_value()?),
+                PartField::FunctionResponse => PartData::FunctionResponse(map.next_value()?),
+                PartField::Thought if thought.is_some() => return Err(A::Error::duplicate_field("thought")),
+                PartField::Thought => {
+                    thought = Some(map.next_value()?);
+                    continue;
+                }
+                PartField::Signature if signature.is_some() => return Err(A::Error::duplicate_field("signature")),
+                PartField::Signature => {
+                    signature = Some(map.next_value()?);
+                    continue;
+                }
+                PartField::Unknown => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if content.replace(data).is_some() {
+                return Err(A::Error::custom("a part has one content, and this one has two"));
+            }
+        }
+        let data = content.ok_or_else(|| A::Error::custom("a part without content"))?;
+        Ok(Part { data, thought: thought.unwrap_or_default(), signature: signature.unwrap_or_default() })
+    }
 }
 
 /// A mark that only the service which made it can read: a signed or encrypted thought. A conversation can switch to a
@@ -239,6 +305,27 @@ mod tests {
         };
         let line = serde_json::to_string(&content).expect("plain data serialises");
         assert_eq!(serde_json::from_str::<Content>(&line).expect("and comes back"), content);
+    }
+
+    #[test]
+    fn a_part_has_one_content_in_any_place() {
+        let check = |json: &str, expected: Option<Part>| {
+            assert_eq!(serde_json::from_str::<Part>(json).ok(), expected, "{json}");
+        };
+        check(r#"{"thought":true,"text":"hm"}"#, Some(Part::thought("hm")));
+        check(r#"{"text":"a","thought":false,"later":[{}],"signature":null}"#, Some(Part::text("a")));
+        for wrong in [
+            "{}",
+            "[]",
+            r#"{"thought":true}"#,
+            r#"{"text":1}"#,
+            r#"{"text":"a","text":"b"}"#,
+            r#"{"text":"a","inline_data":{"mime_type":"image/png","base64":""}}"#,
+            r#"{"text":"a","thought":true,"thought":true}"#,
+            r#"{"text":"a","signature":null,"signature":null}"#,
+        ] {
+            check(wrong, None);
+        }
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Recorded {
     pub fn read<R: Read>(records: &mut Records<R>) -> Result<Self, ReadError> {
         let Some(first) = records.next().transpose()? else { return Err(ReadError::Empty) };
         let Logged { time: began, record: Record::Session { id, workspace, model, .. } } = first else {
-            return Err(ReadError::Damaged { line: 1, why: "a log begins with an entry `session`".to_owned() });
+            return Err(not_a_session());
         };
         let mut recorded = Self { id, began, workspace, model, torn_bytes: 0, agents: BTreeMap::new() };
         while let Some(logged) = records.next() {
@@ -217,6 +217,11 @@ impl Recorded {
         past.next_prompt = past.next_prompt.max(prompt.turn.saturating_add(1));
         past
     }
+}
+
+/// The damage of a log that begins with something else.
+pub(super) fn not_a_session() -> ReadError {
+    ReadError::Damaged { line: 1, why: "a log begins with an entry `session`".to_owned() }
 }
 
 impl Past {

@@ -6,6 +6,8 @@
 //!
 //! Deliberately not here: what the entries mean together, and writing.
 
+mod tagged;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -28,18 +30,17 @@ pub(super) const MAX_LINE: usize = 256 << 20;
 const MAX_DEPTH: usize = 160;
 
 /// An entry as it was written, with its time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Logged {
     /// When it was written.
     pub time: Timestamp,
     /// What.
-    #[serde(flatten)]
     pub record: Record,
 }
 
 /// An entry as [`Entry`](super::Entry) writes it; each field is explained there.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of `Entry`")]
 pub enum Record {
     /// The first line.
@@ -289,19 +290,11 @@ fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
 
 /// Returns the nesting depth of brackets, ignoring those in strings.
 fn depth(line: &[u8]) -> usize {
-    let (mut now, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
-    for byte in line {
-        if quoted {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => quoted = false,
-                _ => {}
-            }
-            continue;
-        }
+    let (mut now, mut deepest, mut at) = (0_usize, 0, 0);
+    while let Some(byte) = line.get(at) {
+        at += 1;
         match byte {
-            b'"' => quoted = true,
+            b'"' => at = string_end(line, at),
             b'{' | b'[' => {
                 now += 1;
                 deepest = deepest.max(now);
@@ -311,4 +304,16 @@ fn depth(line: &[u8]) -> usize {
         }
     }
     deepest
+}
+
+/// Returns where a string ends, given where it begins, both without the quotation marks.
+fn string_end(line: &[u8], mut at: usize) -> usize {
+    while let Some(found) = line.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        match line.get(at) {
+            Some(b'\\') => at += 2,
+            _ => return at + 1,
+        }
+    }
+    line.len()
 }

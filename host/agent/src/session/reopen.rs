@@ -8,7 +8,7 @@
 //! which [`Recorded`] has.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,9 @@ use host_message::{CallId, ModelId, Part, PromptId};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::past::{OpenCall, OpenState};
+use super::past::{OpenCall, OpenState, not_a_session};
 use super::read::MAX_LINE;
-use super::{Entry, Record, Recorded, Records, SessionError, SessionLog};
+use super::{Entry, ReadError, Record, Recorded, Records, SessionError, SessionLog};
 use crate::history::{interrupted, not_begun};
 use crate::{CallStatus, Clock};
 
@@ -58,12 +58,21 @@ impl SessionLog {
             .open(path)
             .map_err(|cause| SessionError::Open { path: path.to_owned(), cause })?;
         lock(&file, path)?;
+        let failed = |cause| SessionError::Read { path: path.to_owned(), cause };
+        let open = || File::open(path).map_err(|cause| SessionError::Open { path: path.to_owned(), cause });
+        let (first, whole) = (open()?, open()?);
+        let Some(first) = Records::new(first).next().transpose().map_err(failed)? else {
+            return Err(failed(ReadError::Empty));
+        };
+        let Record::Session { id, .. } = first.record else { return Err(failed(not_a_session())) };
         let mut records = Records::new(&file);
-        let recorded = Recorded::read(&mut records);
-        let recorded = recorded.map_err(|cause| SessionError::Read { path: path.to_owned(), cause })?;
+        // The one is as much work as the other, and neither needs the other. Half a line at the end is no part of the chain.
+        let (recorded, examined) = std::thread::scope(|scope| {
+            let examined = scope.spawn(|| chains.examine(id.as_str(), whole, MAX_LINE as u64, |_, _, _| {}));
+            (Recorded::read(&mut records), examined.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let (recorded, examined) = (recorded.map_err(failed)?, examined?);
         let (whole_bytes, ends_open) = (records.whole_bytes(), records.ends_open());
-        let whole = File::open(path).map_err(|cause| SessionError::Open { path: path.to_owned(), cause })?;
-        let examined = chains.examine(recorded.id.as_str(), whole.take(whole_bytes), MAX_LINE as u64, |_, _, _| {})?;
         let (found, chains) = (examined.faults(), chains.clone());
         Ok(Reopened { file, path: path.to_owned(), clock, recorded, whole_bytes, ends_open, chains, found })
     }

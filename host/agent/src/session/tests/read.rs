@@ -113,6 +113,50 @@ fn each_entry_that_is_written_is_read() {
     )));
 }
 
+/// The order of fields is this host's own, and another program may have written the line anew.
+#[test]
+fn fields_of_an_entry_are_read_in_any_order() {
+    let first = log().lines().next().expect("a first line").to_owned();
+    let fields = [
+        r#""time":"2026-01-01T00:00:00Z""#,
+        r#""type":"taken_back""#,
+        r#""agent_id":"main""#,
+        r#""messages":3"#,
+        r#""later":{"unknown":[1,{}]}"#,
+    ];
+    let check = |fields: &[&str], is_read: bool| {
+        let text = format!("{first}\n{{{}}}\n", fields.join(","));
+        let last = Records::new(text.as_bytes()).last().expect("two entries");
+        match last {
+            Ok(Logged { time, record: Record::TakenBack { agent_id, messages } }) if is_read => {
+                assert_eq!(
+                    (time.to_string().as_str(), agent_id.as_str(), messages),
+                    ("2026-01-01T00:00:00Z", "main", 3)
+                );
+            }
+            Err(ReadError::Damaged { line: 2, .. }) if !is_read => {}
+            last => panic!("{text}: {last:?}"),
+        }
+    };
+    for start in 0..fields.len() {
+        let mut turned = fields;
+        turned.rotate_left(start);
+        check(&turned, true);
+        turned.reverse();
+        check(&turned, true);
+    }
+    for missing in 0..4 {
+        let mut fewer = fields.to_vec();
+        fewer.remove(missing);
+        check(&fewer, false);
+    }
+    for twice in 0..4 {
+        check(&[&fields[..], &fields[twice..=twice]].concat(), false);
+        check(&[&fields[twice..=twice], &fields[..]].concat(), false);
+    }
+    check(&[fields[0], r#""type":"other""#, fields[2], fields[3]], false);
+}
+
 #[test]
 fn a_call_of_an_older_log_is_read_without_a_report() {
     let line = r#"{"time":"2026-01-01T00:00:00Z","type":"call_settled","prompt":{"agent":"main","turn":0},"call_id":"c","status":"success","duration_ms":1,"parts":[]}"#;
