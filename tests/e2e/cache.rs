@@ -44,10 +44,11 @@ impl Cache {
         self.folder.join("key")
     }
 
-    /// The names of what lies in the folder besides the key.
+    /// The names of what lies in the folder besides the key and the stamps, which a slow machine makes.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(&self.folder).expect("it is there").map(|entry| entry.expect("read").file_name());
-        names.map(|name| name.into_string().expect("ASCII")).filter(|name| name != "key").collect()
+        let names = names.map(|name| name.into_string().expect("ASCII"));
+        names.filter(|name| name != "key" && !name.ends_with(".stamp")).collect()
     }
 
     /// The one entry.

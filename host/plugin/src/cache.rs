@@ -2,7 +2,8 @@
 //!
 //! To load a compiled component is to run its native code, whoever wrote it. So each entry carries a keyed hash over
 //! its whole content, with a key that only this user on this machine can read (mode 0600), and an entry that cannot be
-//! verified is removed and compiled again. The key does not protect against a program that already runs as the user; it
+//! verified is removed and compiled again. An entry that was verified before and has not changed since, by its stamp
+//! ([`stamp`]), is not hashed again. The key does not protect against a program that already runs as the user; it
 //! does protect against a cache folder that was copied, restored or shared.
 //!
 //! A loaded entry stays mapped, so it costs no copy. That is as safe as the key: the folder and the entry must belong
@@ -13,17 +14,21 @@
 //!
 //! An unusable cache causes a warning and a slower start, never a failed call.
 
-use std::fs::{self, File, OpenOptions};
+mod stamp;
+
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use host_files::{Access, Exposed, Mode, NewFile, is_private};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use self::stamp::Stamp;
 use crate::digest::Digest;
 
 /// The last bytes of an entry, after the code and its keyed hash; the number changes with the layout.
@@ -44,6 +49,8 @@ const MAX_ENTRY: u64 = 512 << 20;
 pub(crate) struct Cache {
     folder: PathBuf,
     key: [u8; KEY_BYTES],
+    /// How long an entry must have been as it is before it gets a stamp.
+    settled: Duration,
 }
 
 /// Why a cache cannot be used.
@@ -87,32 +94,47 @@ impl Cache {
             Some(key) => key,
             None => make_key(&path)?,
         };
-        Ok(Self { folder: folder.to_owned(), key })
+        Ok(Self { folder: folder.to_owned(), key, settled: stamp::SETTLED })
     }
 
     /// Loads the compiled form of a component.
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Lookup {
         let path = self.path(engine, digest);
-        let (mut file, length) = match open_bounded(&path, MAX_ENTRY) {
-            Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Lookup::Miss,
-            Err(error) => {
+        let unreadable = |error: io::Error| {
+            if error.kind() != io::ErrorKind::NotFound {
                 tracing::warn!(path = %path.display(), %error, "a compiled component cannot be read");
-                return Lookup::Miss;
             }
+            Lookup::Miss
         };
-        match self.verify(&path, &mut file, length) {
-            Ok(true) => {}
-            Ok(false) => return self.refuse(&path, "it was not written by this host, or was changed since"),
-            Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "a compiled component cannot be read");
-                return Lookup::Miss;
+        let (mut file, about) = match open_bounded(&path, MAX_ENTRY) {
+            Ok(opened) => opened,
+            Err(error) => return unreadable(error),
+        };
+        let mac = match claimed(&file, about.len()) {
+            Ok(mac) => mac,
+            Err(error) => return unreadable(error),
+        };
+        let not_ours = || self.refuse(&path, "it was not written by this host, or was changed since");
+        let Some(mac) = mac else { return not_ours() };
+        let stamp = Stamp::of(&self.key, &path, &about, &mac);
+        let is_known = stamp.is_there();
+        if !is_known {
+            match self.verify(&path, &mut file, about.len(), &mac) {
+                Ok(true) => {}
+                Ok(false) => return not_ours(),
+                Err(error) => return unreadable(error),
             }
         }
         // SAFETY: loading runs the code in the file. The keyed hash over the file and its name proves that this code
-        // wrote it, for this component and this engine; only this user can write to it.
-        match unsafe { map(engine, &mut file, length) } {
-            Ok(component) => Lookup::Hit(component),
+        // wrote it, for this component and this engine, and only this user can write to it. The hash was computed just
+        // now, or when the file was last looked at, and by its stamp it was not changed since.
+        match unsafe { map(engine, &mut file, about.len()) } {
+            Ok(component) => {
+                if !is_known && let Err(error) = stamp.make(&file, &about, self.settled) {
+                    tracing::debug!(path = %path.display(), %error, "a compiled component is verified again at each start");
+                }
+                Lookup::Hit(component)
+            }
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "a compiled component does not load");
                 self.refuse(&path, "it was made for another engine")
@@ -148,11 +170,11 @@ impl Cache {
         hasher
     }
 
-    fn verify(&self, path: &Path, file: &mut File, length: u64) -> io::Result<bool> {
-        let Some(code) = length.checked_sub(TAIL_BYTES as u64) else { return Ok(false) };
+    /// Whether the content of an entry has this keyed hash.
+    fn verify(&self, path: &Path, file: &mut File, length: u64, mac: &[u8; MAC_BYTES]) -> io::Result<bool> {
         let mut hasher = self.mac(path);
         let mut piece = vec![0; PIECE];
-        let mut reader = file.take(code);
+        let mut reader = file.take(length.saturating_sub(TAIL_BYTES as u64));
         loop {
             match reader.read(&mut piece) {
                 Ok(0) => break,
@@ -161,11 +183,8 @@ impl Cache {
                 Err(error) => return Err(error),
             };
         }
-        let mut tail = Vec::with_capacity(TAIL_BYTES);
-        file.read_to_end(&mut tail)?;
-        let Some((mac, magic)) = tail.split_first_chunk::<MAC_BYTES>() else { return Ok(false) };
         // Comparing hashes of this library takes constant time.
-        Ok(hasher.finalize() == *mac && magic == MAGIC)
+        Ok(hasher.finalize() == *mac)
     }
 
     fn refuse(&self, path: &Path, why: &'static str) -> Lookup {
@@ -237,15 +256,24 @@ unsafe fn map(engine: &Engine, file: &mut File, length: u64) -> wasmtime::Result
     }
 }
 
-/// Opens an entry, which must be a file that belongs to this user; also returns its length.
-fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, u64)> {
+/// Returns the keyed hash at the end of an entry; `None` if it does not end like one.
+fn claimed(file: &File, length: u64) -> io::Result<Option<[u8; MAC_BYTES]>> {
+    let Some(at) = length.checked_sub(TAIL_BYTES as u64) else { return Ok(None) };
+    let mut tail = [0; TAIL_BYTES];
+    file.read_exact_at(&mut tail, at)?;
+    let (mac, magic) = tail.split_first_chunk().map_or(([0; MAC_BYTES], &tail[..]), |(mac, magic)| (*mac, magic));
+    Ok((magic == MAGIC).then_some(mac))
+}
+
+/// Opens an entry, which must be a file that belongs to this user; also returns what the system says about it.
+fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, Metadata)> {
     let file: File = OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() || about.len() > limit {
         return Err(io::Error::other(format!("it is not a file of at most {limit} bytes")));
     }
     host_files::check(&about, Access::Write).map_err(io::Error::other)?;
-    Ok((file, about.len()))
+    Ok((file, about))
 }
 
 /// An entry is a regular file, never a link to another user's file; a pipe in its place must not block us.
@@ -264,3 +292,6 @@ impl Hasher for Fingerprint {
         self.0.update(bytes);
     }
 }
+
+#[cfg(test)]
+mod tests;
