@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_capability::{Capability, Grants, PluginName};
+use host_capability::{Capability, CapabilitySet, Grants, PluginName};
 use host_plugin::admission::AdmissionError;
-use host_plugin::{Allocator, CallError, Limit, Plugin};
+use host_plugin::{Allocator, CallError, Limit, Limits, Plugin, Runtime, RuntimeOptions};
 use host_tests::{Bench, Heard, eventually, guest, runtime};
 use serde_json::json;
 
@@ -135,6 +135,29 @@ async fn sandbox_guest_that_is_cancelled_can_return_what_it_had() {
         matches!(&error, CallError::Failure(host_plugin::Failure::Cancelled(had)) if had == "what I had"),
         "{error:?}"
     );
+}
+
+// promise plugin.time: The long time limit is for calls that may start programs; importing the capability is not enough.
+#[tokio::test]
+async fn sandbox_plugin_that_may_start_no_program_has_the_short_time_limit() {
+    let (time, process_time) = (Duration::from_millis(200), Duration::from_millis(700));
+    let limits = Limits { time, process_time, ..Limits::default() };
+    let runtime =
+        Runtime::new(RuntimeOptions { cache: Some(host_tests::cache()), limits, ..RuntimeOptions::default() });
+    let built = guest("hostile");
+    let anew = || Plugin::new(built.name().clone(), built.component().to_vec(), built.declared().clone());
+    let optional: CapabilitySet = [Capability::Process].into_iter().collect();
+    let without = ["fs-read=.", "fs-write=.", "http=*", "state=write"];
+    let with = [&without[..], &["process=*"]].concat();
+    for (plugin, grants, expected) in
+        [(anew().with_optional(optional), &without[..], time), (anew(), &with, process_time)]
+    {
+        let bench = Bench::new("hostile", grants);
+        let invocation = bench.invocation("loop_in_the_host", json!({"path": "", "text": ""}));
+        let error = runtime.call(&plugin, invocation).await.expect_err("its time is not endless");
+        let CallError::TimedOut { limit, .. } = error else { panic!("{error:?}") };
+        assert_eq!(limit, expected, "{grants:?}");
+    }
 }
 
 // promise plugin.bounded: What a guest returns and shows is limited.

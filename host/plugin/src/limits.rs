@@ -12,9 +12,9 @@ const MIB: usize = 1 << 20;
 /// The resources that one call may use. [`Limits::default`] suits every built-in tool.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long a call that runs no programs may take. Protects the run from a plugin that loops or waits forever.
+    /// How long a call that may run no programs may take. Protects the run from a plugin that loops or waits forever.
     pub time: Duration,
-    /// How long a call that runs programs may take: those have their own limit on silence, and builds take long.
+    /// How long a call that is granted programs may take: those have their own limit on silence, and builds take long.
     pub process_time: Duration,
     /// Bytes of linear memory, all memories of the plugin together. Protects the machine's memory.
     pub memory: usize,

@@ -176,7 +176,7 @@ impl Runtime {
         let granted = admission::admit(plugin.name(), imports, plugin.declared(), optional, &grants)?;
         let missing = if granted == imports.capabilities { Missing::Refuse } else { Missing::Deny };
         let linked = Linked { granted, missing };
-        let limit = self.time_limit(imports);
+        let limit = self.time_limit(granted);
         let request = invocation.request();
         let outcome = self
             .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
@@ -524,8 +524,10 @@ impl Runtime {
         Ok(self.engine.get_or_init(|| (engine, allocator, ticker)))
     }
 
-    fn time_limit(&self, imports: &Imports) -> Duration {
-        if imports.capabilities.contains(Capability::Process) { self.limits.process_time } else { self.limits.time }
+    /// Returns how long a call with these capabilities may take. What it imports does not count: a plugin that may start
+    /// no program waits for none.
+    fn time_limit(&self, granted: CapabilitySet) -> Duration {
+        if granted.contains(Capability::Process) { self.limits.process_time } else { self.limits.time }
     }
 }
 
