@@ -13,8 +13,9 @@ use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderVal
 use reqwest::{Response, StatusCode, Url};
 
 use crate::client::{Http, refused, send};
+use crate::pace::Timer;
 use crate::part::{ATTEMPTS, Part};
-use crate::{Progress, RegistryError, Transfer};
+use crate::{Pace, Progress, RegistryError, Transfer};
 
 /// The headers of an archive: 512 bytes before each file and up to 511 after it.
 const FRAME: u64 = 1 << 20;
@@ -51,6 +52,7 @@ pub async fn download(
     url: &str,
     wanted: &OciDigest,
     downloads: &Path,
+    pace: Pace,
     progress: Progress<'_>,
 ) -> Result<Bundle, RegistryError> {
     let protocol = |why: String| RegistryError::Protocol { registry: url.to_owned(), why };
@@ -63,8 +65,13 @@ pub async fn download(
     let http = Http::new()?;
     let part = wanted.open(downloads)?;
     let is_of_two = part.done > 0;
-    match wanted.read(wanted.get(&http, part, progress).await?) {
-        Err(_) if is_of_two => wanted.read(wanted.get(&http, wanted.open(downloads)?, progress).await?),
+    let mut timer = Timer::start(pace);
+    match wanted.read(wanted.get(&http, part, &mut timer, progress).await?) {
+        Err(_) if is_of_two => {
+            // It is fetched again, from its beginning.
+            let mut timer = Timer::start(pace);
+            wanted.read(wanted.get(&http, wanted.open(downloads)?, &mut timer, progress).await?)
+        }
         ended => ended,
     }
 }
@@ -81,10 +88,16 @@ impl Wanted<'_> {
     }
 
     /// Downloads all of it.
-    async fn get(&self, http: &Http, mut part: Part, progress: Progress<'_>) -> Result<Vec<u8>, RegistryError> {
+    async fn get(
+        &self,
+        http: &Http,
+        mut part: Part,
+        timer: &mut Timer,
+        progress: Progress<'_>,
+    ) -> Result<Vec<u8>, RegistryError> {
         let mut total = None;
         for _ in 0..ATTEMPTS {
-            match self.go_on(http, &mut part, progress).await? {
+            match self.go_on(http, &mut part, timer, progress).await? {
                 Came::Whole => {
                     let size = part.done;
                     return part.finish(size);
@@ -97,7 +110,14 @@ impl Wanted<'_> {
     }
 
     /// Requests what is missing, and receives it.
-    async fn go_on(&self, http: &Http, part: &mut Part, progress: Progress<'_>) -> Result<Came, RegistryError> {
+    async fn go_on(
+        &self,
+        http: &Http,
+        part: &mut Part,
+        timer: &mut Timer,
+        progress: Progress<'_>,
+    ) -> Result<Came, RegistryError> {
+        let what = format!("the bundle {}", self.digest);
         // Ranges are those of the file without an encoding.
         let mut headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
         if part.done > 0
@@ -109,7 +129,8 @@ impl Wanted<'_> {
                 headers.insert(IF_RANGE, version);
             }
         }
-        let answer = send(&self.server, http.0.get(self.address.clone()).headers(headers)).await?;
+        let asked = send(&self.server, http.0.get(self.address.clone()).headers(headers));
+        let answer = timer.wait(&self.server, &what, asked).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 && begins(&answer) == Some(part.done) => {}
             StatusCode::OK => {
@@ -121,15 +142,19 @@ impl Wanted<'_> {
                 part.restart()?;
                 return Ok(Came::Half(None));
             }
-            _ => return Err(refused(&self.server, &format!("`{}`", self.address), answer).await),
+            _ => {
+                let refused = async { Err(refused(&self.server, &format!("`{}`", self.address), answer).await) };
+                return timer.wait(&self.server, &what, refused).await;
+            }
         }
-        let total = answer.content_length().map(|more| part.done + more);
+        let total = answer.content_length().map(|more| part.done.saturating_add(more));
+        timer.expect_all(total.unwrap_or_default().min(MAX_ARCHIVE));
         let report = |done: u64| {
             progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default() });
         };
         report(part.done);
         let mut stream = answer.bytes_stream();
-        while let Some(piece) = stream.next().await {
+        while let Some(piece) = timer.wait(&self.server, &what, async { Ok(stream.next().await) }).await? {
             // What came so far is kept, and the next attempt resumes.
             let Ok(piece) = piece else { return Ok(Came::Half(total)) };
             if part.done + piece.len() as u64 > MAX_ARCHIVE {
@@ -138,6 +163,8 @@ impl Wanted<'_> {
                 return Err(RegistryError::TooLarge { registry, what, limit: MAX_ARCHIVE });
             }
             part.add(&piece)?;
+            // Of a file whose size was not declared, what came counts.
+            timer.expect_all(part.done);
             report(part.done);
         }
         Ok(Came::Whole)

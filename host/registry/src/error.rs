@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use host_bundle::{ContentError, OciDigest, UnpackError};
 
@@ -84,6 +85,19 @@ pub enum RegistryError {
         done: u64,
         /// The expected bytes, if known.
         total: Option<u64>,
+    },
+    /// It took longer than a transfer of this size may take.
+    #[error(
+        "`{registry}` is too slow: {what} was not complete after {} s; run the same command again to continue",
+        limit.as_secs_f32().round()
+    )]
+    TooSlow {
+        /// The server.
+        registry: String,
+        /// What was transferred.
+        what: String,
+        /// How long the transfer might take.
+        limit: Duration,
     },
     /// It sent different content.
     #[error("`{registry}` sent {found} in the place of {wanted}")]

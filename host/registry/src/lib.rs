@@ -1,6 +1,6 @@
 //! Bundles from an OCI registry, and to one: the distribution specification 1.1 as far as a plugin needs it.
 //!
-//! Promises: a server's answers are bounded where they enter; a blob is hashed while it arrives, and an interrupted
+//! Promises: a server's answers are bounded where they enter, in size and in time; a blob is hashed while it arrives, and an interrupted
 //! download resumes; a pulled bundle is checked as [`Bundle::read`] checks an untrusted file. A password is sent to the
 //! registry that it is for, or where that registry gives out tokens, and never without TLS but to this machine itself.
 //!
@@ -10,6 +10,7 @@
 mod client;
 mod download;
 mod error;
+mod pace;
 mod part;
 mod pull;
 mod push;
@@ -23,6 +24,7 @@ use host_bundle::OciDigest;
 
 pub use download::download;
 pub use error::RegistryError;
+pub use pace::Pace;
 pub use reference::{NoReference, Reference, Which};
 
 /// A registry with a user's login.
@@ -31,6 +33,7 @@ pub struct Registry {
     login: Option<Login>,
     /// Where the received part of a blob is kept until it is complete.
     downloads: PathBuf,
+    pace: Pace,
     /// The token of the last login, with its scope.
     token: Mutex<Option<(String, client::Token)>>,
 }
@@ -84,6 +87,12 @@ impl Registry {
     ///
     /// If the system's certificates cannot be used.
     pub fn new(login: Option<Login>, downloads: PathBuf) -> Result<Self, RegistryError> {
-        Ok(Self { http: client::Http::new()?, login, downloads, token: Mutex::default() })
+        Ok(Self { http: client::Http::new()?, login, downloads, pace: Pace::default(), token: Mutex::default() })
+    }
+
+    /// Sets how long transfers may take.
+    #[must_use]
+    pub fn with_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
     }
 }

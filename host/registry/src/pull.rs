@@ -11,6 +11,7 @@ use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
 
 use crate::client::{Asked, body, protocol, refused};
+use crate::pace::Timer;
 use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
@@ -22,24 +23,31 @@ impl Registry {
     /// If the registry does not have it, does not send it, or sends something different from what it announced; or if
     /// the content is not a bundle. An interrupted blob is kept, and the next call resumes it.
     pub async fn pull(&self, reference: &Reference, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
-        let image = self.manifest(reference, &reference.which(), IMAGE_TYPE).await?;
+        let registry = reference.registry();
+        let mut timer = Timer::start(self.pace);
+        let what = format!("the manifest `{}`", reference.which());
+        let image = timer.wait(registry, &what, self.manifest(reference, &reference.which(), IMAGE_TYPE)).await?;
         let image = image.ok_or_else(|| RegistryError::NotFound {
-            registry: reference.registry().to_owned(),
+            registry: registry.to_owned(),
             what: format!("`{}:{}`", reference.repository(), reference.which()),
         })?;
         let digest = OciDigest::of(&image);
         let mut blobs = BTreeMap::new();
         for descriptor in Bundle::wanted(&image)? {
-            self.blob(reference, &descriptor, &mut blobs, progress).await?;
+            timer.expect(descriptor.size);
+            let what = format!("the blob {}", descriptor.digest);
+            timer.wait(registry, &what, self.blob(reference, &descriptor, &mut blobs, progress)).await?;
         }
         let mut bundle = Bundle::from_blobs(image, blobs.into_values())?;
-        for listed in self.signatures(reference, &digest).await? {
+        let what = "the list of signatures";
+        for listed in timer.wait(registry, what, self.signatures(reference, &digest)).await? {
+            let what = format!("the signature {}", listed.digest);
             let which = Which::Digest(listed.digest);
-            let manifest = self.manifest(reference, &which, IMAGE_TYPE).await?;
+            let manifest = timer.wait(registry, &what, self.manifest(reference, &which, IMAGE_TYPE)).await?;
             let manifest = manifest.ok_or_else(|| protocol(reference, format!("it lists {which}, and has no such")))?;
             let layer = bundle.signature_layer(&manifest)?;
             let mut text = BTreeMap::new();
-            self.blob(reference, &layer, &mut text, progress).await?;
+            timer.wait(registry, &what, self.blob(reference, &layer, &mut text, progress)).await?;
             for text in text.into_values() {
                 let text = String::from_utf8(text)
                     .map_err(|_| protocol(reference, format!("the signature {which} is not UTF-8 text")))?;

@@ -5,6 +5,7 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode};
 
 use crate::client::{Asked, protocol, refused};
+use crate::pace::Timer;
 use crate::{Progress, Reference, Registry, RegistryError, Transfer};
 
 /// The header by which a registry says that it lists referrers itself (distribution specification 1.1).
@@ -24,26 +25,35 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<Reference, RegistryError> {
         let reference = reference.clone().or_tag(&tag(bundle));
+        let registry = reference.registry();
+        let mut timer = Timer::start(self.pace);
         for (digest, bytes) in bundle.blobs() {
-            self.put_blob(&reference, digest, bytes, progress).await?;
+            timer.expect(bytes.len() as u64);
+            let what = format!("the blob {digest}");
+            timer.wait(registry, &what, self.put_blob(&reference, digest, bytes, progress)).await?;
         }
         let tag = reference.tag().unwrap_or_default().to_owned();
-        self.put_manifest(&reference, &tag, IMAGE_TYPE, bundle.signed_bytes()).await?;
+        let image = bundle.signed_bytes();
+        timer.wait(registry, "the manifest", self.put_manifest(&reference, &tag, IMAGE_TYPE, image)).await?;
 
         let mut unlisted = Vec::new();
         for referrer in bundle.referrers() {
-            for blob in &referrer.blobs {
-                self.put_blob(&reference, &OciDigest::of(blob), blob, progress).await?;
-            }
             let mut descriptor = Descriptor::of(IMAGE_TYPE, &referrer.manifest);
             descriptor.artifact_type = Some(SIGNATURE_TYPE.to_owned());
             let name = descriptor.digest.to_string();
-            if !self.put_manifest(&reference, &name, IMAGE_TYPE, &referrer.manifest).await? {
+            let what = format!("the signature {name}");
+            for blob in &referrer.blobs {
+                let (digest, put) = (OciDigest::of(blob), blob.as_slice());
+                timer.wait(registry, &what, self.put_blob(&reference, &digest, put, progress)).await?;
+            }
+            let put = self.put_manifest(&reference, &name, IMAGE_TYPE, &referrer.manifest);
+            if !timer.wait(registry, &what, put).await? {
                 unlisted.push(descriptor);
             }
         }
         if !unlisted.is_empty() {
-            self.list(&reference, bundle.digest(), unlisted).await?;
+            let listed = self.list(&reference, bundle.digest(), unlisted);
+            timer.wait(registry, "the list of signatures", listed).await?;
         }
         Ok(reference.pinned(bundle.digest().clone()))
     }

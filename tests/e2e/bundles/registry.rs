@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use host_bundle::{Bundle, Parts, SecretKey};
-use host_registry::{Login, Reference, Registry, RegistryError, Transfer, download};
+use host_registry::{Login, Pace, Reference, Registry, RegistryError, Transfer, download};
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::repository;
 use host_tests::server::{Answer, Request, Server};
@@ -178,6 +179,63 @@ async fn registry_endless_response_is_cut_off() {
     assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
 }
 
+/// A server that answers with one byte after the other where this says so, and as this does elsewhere.
+async fn dripping(
+    drips: impl Fn(&Request) -> bool + Send + Sync + 'static,
+    status: u16,
+    elsewhere: Option<&Bundle>,
+) -> Server {
+    let slow = move |request: &Request, honest: Answer| match drips(request) {
+        true => Answer::status(status, " ").dripping(),
+        false => honest,
+    };
+    match elsewhere {
+        Some(bundle) => evil(bundle, slow).await,
+        None => Server::start(move |request| slow(request, Answer::status(404, ""))).await,
+    }
+}
+
+// promise install.slow: A pull, push or download from a server that answers byte by byte is ended after a time that grows
+//   with the declared size; the message names the server and what was transferred.
+#[tokio::test]
+async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
+    let bundle = bundle();
+    let component = bundle.component_digest().to_string();
+    // What comes before the slow answer has time, and the component has next to none of its own.
+    let pace = Pace { base: Duration::from_secs(3), slowest: u32::MAX };
+    let of_pull = async |path: &str, status: u16, what: String| {
+        let slow = path.to_owned();
+        let server = dripping(move |request| request.path.contains(&slow), status, Some(&bundle)).await;
+        (server.port(), pull(&server, &nobody().with_pace(pace)).await.map(drop), what)
+    };
+    let of_push = async {
+        let server = dripping(|request| request.method == "POST", 500, None).await;
+        let place = reference(&format!("127.0.0.1:{}/acme/ls:1", server.port()));
+        let pushed = nobody().with_pace(pace).push(&place, &bundle, &quiet).await;
+        (server.port(), pushed.map(drop), "the blob sha256:".to_owned())
+    };
+    let of_download = async {
+        let server = dripping(|_| true, 200, None).await;
+        let came = download(&server.url("/ls.tar"), bundle.digest(), &downloads(), pace, &quiet).await;
+        (server.port(), came.map(drop), format!("the bundle {}", bundle.digest()))
+    };
+    let (manifest, blob, signatures, failed, pushed, downloaded) = tokio::join!(
+        of_pull("/manifests/1", 200, "the manifest `1`".to_owned()),
+        of_pull(&component, 200, format!("the blob {component}")),
+        of_pull("/referrers/", 200, "the list of signatures".to_owned()),
+        of_pull(&component, 500, format!("the blob {component}")),
+        of_push,
+        of_download,
+    );
+    for (port, ended, what) in [manifest, blob, signatures, failed, pushed, downloaded] {
+        let error = ended.expect_err("it never ends");
+        assert!(matches!(error, RegistryError::TooSlow { .. }), "{what}: {error}");
+        let words = error.to_string();
+        let server = words.contains(&format!("`127.0.0.1:{port}` is too slow")) || words.contains("`127.0.0.1` is too");
+        assert!(server && words.contains(&what) && words.contains("after 3 s"), "{what}: {words}");
+    }
+}
+
 // promise install.server
 #[tokio::test]
 async fn registry_download_that_broke_off_continues_where_it_was() {
@@ -264,14 +322,15 @@ async fn registry_download_from_a_url_that_broke_off_continues_where_it_was() {
     })
     .await;
     let (address, downloads) = (server.url("/ls.tar"), downloads());
-    let error = download(&address, bundle.digest(), &downloads, &quiet).await.expect_err("it breaks off");
+    let error =
+        download(&address, bundle.digest(), &downloads, Pace::default(), &quiet).await.expect_err("it breaks off");
     assert!(matches!(error, RegistryError::BrokeOff { done, total: None, .. } if done == half as u64), "{error}");
     assert!(error.to_string().contains(&format!("broke off after {half} bytes of {}", bundle.digest())), "{error}");
 
     // Another process, later: nothing is fetched twice, and the server is told which version it goes on with.
     *broken.lock().expect("no test panics with it") = false;
     let before = server.requests().len();
-    let came = download(&address, bundle.digest(), &downloads, &quiet).await.expect("it goes on");
+    let came = download(&address, bundle.digest(), &downloads, Pace::default(), &quiet).await.expect("it goes on");
     assert_eq!(came.digest(), bundle.digest());
     let asked = server.requests().split_off(before);
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -293,7 +352,7 @@ async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginnin
     })
     .await;
     let address = server.url("/ls.tar");
-    let came = download(&address, bundle.digest(), &downloads(), &quiet).await.expect("it is there");
+    let came = download(&address, bundle.digest(), &downloads(), Pace::default(), &quiet).await.expect("it is there");
     assert_eq!(came.digest(), bundle.digest());
 }
 
@@ -319,18 +378,18 @@ async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
         std::fs::write(part.with_extension("from"), format!("{address}\n\n")).expect("written");
     };
     put(&address);
-    let came = download(&address, bundle.digest(), &downloads, &quiet).await.expect("the second time");
+    let came = download(&address, bundle.digest(), &downloads, Pace::default(), &quiet).await.expect("the second time");
     assert_eq!(came.digest(), bundle.digest());
     assert_eq!(ranges(&server), [Some(format!("bytes={half}-")), None]);
     // A half from elsewhere, or from nobody knows where, is not gone on with at all.
     put("https://example.com/ls.tar");
-    download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    download(&address, bundle.digest(), &downloads, Pace::default(), &quiet).await.expect("it is there");
     put(&"x".repeat(10_000));
-    download(&address, bundle.digest(), &downloads, &quiet).await.expect("it is there");
+    download(&address, bundle.digest(), &downloads, Pace::default(), &quiet).await.expect("it is there");
     assert_eq!(ranges(&server).split_off(2), [None, None]);
     // What is another bundle, whole, is no better the second time, and is not kept.
     let other = host_bundle::OciDigest::of(b"another");
-    let error = download(&address, &other, &downloads, &quiet).await.expect_err("it is another");
+    let error = download(&address, &other, &downloads, Pace::default(), &quiet).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
     assert_eq!(std::fs::read_dir(&downloads).expect("it is there").count(), 0, "nothing is left");
 }
@@ -344,7 +403,7 @@ async fn a_server_that_sends_another_part_than_was_asked_for_is_not_believed() {
         Answer::pieces([b"x".to_vec()]).with_status(206).header("content-range", "bytes 0-0/9")
     })
     .await;
-    let error = download(&server.url("/ls.tar"), bundle.digest(), &downloads(), &quiet).await;
+    let error = download(&server.url("/ls.tar"), bundle.digest(), &downloads(), Pace::default(), &quiet).await;
     assert!(matches!(error, Err(RegistryError::BrokeOff { .. })), "{error:?}");
     assert_eq!(ranges(&server).len(), 3, "it is not asked for ever");
 }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, OciDigest};
-use host_registry::{Login, NoReference, Progress, Reference, Registry, RegistryError};
+use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
 
 use crate::error::{ErrorKind, Failure};
 
@@ -54,7 +54,7 @@ impl BundleSource {
     ) -> Result<(Bundle, String), Failure> {
         match self {
             Self::Web { url, digest } => {
-                let bundle = host_registry::download(url, digest, downloads, progress).await;
+                let bundle = host_registry::download(url, digest, downloads, Pace::default(), progress).await;
                 Ok((bundle.map_err(registry_failure)?, url.clone()))
             }
             Self::Path(path) => {
@@ -115,6 +115,7 @@ pub fn registry_failure(error: RegistryError) -> Failure {
         | RegistryError::Status { .. }
         | RegistryError::Protocol { .. }
         | RegistryError::TooLarge { .. }
+        | RegistryError::TooSlow { .. }
         | RegistryError::BrokeOff { .. } => ErrorKind::Input,
     };
     Failure::from_error(kind, &error)
