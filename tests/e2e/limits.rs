@@ -18,6 +18,7 @@ use host_tests::{Bench, cache, guest};
 use serde_json::json;
 
 mod kinds;
+mod logs;
 mod made;
 mod measured;
 
@@ -46,7 +47,7 @@ const PATIENT: Duration = Duration::from_secs(90);
 const CROWDED: Duration = Duration::from_secs(3);
 
 /// The most that a call may leave in the log, in bytes: what it may log, and what the host puts before each line.
-const MOST_LOGGED: usize = 2 << 20;
+const MOST_LOGGED: usize = 64 << 10;
 
 /// What was logged by this process.
 static LOGGED: AtomicUsize = AtomicUsize::new(0);

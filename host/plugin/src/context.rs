@@ -5,13 +5,8 @@
 use crate::bindings::context::{Host, Level};
 use crate::store::CallState;
 
-/// The longest log line. Protects the log.
+/// The longest message of a progress report and of a panic, in bytes. Protects the frontend that shows it.
 const MAX_LINE: usize = 8 << 10;
-/// The most that a call may log in all, in bytes; the rest is dropped, and the log says so. Protects the log and the
-/// terminal, as the same limit does for what a guest prints.
-const MAX_LOG_CALL: usize = 1 << 20;
-/// The cost of a log line besides its bytes. Bounds the number of empty lines.
-const LINE_COST: usize = 64;
 /// The most live output at once, and in a call. Protects the frontend that shows it.
 const MAX_EMIT: usize = 64 << 10;
 /// See [`MAX_EMIT`].
@@ -21,29 +16,12 @@ const PANIC_MARK: &str = "panic: ";
 
 impl Host for CallState {
     fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
-        let line = cut(&message, MAX_LINE);
-        let plugin = self.plugin.as_str();
-        // The message of a panic is not logged, and must not be lost.
-        if !(matches!(level, Level::Error) && line.starts_with(PANIC_MARK)) {
-            if self.logged > MAX_LOG_CALL {
-                return Ok(());
+        match (level, message.strip_prefix(PANIC_MARK)) {
+            // The call's error reports it; logging it too would be a duplicate.
+            (Level::Error, Some(panic)) => self.panic = Some(cut(panic, MAX_LINE).to_owned()),
+            (Level::Trace | Level::Debug | Level::Info | Level::Warn | Level::Error, _) => {
+                self.log.entry(level, &message)
             }
-            self.logged += line.len() + LINE_COST;
-            if self.logged > MAX_LOG_CALL {
-                tracing::warn!(plugin, "it logged more than {MAX_LOG_CALL} bytes; the rest is dropped");
-                return Ok(());
-            }
-        }
-        match level {
-            Level::Trace => tracing::trace!(plugin, "{line}"),
-            Level::Debug => tracing::debug!(plugin, "{line}"),
-            Level::Info => tracing::info!(plugin, "{line}"),
-            Level::Warn => tracing::warn!(plugin, "{line}"),
-            Level::Error => match line.strip_prefix(PANIC_MARK) {
-                // The call's error reports it; logging it too would be a duplicate.
-                Some(panic) => self.panic = Some(panic.to_owned()),
-                None => tracing::error!(plugin, "{line}"),
-            },
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ mod engine;
 mod error;
 mod fs_read;
 mod fs_write;
+mod guest_log;
 mod hook_component;
 mod hook_program;
 mod http;

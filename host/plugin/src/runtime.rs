@@ -29,6 +29,7 @@ use crate::certificates::Certificates;
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
+use crate::guest_log::GuestLog;
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::listener::CallListener;
 use crate::lock::lock;
@@ -142,6 +143,7 @@ impl Runtime {
                 state: options.state,
                 certificates: Certificates::default(),
                 unsaved: Unsaved::default(),
+                log: Arc::default(),
             }),
         }
     }
@@ -377,7 +379,7 @@ impl Runtime {
             announced: false,
             listener: invocation.listener,
             emitted: 0,
-            logged: 0,
+            log: GuestLog::new(plugin, &self.shared.log),
             panic: None,
             meter: Meter::new(self.limits.memory),
             table: ResourceTable::with_capacity(0),

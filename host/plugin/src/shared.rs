@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::certificates::Certificates;
+use crate::guest_log::SessionLogUse;
 use crate::open_files::Unsaved;
 use crate::programs::Programs;
 
@@ -15,4 +17,6 @@ pub(crate) struct Shared {
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,
     pub(crate) unsaved: Unsaved,
+    /// What the plugins wrote to the log.
+    pub(crate) log: Arc<SessionLogUse>,
 }

@@ -11,6 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::background::BackgroundPrograms;
 use crate::engine::Ticking;
+use crate::guest_log::GuestLog;
 use crate::limits::Meter;
 use crate::listener::CallListener;
 use crate::mcp_client::McpClient;
@@ -52,8 +53,8 @@ pub(crate) struct CallState {
     pub(crate) listener: Arc<dyn CallListener>,
     /// Bytes of live output so far.
     pub(crate) emitted: usize,
-    /// How much was logged.
-    pub(crate) logged: usize,
+    /// What it writes to the log.
+    pub(crate) log: GuestLog,
     /// The message of a panicking guest, for the error that follows.
     pub(crate) panic: Option<String>,
     /// Limits its memory.
@@ -74,6 +75,6 @@ pub(crate) struct CallState {
 
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| crate::wasi::inert(&self.plugin)), table: &mut self.table }
+        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| crate::wasi::inert(&self.log)), table: &mut self.table }
     }
 }

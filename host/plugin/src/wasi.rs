@@ -9,7 +9,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use host_capability::PluginName;
 use tokio::io::AsyncWrite;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream, WasiCli, WasiCliView};
@@ -20,17 +19,19 @@ use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiView};
 
+use crate::bindings::context::Level;
+use crate::guest_log::GuestLog;
 use crate::store::CallState;
 
 /// The longest printed line, in bytes. Protects the log; the rest of a longer one becomes the next line.
 const MAX_LINE: usize = 8 << 10;
 
-/// The most bytes that a call may print in all. Protects the log; the rest is dropped, and the log says so.
+/// The most bytes that a guest may print at once. The log has its own limits.
 const MAX_PRINTED: usize = 1 << 20;
 
 /// Creates a context that contains only two streams to the log.
-pub(crate) fn inert(plugin: &PluginName) -> WasiCtx {
-    WasiCtxBuilder::new().stdout(Printed::new(plugin)).stderr(Printed::new(plugin)).build()
+pub(crate) fn inert(log: &GuestLog) -> WasiCtx {
+    WasiCtxBuilder::new().stdout(Printed::new(log)).stderr(Printed::new(log)).build()
 }
 
 /// The text that a guest prints, on its way to the log.
@@ -39,23 +40,19 @@ struct Printed(Arc<Mutex<Lines>>);
 
 #[derive(Debug)]
 struct Lines {
-    plugin: PluginName,
+    log: GuestLog,
     line: Vec<u8>,
-    taken: usize,
 }
 
 impl Printed {
-    fn new(plugin: &PluginName) -> Self {
-        Self(Arc::new(Mutex::new(Lines { plugin: plugin.clone(), line: Vec::new(), taken: 0 })))
+    fn new(log: &GuestLog) -> Self {
+        Self(Arc::new(Mutex::new(Lines { log: log.clone(), line: Vec::new() })))
     }
 }
 
 impl Lines {
     fn take(&mut self, bytes: &[u8]) {
-        let left = MAX_PRINTED - self.taken;
-        let kept = bytes.get(..left.min(bytes.len())).unwrap_or_default();
-        self.taken += kept.len();
-        for byte in kept {
+        for byte in bytes {
             if *byte != b'\n' {
                 self.line.push(*byte);
             }
@@ -63,19 +60,12 @@ impl Lines {
                 self.end();
             }
         }
-        if left > 0 && left < bytes.len() {
-            self.end();
-            tracing::warn!(
-                plugin = self.plugin.as_str(),
-                "it printed more than {MAX_PRINTED} bytes; the rest is dropped"
-            );
-        }
     }
 
     fn end(&mut self) {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
-            tracing::info!(plugin = self.plugin.as_str(), "{}", String::from_utf8_lossy(&line));
+            self.log.entry(Level::Info, &String::from_utf8_lossy(&line));
         }
     }
 }
@@ -166,16 +156,12 @@ mod tests {
 
     // promise wasi.printing
     #[test]
-    fn wasi_printed_text_of_a_guest_is_limited() {
-        let mut lines = Lines { plugin: PluginName::new("p"), line: Vec::new(), taken: 0 };
+    fn wasi_printed_text_of_a_guest_becomes_lines_that_are_limited() {
+        let log = GuestLog::new(&host_capability::PluginName::new("p"), &Arc::default());
+        let mut lines = Lines { log, line: Vec::new() };
         lines.take(b"one\ntwo");
         assert_eq!(lines.line, b"two", "a line goes out when it ends");
-        let much = vec![b'x'; MAX_LINE];
-        for _ in 0..2 * MAX_PRINTED / MAX_LINE {
-            lines.take(&much);
-            assert!(lines.line.len() < MAX_LINE, "so does one that is too long");
-        }
-        assert_eq!(lines.taken, MAX_PRINTED, "the rest is dropped");
-        assert!(lines.line.is_empty());
+        lines.take(&vec![b'x'; MAX_LINE]);
+        assert_eq!(lines.line, b"xxx", "so does one that is too long");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use host_text::visible_line;
+use host_text::{count, visible_line};
 use tokio::sync::oneshot;
 
 use super::attention::Focus;
@@ -33,7 +33,8 @@ const ROOM_FOR_KEY: usize = 40;
 /// How long an activity must take before its time is shown.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The most text that is held back until a question is answered, in bytes. Protects memory; any more is shown at once.
+/// The most text that is held back until a question is answered, in bytes. Protects memory. Any more is left out, and
+/// counted: shown at once it would stand between the words of the question and its choices.
 const MAX_HELD: usize = 256 << 10;
 
 /// The most rows for the choices of a question.
@@ -48,6 +49,28 @@ const QUEUED_ROWS: usize = 3;
 /// Whether a Ctrl-C stops the model's turn, and not yet does.
 fn can_stop(state: &State) -> bool {
     matches!(&state.turn, Turn::Model(Some(turn)) if !turn.is_cancelled())
+}
+
+/// Shortens the text that is held back to what may be held.
+fn leave_out(state: &mut State) {
+    if state.held.len() <= MAX_HELD {
+        return;
+    }
+    let most = state.held.floor_char_boundary(MAX_HELD);
+    // Whole lines, so that no colour is cut in two.
+    let kept = state.held[..most].rfind('\n').map_or(0, |end| end + 1);
+    state.left_out += state.held[kept..].matches('\n').count().max(1);
+    state.held.truncate(kept);
+}
+
+/// Takes the text that was held back, with a line about what was left out.
+fn take_held(state: &mut State) -> String {
+    let mut held = std::mem::take(&mut state.held);
+    let left_out = std::mem::take(&mut state.left_out);
+    if left_out > 0 {
+        held.push_str(&format!("… {} left out while a question was open\n", count(left_out, "line")));
+    }
+    held
 }
 
 impl Shared {
@@ -121,8 +144,13 @@ impl Shared {
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let finished = state.speech.take_finished();
         state.held.push_str(&finished);
-        let text =
-            if is_asking && state.held.len() < MAX_HELD { String::new() } else { std::mem::take(&mut state.held) };
+        let text = match is_asking || state.lent {
+            true => {
+                leave_out(state);
+                String::new()
+            }
+            false => take_held(state),
+        };
         (state.drawn, state.changed) = (Instant::now(), false);
         self.draw(state, &text);
     }
@@ -133,7 +161,7 @@ impl Shared {
         }
         if state.lent {
             state.held.push_str(text);
-            return;
+            return leave_out(state);
         }
         let out = match self.setup.mode {
             TerminalMode::Dumb => {
@@ -222,7 +250,7 @@ impl Shared {
         state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
         state.activity.clear();
         self.end_speech(&mut state);
-        let held = std::mem::take(&mut state.held);
+        let held = take_held(&mut state);
         if self.setup.mode == TerminalMode::Ansi {
             // The text that is being written does not stay.
             state.turn = Turn::Model(None);

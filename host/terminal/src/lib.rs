@@ -192,6 +192,8 @@ struct State {
     dumb_within_line: bool,
     /// Text that is not shown yet: a question is open, and its lines have to stay directly above its choices.
     held: String,
+    /// How many lines were left out of it.
+    left_out: usize,
     /// What the model says.
     speech: Markdown,
     /// When everything was drawn last, and whether it changed since.
@@ -281,6 +283,7 @@ impl Terminal {
             screen: Screen::new(columns, rows, setup.resize),
             dumb_within_line: false,
             held: String::new(),
+            left_out: 0,
             speech: Markdown::new(setup.style.colour, answers),
             drawn: Instant::now(),
             changed: false,

@@ -22,6 +22,9 @@ fn play(scenario: &str, columns: u16, rows: u16) -> Pty {
     Pty::start(command, columns, rows)
 }
 
+/// Bytes of text that come while a question is open.
+const MORE_THAN_IS_HELD: usize = 300 << 10;
+
 fn question(lines: &[&str]) -> Question {
     let choice = |(letter, label): (char, &str)| Choice { letter, label: label.to_owned() };
     Question {
@@ -79,6 +82,15 @@ async fn scenario() {
                 TerminalInput::Leave => break,
             }
         },
+        "flooded" => {
+            let flood = async {
+                let line = "f".repeat(50);
+                // As the log does.
+                (0..MORE_THAN_IS_HELD / 50).for_each(|n| assert!(above(&format!("flood {n} {line}\n"))));
+            };
+            let (chosen, ()) = tokio::join!(terminal.ask(question(&["May it?"])), flood);
+            terminal.lines(&format!("chosen {chosen:?}"));
+        }
         "withdrawn" => {
             let told = tokio::time::timeout(Duration::from_secs(1), terminal.ask(question(&["Quick?"]))).await;
             terminal.lines(&format!("in time: {}", told.is_ok()));
@@ -92,6 +104,20 @@ async fn scenario() {
         other => panic!("there is no scenario {other}"),
     }
     leave();
+}
+
+// promise plugin.log
+#[test]
+fn terminal_text_that_floods_an_open_question_is_held_back_and_bounded() {
+    let mut pty = play("flooded", 60, 20);
+    pty.until("the question", |screen| screen.contains("May it?") && screen.contains("Yes, once"));
+    pty.types("y").sees("chosen Choice(0)");
+    assert_eq!(pty.ends(), Some(0));
+    let written = pty.written();
+    let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text:?} is not in {written:.3000?}"));
+    assert!(at("May it?") < at("› Yes, once") && at("› Yes, once") < at("flood 0 "), "{written:.3000?}");
+    assert!(at("flood 0 ") < at("lines left out while a question was open"));
+    assert!(!written.contains(&format!("flood {} ", MORE_THAN_IS_HELD / 50 - 1)), "the last was left out");
 }
 
 /// Waits until the test creates the file.

@@ -24,6 +24,10 @@ const FEWEST: usize = 8;
 /// What begins a line whose other rows are indented by two columns: the marks of finished calls, questions and lists.
 const MARKS: [&str; 10] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "* ", "• "];
 
+/// What begins a line of the log. Its other rows begin under the text, so that nothing that a plugin logs begins a row of
+/// the screen.
+const LEVELS: [&str; 5] = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "TRACE "];
+
 /// Breaks a line into rows of at most this width: all of it, without the blanks at a break. A row may be wider only if
 /// one character is. Blanks stand for tabs, so that a row is as wide behind an indentation. The line has no line feed.
 pub fn wrap(line: &str, columns: usize) -> Vec<String> {
@@ -97,6 +101,9 @@ fn hanging(line: &str) -> usize {
     let indent = plain.len() - text.len();
     let is_entry = MARKS.iter().any(|mark| text.starts_with(mark))
         || ["error: ", "help: ", "note: ", "warning: ", "caused by: "].iter().any(|label| text.starts_with(label));
+    if let Some(level) = LEVELS.iter().find(|level| text.starts_with(*level)) {
+        return indent + level.len();
+    }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let behind = &text[digits..];
     let is_number = (1..=3).contains(&digits) && (behind.starts_with(". ") || behind.starts_with(") "));
@@ -320,6 +327,8 @@ mod tests {
             ("error: it cannot be opened\n", "error: it cannot\n  be opened\n"),
             ("\u{1b}[31merror:\u{1b}[0m it cannot be opened", "\u{1b}[31merror:\u{1b}[0m it cannot\n  be opened"),
             ("✗ shell cargo test · exit", "✗ shell cargo\n  test · exit"),
+            (" WARN plugin `p`: one", " WARN plugin\n      `p`: one"),
+            ("\u{1b}[31mERROR\u{1b}[0m p: ? Allow", "\u{1b}[31mERROR\u{1b}[0m p: ?\n      Allow"),
         ] {
             assert_eq!(wrapped_lines(text, 16), expected, "{text:?}");
         }
