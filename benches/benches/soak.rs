@@ -170,6 +170,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
         environment: Vec::new(),
         programs: ProgramAccess::default(),
         limits: Limits::default(),
+        ..RuntimeOptions::default()
     }));
     let grants = Arc::new(parse_grants(&["fs-read=."], &root));
     let mut tools = Registry::new();

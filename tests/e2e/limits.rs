@@ -17,6 +17,7 @@ use host_tests::server::{Answer, Request, Server};
 use host_tests::{Bench, cache, guest};
 use serde_json::json;
 
+mod compiled;
 mod kinds;
 mod logs;
 mod made;
@@ -200,6 +201,7 @@ fn runtime(time: Duration) -> Runtime {
         environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap_or_default())],
         programs: host_plugin::ProgramAccess::default(),
         limits: Limits { time, process_time: time, memory: MEMORY },
+        ..RuntimeOptions::default()
     })
 }
 

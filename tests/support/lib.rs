@@ -103,6 +103,7 @@ pub fn runtime() -> &'static Arc<Runtime> {
             environment: environment(),
             programs: host_plugin::ProgramAccess::default(),
             limits: Limits { time: Duration::from_secs(5), ..Limits::default() },
+            ..RuntimeOptions::default()
         }))
     })
 }

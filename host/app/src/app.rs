@@ -115,6 +115,7 @@ impl App {
             environment: settings.environment_for_programs(),
             programs: programs.clone(),
             limits: configuration.limits(),
+            compile: environment.compile().clone(),
         }));
         let places = Places {
             configuration: &configuration,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use host_files::ChainStore;
 use host_model::CredentialsFile;
+use host_plugin::CompileOptions;
 
 use crate::error::{ErrorKind, Failure};
 use crate::mcp::McpConnector;
@@ -20,6 +21,7 @@ pub struct Environment {
     home: Option<PathBuf>,
     /// Connects MCP servers; `None` if this frontend uses none.
     mcp: Option<Arc<dyn McpConnector>>,
+    compile: CompileOptions,
     /// Whether standard output is a terminal.
     pub stdout_is_terminal: bool,
     /// Whether standard error is a terminal.
@@ -135,6 +137,7 @@ impl Environment {
             variables,
             home,
             mcp: None,
+            compile: CompileOptions::default(),
             stdout_is_terminal: stdout,
             stderr_is_terminal: stderr,
             stdin_is_terminal: stdin,
@@ -145,6 +148,17 @@ impl Environment {
     #[must_use]
     pub fn with_mcp(self, connector: Arc<dyn McpConnector>) -> Self {
         Self { mcp: Some(connector), ..self }
+    }
+
+    /// Sets how components are compiled.
+    #[must_use]
+    pub fn with_compile(self, compile: CompileOptions) -> Self {
+        Self { compile, ..self }
+    }
+
+    /// Returns how components are compiled.
+    pub fn compile(&self) -> &CompileOptions {
+        &self.compile
     }
 
     /// Returns what connects MCP servers.

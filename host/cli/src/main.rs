@@ -11,6 +11,8 @@ mod approval;
 mod arguments;
 mod ask;
 mod command;
+mod compiler;
+mod compiling;
 mod exit;
 mod first_start;
 mod folder_question;
@@ -33,6 +35,9 @@ use arguments::{Arguments, Command};
 use exit::Code;
 
 fn main() -> ExitCode {
+    if let Some(arguments) = compiler::arguments() {
+        return compiler::run(&arguments);
+    }
     let environment = process::environment();
     let style = printer::style(&environment);
     let arguments = match arguments::parse(style) {

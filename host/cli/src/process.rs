@@ -7,6 +7,8 @@ use host_app::configuration::Configuration;
 use host_app::environment::{Environment, Terminals};
 use host_terminal::{Answers, Resize, TerminalMode};
 
+use crate::compiling;
+
 /// The environment of this process.
 pub(crate) fn environment() -> Environment {
     let terminals = Terminals {
@@ -15,7 +17,9 @@ pub(crate) fn environment() -> Environment {
         stderr: std::io::stderr().is_terminal(),
     };
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    Environment::new(std::env::vars_os().collect(), home, terminals).with_mcp(Arc::new(host_mcp::Connector))
+    Environment::new(std::env::vars_os().collect(), home, terminals)
+        .with_mcp(Arc::new(host_mcp::Connector))
+        .with_compile(compiling::options(terminals.stderr))
 }
 
 /// Returns how answers are shown on a terminal.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use host_manifest::{Manifest, ManifestError};
-use host_plugin::{Plugin, Runtime, RuntimeOptions};
+use host_plugin::{CompileOptions, Plugin, Runtime, RuntimeOptions};
 use serde_json::Value;
 
 use self::case::{Case, Kind};
@@ -52,6 +52,8 @@ pub struct CaseOptions {
     pub cache: Option<PathBuf>,
     /// The environment that programs are started with, before it is cleaned of secrets.
     pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// How components are compiled.
+    pub compile: CompileOptions,
 }
 
 /// Why cases were not run.
@@ -108,6 +110,7 @@ pub async fn run_cases(
         cache: options.cache.clone(),
         state: Some(world.state.clone()),
         environment: options.environment.clone(),
+        compile: options.compile.clone(),
         ..RuntimeOptions::default()
     });
     let filter = options.filter.as_deref();

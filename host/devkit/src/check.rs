@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use host_capability::Grants;
 use host_manifest::{Changes, Manifest, ManifestError, VersionVerdict};
-use host_plugin::{Plugin, Runtime, RuntimeOptions, admission};
+use host_plugin::{CompileOptions, Plugin, Runtime, RuntimeOptions, admission};
 
 use crate::built::{self, BuiltPlugin, PluginError, Reason};
 
@@ -73,7 +73,11 @@ impl CheckReport {
 /// # Errors
 ///
 /// When the host would not run the plugin.
-pub async fn check(plugin: BuiltPlugin, released: &[Manifest]) -> Result<CheckReport, CheckError> {
+pub async fn check(
+    plugin: BuiltPlugin,
+    released: &[Manifest],
+    compile: CompileOptions,
+) -> Result<CheckReport, CheckError> {
     let BuiltPlugin { manifest, component, .. } = plugin;
     let size = component.len();
     let declared = manifest.declared(Path::new("/"))?;
@@ -86,7 +90,7 @@ pub async fn check(plugin: BuiltPlugin, released: &[Manifest]) -> Result<CheckRe
     admission::admit(plugin.name(), &imports, &declared, manifest.optional(), &declared)
         .map_err(|error| refused(&error))?;
     // A cached component would make this the time of loading.
-    let runtime = Runtime::new(RuntimeOptions::default());
+    let runtime = Runtime::new(RuntimeOptions { compile, ..RuntimeOptions::default() });
     let begun = Instant::now();
     runtime.prepare(&plugin).await.map_err(|error| refused(&error))?;
     let compiling = begun.elapsed();

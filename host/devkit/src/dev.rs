@@ -179,7 +179,8 @@ impl DevSession {
         if folder.starts_with(&real) {
             return Err(DevError::TargetHasSources(target));
         }
-        let runtime = Runtime::new(RuntimeOptions { cache: cases.cache.clone(), ..RuntimeOptions::default() });
+        let (cache, compile) = (cases.cache.clone(), cases.compile.clone());
+        let runtime = Runtime::new(RuntimeOptions { cache, compile, ..RuntimeOptions::default() });
         let sources = Sources::new(folder.clone(), real);
         let (output, manifests, written) = (None, Vec::new(), BTreeSet::new());
         Ok(Self { runtime, folder, target, tools, cases, sources, output, manifests, written })

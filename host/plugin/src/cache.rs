@@ -42,7 +42,7 @@ const PIECE: usize = 64 << 10;
 
 /// The largest entry that is read. Protects memory from a file that is not an entry; machine code is up to about six
 /// times as large as its component.
-const MAX_ENTRY: u64 = 512 << 20;
+pub(crate) const MAX_ENTRY: u64 = 512 << 20;
 
 /// The compiled components of this user.
 #[derive(Debug)]

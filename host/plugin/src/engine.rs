@@ -50,6 +50,16 @@ pub(crate) fn new_engine(memory: usize) -> wasmtime::Result<(Engine, Allocator)>
     }
 }
 
+/// Builds an engine that compiles for [`new_engine`], whose code depends on nothing of how instances get their memory. It
+/// reserves no address space, which is limited where it is used.
+///
+/// # Errors
+///
+/// If this machine cannot run compiled code at all.
+pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
+    Engine::new(&config(None))
+}
+
 fn config(pool: Option<usize>) -> Config {
     let mut config = Config::new();
     config.wasm_component_model(true);

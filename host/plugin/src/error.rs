@@ -5,6 +5,7 @@ use std::time::Duration;
 use host_capability::Denied;
 
 use crate::admission::AdmissionError;
+use crate::compiler::CompileLimit;
 use crate::limits::Limit;
 
 /// A call that did not return an output.
@@ -122,6 +123,27 @@ pub enum RuntimeError {
         plugin: String,
         /// The compiler's error.
         error: wasmtime::Error,
+    },
+    /// Compiling a component takes more than it may.
+    #[error(
+        "`{plugin}` was not compiled: its component of {size} bytes takes more than {limit} to compile; check where it \
+         comes from, or ask its author for one with smaller functions"
+    )]
+    TooCostly {
+        /// The plugin.
+        plugin: String,
+        /// The size of its component.
+        size: usize,
+        /// The limit.
+        limit: CompileLimit,
+    },
+    /// The process that compiles does not start, or ended early.
+    #[error("`{plugin}` cannot be compiled: {why}")]
+    Compiler {
+        /// The plugin.
+        plugin: String,
+        /// The reason.
+        why: String,
     },
     /// A component does not link or start.
     #[error("`{plugin}` cannot be started: {error:#}")]

@@ -20,6 +20,7 @@ mod certificates;
 mod changes;
 mod checklist;
 mod child;
+mod compiler;
 mod context;
 mod counted;
 mod difference;
@@ -64,6 +65,9 @@ pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, Too
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use changes::recorder;
+pub use compiler::{
+    COMPILER_NAME, CompileEvent, CompileLimit, CompileLimits, CompileOptions, compile_to, read_component,
+};
 pub use difference::difference;
 pub use digest::Digest;
 pub use elicitation::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind};

@@ -49,7 +49,8 @@ pub(crate) enum Missing {
 }
 
 impl Plugin {
-    /// Creates a plugin with this component, whose manifest requests `declared`.
+    /// Creates a plugin with this component, whose manifest requests `declared`. A component that is borrowed is part of
+    /// the binary.
     pub fn new(name: PluginName, component: impl Into<Cow<'static, [u8]>>, declared: Grants) -> Self {
         Self {
             name,
@@ -95,6 +96,11 @@ impl Plugin {
     /// Returns the component.
     pub fn component(&self) -> &[u8] {
         &self.component
+    }
+
+    /// Whether the component is part of the binary, whose author answers for it.
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.component, Cow::Borrowed(_))
     }
 
     /// Returns the digest of the component.

@@ -26,6 +26,7 @@ use crate::background::BackgroundPrograms;
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, Lookup};
 use crate::certificates::Certificates;
+use crate::compiler::{CompileOptions, Compiler};
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
@@ -62,6 +63,8 @@ pub struct RuntimeOptions {
     pub programs: ProgramAccess,
     /// The resources that one call may use.
     pub limits: Limits,
+    /// How components are compiled.
+    pub compile: CompileOptions,
 }
 
 /// Runs calls. There is one for each process.
@@ -73,6 +76,7 @@ pub struct Runtime {
     linkers: Mutex<Linkers>,
     pub(crate) running: Semaphore,
     pub(crate) limits: Limits,
+    compiler: Compiler,
     shared: Arc<Shared>,
 }
 
@@ -137,6 +141,7 @@ impl Runtime {
             linkers: Mutex::default(),
             running: Semaphore::new(MAX_RUNNING),
             limits: options.limits,
+            compiler: Compiler::new(options.compile),
             shared: Arc::new(Shared {
                 environment: crate::process::without_secrets(options.environment),
                 programs: Programs::new(options.programs),
@@ -327,7 +332,13 @@ impl Runtime {
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
     ) -> Result<T, CallError> {
         let tool = invocation.tool.to_string();
-        let pre = self.linked(plugin, imports, linked).await?;
+        let cancel = invocation.cancel.clone();
+        let pre = tokio::select! {
+            biased;
+            pre = self.linked(plugin, imports, linked) => pre?,
+            // It may have to be compiled, which knows of no cancelling.
+            () = cancel.cancelled() => return Err(Failure::Cancelled(String::new()).into()),
+        };
         // The semaphore is never closed, so waiting for it only ends with a permit.
         let _running = self.running.acquire().await.ok();
         let mut store = self.store(plugin.name(), invocation, grants)?;
@@ -483,20 +494,11 @@ impl Runtime {
                         Lookup::Miss | Lookup::Refused => {}
                     }
                 }
-                // Compiling keeps all cores busy for up to seconds, so it must not run on a thread that others wait
-                // for.
-                let (engine, bytes) = (engine.clone(), plugin.component().to_vec());
-                let compiled = tokio::task::spawn_blocking(move || Component::new(&engine, bytes)).await?;
-                let component =
-                    compiled.map_err(|error| RuntimeError::Compile { plugin: plugin.name().to_string(), error })?;
-                if let Some(cache) = cache {
-                    let stored = component
-                        .serialize()
-                        .map_err(std::io::Error::other)
-                        .and_then(|code| cache.store(component.engine(), plugin.digest(), &code));
-                    if let Err(error) = stored {
-                        tracing::warn!(plugin = %plugin.name(), %error, "the compiled component cannot be kept");
-                    }
+                let (component, code) = self.compiler.compile(engine, plugin).await?;
+                if let Some(cache) = cache
+                    && let Err(error) = code.and_then(|code| cache.store(engine, plugin.digest(), &code))
+                {
+                    tracing::warn!(plugin = %plugin.name(), %error, "the compiled component cannot be kept");
                 }
                 Ok(component)
             })

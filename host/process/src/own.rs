@@ -1,5 +1,14 @@
 //! The host's own process.
 
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Address space that a limited process may reserve besides the memory that it uses: the binary, and what allocators reserve
+/// for each thread.
+const RESERVED: u64 = 2 << 30;
+
 /// Prepares the process of the host, before it starts a thread.
 ///
 /// Its memory and its environment, which hold keys, are kept from the programs that it starts: they run as the same user,
@@ -15,4 +24,29 @@ pub fn prepare_host() {
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
+}
+
+/// Limits the memory that this process may use and its processor time, for good: for one that does one piece of work that
+/// can be too much. When the memory is used up, allocating fails, which ends the process; when the time is, a signal ends
+/// it. It leaves no core behind. Only Linux limits the memory.
+///
+/// # Errors
+///
+/// If the system denies it.
+pub fn limit_own(memory: u64, time: Duration) -> io::Result<()> {
+    limit(Resource::Core, 0)?;
+    // What is reserved and not used does not count for it.
+    limit(Resource::Data, memory)?;
+    #[cfg(target_os = "linux")]
+    limit(Resource::As, memory.saturating_add(RESERVED))?;
+    limit(Resource::Cpu, time.as_secs().max(1))
+}
+
+/// Sets a limit, which is at most the one that there is.
+fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    let most = getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most));
+    // A process that used up its processor time gets a signal a second before it is killed.
+    let maximum = if resource == Resource::Cpu { most.saturating_add(1) } else { most };
+    let maximum = getrlimit(resource).maximum.map_or(maximum, |known| known.min(maximum));
+    Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(maximum) })?)
 }

@@ -90,6 +90,27 @@ impl Shared {
         }
     }
 
+    /// Adds an activity besides those that the caller sets; returns its number.
+    pub(super) fn begins_besides(&self, state: &mut State, words: &str) -> u64 {
+        let id = state.next_busy;
+        state.next_busy += 1;
+        let words = self.setup.style.dim(&visible_line(words));
+        if self.setup.mode == TerminalMode::Dumb {
+            // Nothing is drawn in place there.
+            self.lines(state, &words);
+        }
+        state.besides.push((id, Activity { words, since: Some(Instant::now()), wait: None, below: Vec::new() }));
+        self.redraw(state);
+        self.wake();
+        id
+    }
+
+    /// Ends one of those.
+    pub(super) fn ends_besides(&self, state: &mut State, id: u64) {
+        state.besides.retain(|(known, _)| *known != id);
+        self.redraw(state);
+    }
+
     /// Shows a piece of what the model says. The rows that it finishes, and those that may still change, are drawn at
     /// once, or soon if they were drawn a moment ago.
     pub(super) fn says(&self, state: &mut State, piece: &str, voice: Voice) {
@@ -249,6 +270,7 @@ impl Shared {
         let mut state = self.state();
         state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
         state.activity.clear();
+        state.besides.clear();
         self.end_speech(&mut state);
         let held = take_held(&mut state);
         if self.setup.mode == TerminalMode::Ansi {
@@ -285,7 +307,8 @@ impl Shared {
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
         // While the user is asked, the work waits for them, and nothing is drawn between a question and its choices.
-        let activities: &[Activity] = if is_asking { &[] } else { &state.activity };
+        let besides = state.besides.iter().map(|(_, activity)| activity);
+        let activities: Vec<&Activity> = besides.chain(&state.activity).filter(|_| !is_asking).collect();
         for (number, activity) in activities.iter().enumerate() {
             let is_last = number + 1 == activities.len();
             above.push(self.spinning(activity, state.frame, columns, is_last && can_stop(state)));

@@ -86,7 +86,7 @@ impl Shared {
             Listening::NotYet(last) => Some(QUIET.saturating_sub(last.elapsed())),
             Listening::Waits | Listening::Now => None,
         });
-        let moves = self.setup.mode == TerminalMode::Ansi && !state.activity.is_empty();
+        let moves = self.setup.mode == TerminalMode::Ansi && !(state.activity.is_empty() && state.besides.is_empty());
         let draws_in = state.changed.then(|| TEXT_FRAME.saturating_sub(state.drawn.elapsed()));
         let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in, draws_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }

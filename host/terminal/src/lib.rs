@@ -200,6 +200,9 @@ struct State {
     drawn: Instant,
     changed: bool,
     activity: Vec<Activity>,
+    /// What else goes on, besides what the caller shows, by its number.
+    besides: Vec<(u64, Activity)>,
+    next_busy: u64,
     frame: usize,
     questions: VecDeque<Open>,
     next_question: u64,
@@ -288,6 +291,8 @@ impl Terminal {
             drawn: Instant::now(),
             changed: false,
             activity: Vec::new(),
+            besides: Vec::new(),
+            next_busy: 0,
             frame: 0,
             questions: VecDeque::new(),
             next_question: 0,
@@ -545,6 +550,34 @@ pub fn above(text: &str) -> bool {
     }
     shared.lines(&mut state, text);
     true
+}
+
+/// Shows an activity of one line besides those of the terminal's user, until the returned value is dropped; `None` if no
+/// terminal is in use.
+pub fn busy(words: &str) -> Option<Busy> {
+    let shared = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade()?;
+    let id = {
+        let mut state = shared.state();
+        if state.end == End::Closed {
+            return None;
+        }
+        shared.begins_besides(&mut state, words)
+    };
+    Some(Busy { shared: Arc::downgrade(&shared), id })
+}
+
+/// An activity besides those of the terminal's user. Dropping it ends it.
+pub struct Busy {
+    shared: Weak<Shared>,
+    id: u64,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.ends_besides(&mut shared.state(), self.id);
+        }
+    }
 }
 
 /// How long after another program ended a signal meant for it may still arrive.

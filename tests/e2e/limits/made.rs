@@ -33,10 +33,11 @@ pub(super) const GROW_TABLE: &str =
 impl Made {
     /// The plugin, which declares nothing.
     pub(super) fn plugin(self, name: &str) -> Plugin {
-        Plugin::new(PluginName::new(name), self.component(), Grants::none())
+        Plugin::new(PluginName::new(name), self.component(""), Grants::none())
     }
 
-    fn component(self) -> Vec<u8> {
+    /// Its component, with more functions.
+    pub(super) fn component(self, functions: &str) -> Vec<u8> {
         let start =
             if self.start.is_empty() { String::new() } else { format!("(func $start {}) (start $start)", self.start) };
         let (describe, call) = (self.describe.unwrap_or("unreachable"), self.call.unwrap_or("unreachable"));
@@ -48,6 +49,7 @@ impl Made {
                 (memory (export "memory") {pages})
                 (table 1 funcref)
                 {start}
+                {functions}
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) {realloc})
                 (func (export "host:tool/tool@0.1.0#describe") (result i32) {describe})
                 (func (export "host:tool/tool@0.1.0#preview") (param i32 i32 i32 i32 i32 i32) (result i32) unreachable)

@@ -68,7 +68,11 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
         Err(failure) => find("folders", State::Bad, failure.message.clone()),
     }
     let cache = folders.ok().map(|folders| folders.cache);
-    let runtime = Arc::new(Runtime::new(RuntimeOptions { cache, ..RuntimeOptions::default() }));
+    let runtime = Arc::new(Runtime::new(RuntimeOptions {
+        cache,
+        compile: environment.compile().clone(),
+        ..RuntimeOptions::default()
+    }));
     match runtime.allocator() {
         Ok(Allocator::Pooling) => find("engine", State::Good, "pooled instances".to_owned()),
         Ok(Allocator::OnDemand) => find(

@@ -50,7 +50,8 @@ pub(super) fn failed(error: PluginError) -> Failure {
 
 /// The runtime that asks a plugin for its tools.
 pub(super) fn runtime(environment: &Environment) -> Runtime {
-    Runtime::new(RuntimeOptions { cache: cache(environment), ..RuntimeOptions::default() })
+    let compile = environment.compile().clone();
+    Runtime::new(RuntimeOptions { cache: cache(environment), compile, ..RuntimeOptions::default() })
 }
 
 /// Returns the folder of compiled components.

@@ -26,11 +26,7 @@ pub(super) async fn run(
     };
     let mut checked = Vec::new();
     for plugin in plugins {
-        // The largest take seconds.
-        if environment.stderr_is_terminal {
-            printer::notes(&[format!("compiling {}", plugin.manifest.name)], environment);
-        }
-        let one = host_devkit::check(plugin, &released)
+        let one = host_devkit::check(plugin, &released, environment.compile().clone())
             .await
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         if !arguments.json {

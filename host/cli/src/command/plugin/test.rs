@@ -40,7 +40,12 @@ pub(super) async fn run(
 }
 
 pub(super) fn options(filter: Option<String>, environment: &Environment) -> CaseOptions {
-    CaseOptions { filter, cache: build::cache(environment), environment: environment.all() }
+    CaseOptions {
+        filter,
+        cache: build::cache(environment),
+        environment: environment.all(),
+        compile: environment.compile().clone(),
+    }
 }
 
 pub(super) fn failed(error: &CaseError) -> Failure {

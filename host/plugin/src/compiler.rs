@@ -1,0 +1,196 @@
+//! Compiling the components of others: in a process of its own, whose memory and time are limited.
+//!
+//! The size of a component says little about what it takes to compile it: one of 4 MB took 1.6 GB and 19 s. The compiler
+//! has no limit of its own and cannot be cancelled, but a process can be both.
+//!
+//! Promises: a component that takes too much ends that process and nothing else; dropping the future of a compilation ends
+//! its process; nobody but this process writes to the cache. Components of the binary are compiled in this process.
+//!
+//! Deliberately not here: the cache, and which program is the compiler, which the binary decides.
+
+mod process;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
+
+use host_capability::PluginName;
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+pub use self::process::{COMPILER_NAME, compile_to, read_component};
+use crate::error::RuntimeError;
+use crate::plugin::Plugin;
+
+/// The most components that are compiled at once in processes of their own. Protects the machine's memory.
+const MAX_AT_ONCE: usize = 2;
+
+/// How components are compiled. The default compiles in this process, without limits.
+#[derive(Clone, Default)]
+pub struct CompileOptions {
+    /// The program that compiles components that are not part of the binary: the binary itself, which answers to
+    /// [`COMPILER_NAME`]. With `None` they are compiled in this process.
+    pub program: Option<PathBuf>,
+    /// What a compilation in that program may take.
+    pub limits: CompileLimits,
+    /// Receives what is compiled. It must not block.
+    pub listener: Option<Arc<dyn Fn(CompileEvent) + Send + Sync>>,
+}
+
+/// What is compiled. Each beginning has one end, however the compilation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompileEvent {
+    /// The component of this plugin is compiled from now on, which can take long.
+    Began(PluginName),
+    /// It was compiled, or failed, or was cancelled.
+    Ended(PluginName),
+}
+
+/// What the compilation of one component may take. [`CompileLimits::default`] is more than twice what the interpreter of
+/// Python takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Bytes of memory, whatever the size of the component. Protects the machine's memory.
+    pub memory: u64,
+    /// Bytes of memory besides, for each byte of the component.
+    pub memory_per_byte: u64,
+    /// Processor time, whatever the size of the component. Protects the user who waits, and the machine.
+    pub time: Duration,
+    /// Processor time besides, for each MiB of the component.
+    pub time_per_mib: Duration,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self {
+            memory: 384 << 20,
+            memory_per_byte: 32,
+            time: Duration::from_secs(60),
+            time_per_mib: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The limit that stopped a compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompileLimit {
+    /// Bytes of memory.
+    Memory(u64),
+    /// Processor time.
+    Time(Duration),
+}
+
+impl fmt::Display for CompileLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(bytes) => write!(f, "{} MiB of memory", bytes >> 20),
+            Self::Time(time) => write!(f, "{} s of processor time", time.as_secs()),
+        }
+    }
+}
+
+impl CompileLimits {
+    fn of(self, size: usize) -> (u64, Duration) {
+        let size = size as u64;
+        let mib = size.div_ceil(1 << 20);
+        let time = self.time_per_mib.saturating_mul(u32::try_from(mib).unwrap_or(u32::MAX));
+        (self.memory.saturating_add(self.memory_per_byte.saturating_mul(size)), self.time.saturating_add(time))
+    }
+}
+
+impl fmt::Debug for CompileOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompileOptions").field("program", &self.program).field("limits", &self.limits).finish()
+    }
+}
+
+/// Compiles the components of one runtime.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    options: CompileOptions,
+    processes: Semaphore,
+}
+
+impl Compiler {
+    pub(crate) fn new(options: CompileOptions) -> Self {
+        Self { options, processes: Semaphore::new(MAX_AT_ONCE) }
+    }
+
+    /// Compiles the component of a plugin; returns its machine code, too.
+    pub(crate) async fn compile(
+        &self,
+        engine: &Engine,
+        plugin: &Plugin,
+    ) -> Result<(Component, io::Result<Vec<u8>>), RuntimeError> {
+        let _begun = self.options.begin(plugin.name());
+        let compiled = match &self.options.program {
+            Some(program) if !plugin.is_built_in() => {
+                // The semaphore is never closed, so waiting for it only ends with a permit.
+                let _one = self.processes.acquire().await.ok();
+                let code = process::compile(program, self.options.limits, plugin.name(), plugin.component()).await?;
+                let engine = engine.clone();
+                tokio::task::spawn_blocking(move || {
+                    // SAFETY: this binary wrote the code, in a process that this one started, and nobody else can write
+                    // to the pipe between the two.
+                    let component = unsafe { Component::deserialize(&engine, &code) };
+                    component.map(|component| (component, Ok(code)))
+                })
+            }
+            Some(_) | None => {
+                // It keeps all cores busy for up to seconds, so it must not run on a thread that others wait for.
+                let (engine, bytes) = (engine.clone(), plugin.component().to_vec());
+                tokio::task::spawn_blocking(move || {
+                    let component = Component::new(&engine, bytes)?;
+                    let code = component.serialize().map_err(io::Error::other);
+                    Ok((component, code))
+                })
+            }
+        };
+        compiled.await?.map_err(|error| RuntimeError::Compile { plugin: plugin.name().to_string(), error })
+    }
+}
+
+impl CompileOptions {
+    /// Reports that a component is compiled until the returned value is dropped.
+    fn begin(&self, plugin: &PluginName) -> Begun<'_> {
+        if let Some(listener) = &self.listener {
+            listener(CompileEvent::Began(plugin.clone()));
+        }
+        Begun { options: self, plugin: plugin.clone() }
+    }
+}
+
+/// A compilation that was reported.
+struct Begun<'a> {
+    options: &'a CompileOptions,
+    plugin: PluginName,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(listener) = &self.options.listener {
+            listener(CompileEvent::Ended(self.plugin.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compile_limits_grow_with_the_component() {
+        let limits = CompileLimits {
+            memory: 100,
+            memory_per_byte: 2,
+            time: Duration::from_secs(5),
+            time_per_mib: Duration::from_secs(3),
+        };
+        assert_eq!(limits.of(0), (100, Duration::from_secs(5)));
+        assert_eq!(limits.of(1), (102, Duration::from_secs(8)));
+        assert_eq!(limits.of((1 << 20) + 1), (100 + 2 * ((1 << 20) + 1), Duration::from_secs(11)));
+        assert_eq!(CompileLimits { memory_per_byte: u64::MAX, ..limits }.of(2).0, u64::MAX);
+    }
+}
