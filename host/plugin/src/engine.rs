@@ -60,6 +60,17 @@ pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     Engine::new(&config(None))
 }
 
+/// Builds an engine like [`compiling_engine`] that compiles on the thread that asks for it and on no other.
+///
+/// # Errors
+///
+/// If this machine cannot run compiled code at all.
+pub(crate) fn single_threaded_engine() -> wasmtime::Result<Engine> {
+    let mut config = config(None);
+    config.parallel_compilation(false);
+    Engine::new(&config)
+}
+
 fn config(pool: Option<usize>) -> Config {
     let mut config = Config::new();
     config.wasm_component_model(true);

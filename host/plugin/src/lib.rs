@@ -12,6 +12,7 @@
 
 mod addresses;
 pub mod admission;
+mod ahead;
 mod answer;
 mod background;
 mod bindings;

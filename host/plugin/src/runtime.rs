@@ -505,7 +505,7 @@ impl Runtime {
             .await
     }
 
-    fn cache(&self) -> Option<&Cache> {
+    pub(crate) fn cache(&self) -> Option<&Cache> {
         self.cache
             .get_or_init(|| {
                 Cache::open(self.cache_folder.as_deref()?)
@@ -515,7 +515,7 @@ impl Runtime {
             .as_ref()
     }
 
-    fn engine(&self) -> Result<&(Engine, Allocator, Ticker), RuntimeError> {
+    pub(crate) fn engine(&self) -> Result<&(Engine, Allocator, Ticker), RuntimeError> {
         if let Some(started) = self.engine.get() {
             return Ok(started);
         }

@@ -40,7 +40,7 @@ pub use level::{Missing, Wall};
 pub use linux::{Level, Process, level, start};
 pub use mode::{ConfineMode, UnknownConfineMode};
 pub use network::{Connecting, Network, NotConnected, Server};
-pub use own::{limit_own, prepare_host};
+pub use own::{limit_own, prepare_host, yield_to_other_threads};
 pub use places::places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};

@@ -9,6 +9,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// for each thread.
 const RESERVED: u64 = 2 << 30;
 
+/// The lowest priority, as the system's `nice` counts.
+#[cfg(target_os = "linux")]
+const LOWEST_PRIORITY: i32 = 19;
+
 /// Prepares the process of the host, before it starts a thread.
 ///
 /// Its memory and its environment, which hold keys, are kept from the programs that it starts: they run as the same user,
@@ -24,6 +28,14 @@ pub fn prepare_host() {
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
+}
+
+/// Gives this thread the lowest priority, for good: for work that nobody waits for. Only Linux knows the priority of a single
+/// thread; elsewhere nothing changes.
+pub fn yield_to_other_threads() {
+    // A priority can always be lowered; what the call returns is the new one.
+    #[cfg(target_os = "linux")]
+    rustix::process::nice(LOWEST_PRIORITY).ok();
 }
 
 /// Limits the memory that this process may use and its processor time, for good: for one that does one piece of work that

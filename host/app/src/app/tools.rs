@@ -15,6 +15,10 @@ use crate::grants::UserGrants;
 use crate::plugins::{LoadedPlugin, PluginOrigin};
 use crate::servers::{Deferral, McpSupply, SEPARATOR};
 
+/// The plugins whose tools models call most, in the order in which a new conversation needs them: it looks at files,
+/// searches, changes something, and runs a program.
+const MOST_USED: [&str; 7] = ["read_file", "ls", "grep", "glob", "edit", "shell", "write_file"];
+
 /// Tools that are to be loaded before they are called.
 pub(super) struct ColdTools {
     plugins: Vec<Arc<Plugin>>,
@@ -170,8 +174,12 @@ impl App {
     /// Has these tools loaded by the next [`App::warming`].
     pub(crate) fn warm_next(&self, plugins: &[LoadedPlugin], tools: &Registry) {
         let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
-        // The small ones first: most are loaded before the first large one would be.
-        plugins.sort_by_key(|plugin| plugin.component().len());
+        // Those that models call most, and of the others the small ones first: most are loaded before the first large one
+        // would be.
+        plugins.sort_by_key(|plugin| {
+            let place = MOST_USED.iter().position(|name| plugin.name().as_str() == *name);
+            (place.unwrap_or(MOST_USED.len()), plugin.component().len())
+        });
         *self.cold.lock().unwrap_or_else(PoisonError::into_inner) = Some(ColdTools { plugins, tools: tools.clone() });
     }
 
@@ -191,16 +199,17 @@ impl App {
         .await
     }
 
-    /// Loads tools in the background, so that the first call does not wait for it. No one waits for the thread: it ends
-    /// with the process.
+    /// Loads tools in the background, so that the first call does not wait for it, and compiles the built-in ones that never
+    /// were. No one waits for the thread: it ends with the process.
     fn warm(&self, ColdTools { plugins, tools }: ColdTools) {
         let runtime = Arc::clone(&self.runtime);
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {
-            for plugin in plugins {
-                runtime.warm(&plugin);
+            for plugin in &plugins {
+                runtime.warm(plugin);
             }
             // An invalid schema is reported by the call that needs it.
             tools.verify().ok();
+            runtime.compile_ahead(plugins.iter().map(Arc::as_ref));
         });
         if let Err(error) = warming {
             tracing::info!(%error, "no thread to load the tools with; each is loaded at its first call");

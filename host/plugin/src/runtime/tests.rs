@@ -3,6 +3,7 @@
 //! No toolchain makes them: for linking, a module is enough that imports and exports what a world declares and whose
 //! functions trap.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use host_capability::{PluginName, Scope};
@@ -191,4 +192,25 @@ fn runtime_component_for_a_later_contract_reports_that_the_host_is_too_old() {
         error.contains("made for a newer host: its contract is 0.1.9") && error.contains("update the host"),
         "{error}"
     );
+}
+
+#[test]
+fn components_of_the_binary_are_compiled_ahead_and_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runtime = || Runtime::new(RuntimeOptions { cache: Some(folder.path().into()), ..RuntimeOptions::default() });
+    let part: &'static [u8] = component(&[]).leak();
+    let plugin = |component: Cow<'static, [u8]>| Plugin::new(PluginName::new("p"), component, Grants::none());
+
+    let of_others = plugin(Cow::Owned(component(&["host:cap/types@0.1.0"])));
+    let of_the_binary = plugin(Cow::Borrowed(part));
+    // Its thread keeps the lowest priority.
+    std::thread::scope(|scope| scope.spawn(|| runtime().compile_ahead([&of_others, &of_the_binary])).join())
+        .expect("ended");
+    assert_eq!([of_others.compiled.initialized(), of_the_binary.compiled.initialized()], [false, true]);
+
+    // A later process only loads it; what is not there it does not compile.
+    let (later, without_cache) = (plugin(Cow::Borrowed(part)), plugin(Cow::Borrowed(part)));
+    runtime().warm(&later);
+    Runtime::new(RuntimeOptions::default()).compile_ahead([&without_cache]);
+    assert_eq!([later.compiled.initialized(), without_cache.compiled.initialized()], [true, false]);
 }
