@@ -13,6 +13,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 runs=${RUNS:-15}
 files=20000
+huge_files=68000
 small_files=20
 
 need() {
@@ -20,6 +21,8 @@ need() {
 }
 need cargo "see rust-toolchain.toml"
 need rg "it is what \`grep\` is measured against: install ripgrep"
+# Debian gives it another name.
+fd=$(command -v fd || command -v fdfind) || need fd "it is what \`glob\` is measured against: install fd-find"
 if ! command -v hyperfine >/dev/null; then
     echo "hyperfine is not installed: the shell takes the times itself, with about a millisecond of its own in each" >&2
 fi
@@ -66,6 +69,21 @@ tree() {
     mkdir "$1/.git"
 }
 
+# A few files in $1 whose lines are as long as those of minified code, 350 KB each; `TODO` stands in one of four.
+long_lines() {
+    mkdir -p "$1"
+    awk -v top="$1" 'BEGIN {
+        for (file = 0; file < 400; file++) {
+            path = top "/bundle_" file ".js"
+            for (i = 0; i < 10000; i++) printf "function f%d(a,b){return a[%d]+b.x}", i, file > path
+            if (file % 4 == 0) printf "/*TODO*/" > path
+            print "" > path
+            close(path)
+        }
+    }'
+    mkdir "$1/.git"
+}
+
 # Times commands in turn: `race NAME COMMAND [NAME COMMAND]...`. Leaves `MEDIAN MINIMUM`, in milliseconds, in
 # $folder/NAME. Output goes through a pipe: searchers notice /dev/null and stop at the first hit.
 race() {
@@ -91,14 +109,15 @@ time_once() {
     # What the host keeps goes to the folder; cargo still needs the home of whoever called this.
     local -x HOME="$folder/home" XDG_CACHE_HOME= XDG_CONFIG_HOME= XDG_DATA_HOME= XDG_STATE_HOME= RIPGREP_CONFIG_PATH=
     if command -v hyperfine >/dev/null; then
-        hyperfine -N --runs 1 --style none --output pipe --export-csv "$folder/csv" "$1" >/dev/null 2>"$folder/said" ||
+        hyperfine -N ${may_fail:+-i} --runs 1 --style none --output pipe --export-csv "$folder/csv" "$1" \
+            >/dev/null 2>"$folder/said" ||
             { cat "$folder/said" >&2; return 1; }
         awk -F, 'END { print $2 * 1000 }' "$folder/csv"
     else
         local words from
         eval "words=($1)"
         from=$EPOCHREALTIME
-        "${words[@]}" | cat >/dev/null
+        "${words[@]}" | cat >/dev/null || [[ -n ${may_fail:-} ]]
         awk -v from="$from" -v to="$EPOCHREALTIME" 'BEGIN { print (to - from) * 1000 }'
     fi
 }
@@ -138,9 +157,11 @@ cargo build --quiet --release -p host
 host="$(realpath "${CARGO_TARGET_DIR:-target}")/release/host"
 cargo bench --quiet -p host-benches --no-run
 
-echo "making $files files" >&2
+echo "making $((files + huge_files)) files" >&2
 tree "$folder/large" "$files"
+tree "$folder/huge" "$huge_files"
 tree "$folder/small" "$small_files"
+long_lines "$folder/long"
 
 echo "calls in one process" >&2
 cargo bench --quiet -p host-benches --bench calls >"$folder/said" 2>&1 || { cat "$folder/said" >&2; exit 1; }
@@ -159,13 +180,35 @@ echo "serving the tools" >&2
 cargo bench --quiet -p host-benches --bench mcp -- "$host" "$runs" >>"$folder/runs"
 
 echo "grep and rg" >&2
-literal="'{\"pattern\":\"TODO\"}'"
-rare="'{\"pattern\":\"legacy_timeout\"}'"
-regex="'{\"pattern\":\"let\\\\s\\\\w+_timeout\\\\s\"}'"
-race host_literal "$host tool call grep $literal -C $folder/large" rg_literal "rg -n TODO $folder/large" \
-    host_rare "$host tool call grep $rare -C $folder/large" rg_rare "rg -n legacy_timeout $folder/large" \
-    host_regex "$host tool call grep $regex -C $folder/large" rg_regex "rg -n 'let\s\w+_timeout\s' $folder/large"
-race host_small "$host tool call grep $literal -C $folder/small" rg_small "rg -n TODO $folder/small" rg_start "rg --version"
+# Each kind of search: its name, the tool's arguments, and those of `rg`.
+searches=(
+    "a common word" '{"pattern":"TODO"}' "TODO"
+    "a rare word" '{"pattern":"legacy_timeout"}' "legacy_timeout"
+    "no match" '{"pattern":"no_such_word_anywhere"}' "no_such_word_anywhere"
+    "a regular expression" '{"pattern":"let\\s\\w+_timeout\\s"}' "'let\s\w+_timeout\s'"
+    "a regular expression without a text" '{"pattern":"[A-Z]{4}:\\s+p"}' "'[A-Z]{4}:\s+p'"
+    "ignoring case" '{"pattern":"Legacy_Timeout","ignore_case":true}' "-i Legacy_Timeout"
+)
+# `search NAME TREE ARGUMENTS RG`: one kind in one tree.
+search() {
+    local found="$host tool call grep '$3' -C $folder/$2"
+    time_once "$found" >/dev/null
+    # `rg` ends with 1 when it finds nothing.
+    may_fail=1 race "host_$1" "$found" "rg_$1" "rg -n $4 $folder/$2"
+}
+for ((at = 0; at < ${#searches[@]}; at += 3)); do
+    for tree in large huge; do
+        search "${tree}_$at" "$tree" "${searches[at + 1]}" "${searches[at + 2]}"
+    done
+done
+search long long '{"pattern":"TODO"}' TODO
+race host_small "$host tool call grep '${searches[1]}' -C $folder/small" rg_small "rg -n TODO $folder/small" rg_start "rg --version"
+race host_glob "$host tool call glob '{\"pattern\":\"**/flush_*7.rs\"}' -C $folder/large" \
+    fd_glob "$fd -p -g '**/flush_*7.rs' $folder/large"
+# As many files as `calls` reads in a running host, in one folder like there.
+mkdir "$folder/flat"
+find "$folder/small" -name '*.rs' -exec cp {} "$folder/flat" \;
+race fd "$fd -g '*_?.rs' $folder/flat" ls "ls -l $folder/flat" cat "cat $(echo "$folder"/flat/*.rs)"
 
 hits=$( (cd "$folder/large" && rg -c TODO --no-filename || true) | awk '{ n += $1 } END { print n + 0 }')
 size=$(du -sm --apparent-size "$folder/large" 2>/dev/null || du -sm "$folder/large")
@@ -174,12 +217,18 @@ echo "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) cores, $runs runs of eac
 printf '%-58s %9s %9s %-3s %9s\n' measurement median least "" target
 echo "one call in a running host"
 row "  a call that does nothing" us 40 $(criterion empty\ call)
-row "  ls of 22 entries" us - $(criterion ls)
 row "  read_file of 13 KB" us - $(criterion read_file)
-criterion grep >"$folder/host_grep_call"
-awk '{ print $1 * 1000, $2 * 1000 }' "$folder/rg_small" >"$folder/rg_small_us"
-row "  grep of 20 files" us - $(<"$folder/host_grep_call")
-row "    of a whole rg on 20 files" x 1 $(beside / "$folder/host_grep_call" "$folder/rg_small_us")
+# `in_host TOOL WHAT COMMAND RACED`: a call of a tool, and the command that does the same.
+in_host() {
+    criterion "$1" >"$folder/in_host"
+    awk '{ print $1 * 1000, $2 * 1000 }' "$folder/$4" >"$folder/command"
+    row "  $1 $2" us - $(<"$folder/in_host")
+    row "    of $3" x 1 $(beside / "$folder/in_host" "$folder/command")
+}
+in_host grep "in 20 files" "starting \`rg\` there" rg_small
+in_host glob "in 22 entries" "starting \`fd\` there" fd
+in_host ls "of 22 entries" "starting \`ls\` there" ls
+in_host read_many_files "of 20 files" "starting \`cat\` there" cat
 echo "the loop, 2,000 turns with a call each"
 row "  a turn, of the first quarter" us - $(of_runs "turn, first quarter (us)")
 row "  a turn, of the last quarter" us - $(of_runs "turn, last quarter (us)")
@@ -192,14 +241,21 @@ of_runs "program (ms)" >"$folder/program"
 of_runs "confined program (ms)" >"$folder/confined"
 row "    more than that" ms 3 $(beside - "$folder/confined" "$folder/program")
 echo "host tool call grep, whole process"
-for kind in literal rare regex; do
-    row "  $kind, large tree" ms - $(<"$folder/host_$kind")
-    row "    rg" ms - $(<"$folder/rg_$kind")
-    row "    of rg" x 1.2 $(beside / "$folder/host_$kind" "$folder/rg_$kind")
+searched() {
+    row "  $2" ms - $(<"$folder/host_$1")
+    row "    of \`rg\`, which takes $(cut -d' ' -f1 "$folder/rg_$1") ms" x 1 $(beside / "$folder/host_$1" "$folder/rg_$1")
+}
+for ((at = 0; at < ${#searches[@]}; at += 3)); do
+    searched "large_$at" "${searches[at]}, $files files"
+    searched "huge_$at" "${searches[at]}, $huge_files files"
 done
-row "  literal, 20 files" ms - $(<"$folder/host_small")
+searched long "long lines, 140 MB"
+row "  a common word, 20 files" ms - $(<"$folder/host_small")
 row "    rg" ms - $(<"$folder/rg_small")
 row "    rg --version" ms - $(<"$folder/rg_start")
+echo "host tool call glob, whole process"
+row "  in $files files" ms - $(<"$folder/host_glob")
+row "    of \`fd\`" x 1 $(beside / "$folder/host_glob" "$folder/fd_glob")
 echo "host run, whole process"
 row "  from the start to the first request" ms 40 $(of_runs "first request (ms)")
 row "  from a reply to the next request, with the first read_file" ms - $(of_runs "first call between requests (ms)")

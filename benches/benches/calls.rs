@@ -3,13 +3,8 @@
 //! Each measurement goes through `Runtime::call`, so admission, a fresh store, a fresh instance and the check of what
 //! came back are all in it. Deliberately not here: whole processes (`runs`, and `tests/bench.sh`).
 
-use std::path::Path;
-use std::sync::Arc;
-
 use criterion::{Criterion, criterion_group, criterion_main};
-use host_manifest::{Manifest, Source};
-use host_plugin::Plugin;
-use host_tests::{Bench, repository, text};
+use host_tests::{Bench, text};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -29,29 +24,21 @@ fn calls(criterion: &mut Criterion) {
     };
     measure("empty call", &Bench::new("misbehave", &[]), "echo", json!({}), "");
 
-    let small = |tool| small_tree(built_in(tool));
+    let small = |tool| small_tree(Bench::built_in(tool, &["fs-read=."]));
     measure("ls", &small("ls"), "ls", json!({"path": "."}), "file_07.rs");
     measure("read_file", &small("read_file"), "read_file", json!({"path": "file_07.rs"}), "value_199");
     measure("grep", &small("grep"), "grep", json!({"pattern": "value_1[0-4]\\b"}), "file_07.rs:12");
+    measure("glob", &small("glob"), "glob", json!({"pattern": "*_0?.rs"}), "file_07.rs");
+    let all = json!({"include": ["*.rs"]});
+    measure("read_many_files", &small("read_many_files"), "read_many_files", all, "value_199");
 }
 
 fn call(tokio: &Runtime, bench: &Bench, tool: &str, arguments: &Value) {
     tokio.block_on(bench.call(tool, arguments.clone())).expect("it worked before");
 }
 
-/// A built-in plugin, out of the components that are part of the host.
-fn built_in(name: &str) -> Arc<Plugin> {
-    let file = |end: &str| repository().join("plugins/dist").join(format!("{name}.{end}"));
-    let json = std::fs::read_to_string(file("json")).expect("the manifest");
-    let manifest = Manifest::parse(&json, Source::File(file("json"))).expect("a manifest");
-    let component = std::fs::read(file("wasm")).expect("the component");
-    let declared = manifest.declared(Path::new("/")).expect("a scope");
-    Arc::new(Plugin::new(manifest.plugin_name(), component, declared))
-}
-
-/// A workspace with a few source files, for a plugin that may read it.
-fn small_tree(plugin: Arc<Plugin>) -> Bench {
-    let bench = Bench::with(plugin, &["fs-read=."]);
+/// Fills a workspace with a few source files.
+fn small_tree(bench: Bench) -> Bench {
     for file in 0..FILES {
         let line = |line| format!("    let value_{line} = compute(value_{file}, {line}); // keeps the total\n");
         bench.file(&format!("file_{file:02}.rs"), (0..LINES).map(line).collect::<String>());

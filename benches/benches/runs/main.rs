@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use process::{Ended, Place};
+use process::{Ended, FILES, Place};
 use service::{Reply, Service};
 
 /// Characters of the long answer, and the events that it comes in.
@@ -79,6 +79,22 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
 
         let thought = run(&service, &place, vec![reads().after(THINKING), Reply::text(1, 1)], 2)?;
         counted("first call after a pause (ms)", milliseconds(thought.requests[1] - thought.answered[0]));
+
+        let reading = |file| format!(r#"{{"path":"{}"}}"#, Place::file(file));
+        let read = |files: std::ops::Range<usize>| {
+            Reply::calls("read_file", &files.map(reading).collect::<Vec<_>>()).sent_at_once()
+        };
+        // The tool is loaded by the first call, and the second is one like any other.
+        let several = run(&service, &place, vec![read(0..1), read(1..2), read(2..10), Reply::text(1, 1)], 4)?;
+        let answered_after = |call: usize| several.requests[call + 1] - several.answered[call];
+        counted(
+            "8 calls in one reply, over one (ms)",
+            milliseconds(answered_after(2)) - milliseconds(answered_after(1)),
+        );
+
+        let turns = (0..FILES).map(|file| read(file..file + 1)).chain([Reply::text(1, 1)]).collect();
+        let turns = run(&service, &place, turns, FILES + 1)?;
+        counted("processor time of 100 turns (ms)", milliseconds(turns.ended.processor));
 
         let long = run(&service, &place, vec![Reply::text(ANSWER, EVENTS).sent_at_once()], 1)?;
         if long.ended.printed < ANSWER as u64 {

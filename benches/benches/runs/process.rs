@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use host_tests::pty::Pty;
 
+/// Files of the repository besides `README.md`.
+pub(crate) const FILES: usize = 100;
+
 /// A repository to work in, and folders for what the host keeps. Gone when it is dropped.
 pub(crate) struct Place {
     host: PathBuf,
@@ -34,7 +37,16 @@ impl Place {
         let folder = tempfile::tempdir()?;
         fs::create_dir_all(folder.path().join("repository/.git"))?;
         fs::write(folder.path().join("repository/README.md"), "# A repository\n\nIt is small.\n".repeat(20))?;
+        for number in 0..FILES {
+            let text = format!("What the file {number} has to say.\n").repeat(50);
+            fs::write(folder.path().join("repository").join(Self::file(number)), text)?;
+        }
         Ok(Self { host, port, folder })
+    }
+
+    /// The name of one of its [`FILES`].
+    pub(crate) fn file(number: usize) -> String {
+        format!("file_{number}.txt")
     }
 
     /// Runs the host on a task on a terminal until it ends; returns the processor time that it took.

@@ -89,11 +89,18 @@ impl Reply {
 
     /// A call of a tool.
     pub(crate) fn call(tool: &str, arguments: &str) -> Self {
-        let call = json!({
-            "index": 0, "id": "call", "type": "function", "function": {"name": tool, "arguments": arguments}
-        });
+        Self::calls(tool, &[arguments.to_owned()])
+    }
+
+    /// Calls of a tool, one with each of these arguments.
+    pub(crate) fn calls(tool: &str, arguments: &[String]) -> Self {
+        let call = |(index, arguments): (usize, &String)| {
+            let function = json!({"name": tool, "arguments": arguments});
+            json!({"index": index, "id": format!("call_{index}"), "type": "function", "function": function})
+        };
+        let calls: Vec<_> = arguments.iter().enumerate().map(call).collect();
         Self::of(&[
-            json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}),
+            json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]}),
             json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
         ])
     }
