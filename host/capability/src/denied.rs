@@ -8,6 +8,9 @@ use crate::list::quote;
 use crate::visible::{is_plain, shell_word, visible};
 use crate::{Capability, PluginName, Scope};
 
+/// The servers that are suggested for a plugin that asks for all of them: those of `https` on the public internet.
+pub const ANY_SERVER: &str = "*:443";
+
 /// The grants of a plugin do not cover what it wants.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{plugin}` has no {capability} grant for `{wanted}`")]
@@ -53,6 +56,10 @@ impl Denied {
         let grant = match flag {
             Some(flag) => format!("to allow it, add --grant {}", shell_word(&flag)),
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
+        };
+        let grant = match naming {
+            Some(ANY_SERVER) if capability == Capability::Http => format!("{grant} (https alone; `*:*` is every port)"),
+            Some(_) | None => grant,
         };
         let mode = match capability {
             // The plugin's own grant replaces that of the mode, and no mode reaches a private address.
@@ -147,6 +154,18 @@ mod tests {
         for private in ["127.0.0.1:443", "localhost:443", "a.b:443,10.0.0.1:80"] {
             assert_eq!(http(private), format!("to allow it, add --grant fetch:http={private}"));
         }
+    }
+
+    // promise plugin.port: What is suggested for requests to any server names its port.
+    #[test]
+    fn denied_for_any_server_names_the_port_that_a_grant_is_for() {
+        assert_eq!(
+            denied(Capability::Http, ANY_SERVER).help,
+            "to allow it, add --grant 'fetch:http=*:443' (https alone; `*:*` is every port), or --approval-mode yolo for \
+             public addresses"
+        );
+        let whole = |text: &str| Scope::parse(Capability::Http, text, Path::new("/w")).unwrap();
+        assert_eq!(whole(ANY_SERVER), whole("*"), "it is what `*` means");
     }
 
     #[test]

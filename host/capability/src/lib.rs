@@ -39,7 +39,7 @@ mod visible;
 pub use authorities::Authorities;
 pub use authority::{Authority, HostError};
 pub use capability::{Capability, CapabilitySet, UnknownCapability};
-pub use denied::Denied;
+pub use denied::{ANY_SERVER, Denied};
 pub use deny::escaped;
 pub use error::ScopeError;
 pub use grants::Grants;

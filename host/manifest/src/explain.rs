@@ -120,7 +120,8 @@ fn requests(scope: &str) -> String {
             [] | [_] => "any".to_owned(),
         };
         let server = match words.last() {
-            None | Some(&"*" | &"*:*") => "any server".to_owned(),
+            None | Some(&"*:*") => "any server".to_owned(),
+            Some(&"*") => "port 443 of any server".to_owned(),
             Some(server) => exact(server).into_owned(),
         };
         let private = if private { ", those of private networks too" } else { "" };

@@ -6,7 +6,7 @@
 //!
 //! Deliberately not here: whether a single path or address is covered. The grants are checked for that at each use.
 
-use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, Scope};
+use host_capability::{ANY_SERVER, Capability, CapabilitySet, Denied, Grants, PluginName, Scope};
 use semver::Version;
 use wasmparser::{ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payload};
 
@@ -251,7 +251,8 @@ pub(crate) fn suggested(asked: &Scope) -> String {
     let text = asked.without_resources().to_string();
     match asked {
         Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
-        Scope::Http(_) if text.contains("*:*") => "*".to_owned(),
+        // The port is written out: a grant without one is for 443 alone, which `*` does not show.
+        Scope::Http(_) if text.contains("*:*") => ANY_SERVER.to_owned(),
         Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
             text
         }

@@ -80,7 +80,7 @@ fn capabilities(manifest: &Manifest, imports: &Imports, found: &mut Findings) {
             found.warning(format!("no tool says that it needs `{name}`, so that none of them will be given it"));
         }
         if declared.scope.trim() == "*" && matches!(capability, Capability::Process | Capability::Http) {
-            let whole = if capability == Capability::Http { "any server" } else { "any program" };
+            let whole = if capability == Capability::Http { "port 443 of any server" } else { "any program" };
             let what = format!("`{name}` = `*` asks for {whole}: where it is known which, name them");
             found.0.push(Finding { severity: Severity::Note, what });
         }
