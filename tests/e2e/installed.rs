@@ -247,6 +247,7 @@ async fn a_name_or_a_tool_of_another_is_not_taken() {
     assert_eq!(install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--yes"]).code, Some(0));
     let ended = install(&host, &[&file(&host, "b.tar", &other.signed("1.0.0", READS).await), "--yes"]);
     refused(&ended, 42, "the plugin `acme/counts` has a tool `count_lines` too");
+    refused(&ended, 42, "`host plugin remove acme/counts`, to install this one in its place");
     // What it asks for is the most that can be granted.
     refused(
         &install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.1", READS).await), "--grant", "http"]),
@@ -254,6 +255,36 @@ async fn a_name_or_a_tool_of_another_is_not_taken() {
         "does not ask for `http`",
     );
     refused(&install(&host, &["a.tar", "--grant", "fs-reed"]), 42, "does not ask for `fs-reed`");
+}
+
+// promise install.conflict: Two plugins with a tool of the same name are reported with the list that each is in and the
+//   command that removes it.
+#[tokio::test]
+async fn a_tool_in_the_users_and_the_projects_list_is_reported_with_the_way_out() {
+    let (acme, other) = (Publisher::new("acme"), Publisher::new("other"));
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    trust(&host, &other);
+    assert_eq!(install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--yes"]).code, Some(0));
+    let theirs = file(&host, "b.tar", &other.signed("1.0.0", READS).await);
+    assert_eq!(install(&host, &[&theirs, "--yes", "--user"]).code, Some(0));
+    let ended = host.run_of(&["tool", "list"]);
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (
+            Some(42),
+            "error: the plugins `acme/counts` and `other/counts` both have a tool `count_lines`\n  \
+             caused by: `acme/counts` is in the project's list of plugins, `other/counts` is in your own list of plugins\n\
+             help: use one of them: `host plugin remove acme/counts`, or `host plugin remove other/counts --user`\n"
+        ),
+        "{ended:?}"
+    );
+    assert_eq!(host.run_of(&["plugin", "remove", "other/counts", "--user"]).code, Some(0));
+    assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
+    // The user's own list counts for what is installed in a project.
+    assert_eq!(host.run_of(&["plugin", "remove", "acme/counts"]).code, Some(0));
+    assert_eq!(install(&host, &[&theirs, "--yes", "--user"]).code, Some(0));
+    refused(&install(&host, &["a.tar", "--yes"]), 42, "`host plugin remove other/counts --user`, to install this one");
 }
 
 // promise install.server

@@ -179,24 +179,31 @@ impl Installer<'_> {
         }
         let mut others = Vec::new();
         for installed in plugins::built_in_plugins(&PathBuf::from("/"))? {
-            others.push(installed.manifest);
+            others.push((installed.manifest, None));
         }
         let store = PluginStore::new(self.folders);
-        for (other, locked) in List::own(self.folders)?.file.plugins.iter().chain(&target.list.file.plugins) {
-            if other != name
-                && let Some(bundle) = store.bundle(&locked.digest)?
-            {
-                others.push(bundle.manifest().clone());
+        let own = List::own(self.folders)?;
+        for (list, flag) in [(&own, " --user"), (&target.list, "")] {
+            // The target can be the user's own list.
+            let is_again = flag.is_empty() && own.path == list.path;
+            for (other, locked) in list.file.plugins.iter().filter(|(other, _)| *other != name && !is_again) {
+                if let Some(bundle) = store.bundle(&locked.digest)? {
+                    others.push((bundle.manifest().clone(), Some(format!("host plugin remove {other}{flag}"))));
+                }
             }
         }
-        for other in others {
+        for (other, remove) in others {
             let taken =
                 other.tools.iter().find(|tool| manifest.tools.iter().any(|own| own.spec.name == tool.spec.name));
             if other.name == *name || taken.is_some() {
                 let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
+                let help = match remove {
+                    Some(remove) => format!("`{remove}`, to install this one in its place"),
+                    None => "it is built in; ask the publisher of the other one to rename it".to_owned(),
+                };
                 return Err(Failure::input(format!("`{name}` cannot be installed"))
                     .cause(format!("the plugin `{}` has {what} too", other.name))
-                    .help(format!("`host plugin remove {}`, unless it is built in", other.name)));
+                    .help(help));
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ use host_message::ToolName;
 use host_plugin::admission::EMPTY_COMPONENT;
 use host_plugin::{Digest, Plugin, Secrets};
 
-pub use self::sources::{DISCOVERED, MCP, PluginOrigin, ToolSource, built_in_plugins};
+pub use self::sources::{DISCOVERED, MCP, PluginList, PluginOrigin, ToolSource, built_in_plugins};
 use crate::brought::Brought;
 use crate::error::Failure;
 

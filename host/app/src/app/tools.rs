@@ -6,12 +6,13 @@ use std::sync::{Arc, PoisonError};
 
 use host_capability::{Grants, Scope};
 use host_plugin::Plugin;
-use host_tool::{PluginTool, ProgramInput, Registry, Sandbox};
+use host_tool::{PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
 use host_undo::Recorder;
 
 use super::App;
 use crate::error::Failure;
 use crate::grants::UserGrants;
+use crate::plugins::sources::tool_taken;
 use crate::plugins::{LoadedPlugin, PluginOrigin};
 use crate::servers::{Deferral, McpSupply, SEPARATOR};
 
@@ -162,9 +163,14 @@ impl App {
                 let plugin = Arc::clone(&installed.plugin);
                 let tool =
                     PluginTool::new(tool.spec.clone(), needs, plugin, sandbox).with_title(tool.call_title.clone());
-                registry.register(Arc::new(tool)).map_err(|error| {
-                    Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
-                        .cause(error.to_string())
+                registry.register(Arc::new(tool)).map_err(|error| match error {
+                    RegistryError::Duplicate { name } => tool_taken(name.as_str(), installed, plugins),
+                    error @ (RegistryError::NotAnObject { .. }
+                    | RegistryError::Schema { .. }
+                    | RegistryError::NoSuchTool { .. }) => {
+                        Failure::input(format!("the plugin `{}` cannot be used", installed.manifest.name))
+                            .cause(error.to_string())
+                    }
                 })?;
             }
         }

@@ -12,7 +12,7 @@ use host_capability::Grants;
 use host_plugin::Digest;
 use jiff::Timestamp;
 
-use super::{Found, PluginOrigin};
+use super::{Found, PluginList, PluginOrigin};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::LoadedPlugin;
@@ -27,16 +27,17 @@ pub(super) fn find(
     workspace: &Path,
     skipped: &mut Vec<String>,
 ) -> Result<Vec<Found>, Failure> {
-    let mut all: BTreeMap<String, Locked> = List::own(folders)?.file.plugins;
+    let of = |list, file: List| file.file.plugins.into_iter().map(move |(name, locked)| (name, (list, locked)));
+    let mut all: BTreeMap<String, (PluginList, Locked)> = of(PluginList::User, List::own(folders)?).collect();
     if let Some(file) = &project.lock {
-        all.extend(List::from_project(file)?.file.plugins);
+        all.extend(of(PluginList::Project, List::from_project(file)?));
     }
     let mut found = Vec::new();
     if all.is_empty() {
         return Ok(found);
     }
     let (store, trust, now) = (PluginStore::new(folders), trusted_keys(folders)?, Timestamp::now());
-    for (name, locked) in all {
+    for (name, (list, locked)) in all {
         let Some(bundle) = store.bundle(&locked.digest)? else {
             skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
             continue;
@@ -53,7 +54,7 @@ pub(super) fn find(
             continue;
         }
         let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
-        let origin = PluginOrigin::Store(name);
+        let origin = PluginOrigin::Store { name, list };
         found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace), origin });
     }
     Ok(found)
