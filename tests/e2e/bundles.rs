@@ -2,6 +2,7 @@
 //!
 //! What is packed and read, and the attacks on both, are tried in `host/bundle/tests`.
 
+mod clients;
 mod commands;
 mod minisign;
 mod registry;

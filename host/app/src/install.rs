@@ -10,6 +10,7 @@
 mod question;
 mod source;
 mod target;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,9 @@ use jiff::Timestamp;
 use semver::Version;
 
 pub use self::question::{InstallAnswer, InstallQuestion};
-pub use self::source::{BundleSource, fetch, read_bundle, registry_failure};
+pub use self::source::{BundleSource, fetch, is_layout, read_bundle, registry_failure};
 pub use self::target::Target;
+pub use self::versions::{Published, PublishedVersion, versions};
 use crate::brought::Brought;
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};

@@ -20,7 +20,6 @@ use crate::oci::{self, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, ImageManifest,
 use crate::signature::{SecretKey, SecretKeyError, Signature};
 
 pub use check::ContentError;
-pub(crate) use check::{any_image, find};
 pub use pack::{PackError, Parts};
 
 /// The artifact type of a plugin's image manifest.

@@ -10,6 +10,7 @@
 //! time, which the caller passes.
 
 mod bundle;
+mod listing;
 mod lock;
 mod oci;
 mod signature;
@@ -20,6 +21,7 @@ pub use bundle::{
     Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_SIGNATURES, MINISIG_TYPE,
     PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
 };
+pub use listing::{Listed, listing};
 pub use lock::{
     Allow, LockError, LockFile, Locked, SignerChange, Signers, Update, UpdateRefusal, VersionChange, check_update,
 };

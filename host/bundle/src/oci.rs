@@ -1,9 +1,9 @@
 //! The shapes of OCI that a bundle is made of: digests, descriptors, the image manifest, the index, the layout file.
 //!
-//! Promises: the same value gives the same bytes, and an unknown field is an error, so that what was
+//! Promises: the same value gives the same bytes, and an unknown field of what is signed is an error, so that what was
 //! checked is all that there is.
 //!
-//! Deliberately not here: what the blobs mean (`bundle`), and the crate `oci-spec`, which keeps annotations in a map
+//! Deliberately not here: what the blobs mean (`bundle`), the lists of other clients (`listing`), and the crate `oci-spec`, which keeps annotations in a map
 //! without an order, so that the same manifest would have different bytes each time.
 
 use std::collections::BTreeMap;
@@ -220,9 +220,9 @@ fn index_type() -> String {
     INDEX_TYPE.to_owned()
 }
 
-/// The layout file.
+/// The layout file. Other clients may add fields.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Layout {
     pub(crate) image_layout_version: String,
 }

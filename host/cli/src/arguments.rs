@@ -542,6 +542,8 @@ Examples:
     Push(store::Push),
     /// Pull a bundle from a registry
     Pull(store::Pull),
+    /// List the versions of a plugin in a registry
+    Versions(store::Versions),
 }
 
 /// The plugins that a command is about.

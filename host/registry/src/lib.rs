@@ -15,6 +15,8 @@ mod part;
 mod pull;
 mod push;
 mod reference;
+mod referrers;
+mod versions;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,7 +27,9 @@ use host_bundle::OciDigest;
 pub use download::download;
 pub use error::RegistryError;
 pub use pace::Pace;
+pub use push::{LatestTag, Pushed};
 pub use reference::{NoReference, Reference, Which};
+pub use versions::{Tagged, Tags};
 
 /// A registry with a user's login.
 pub struct Registry {

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use host_bundle::{
-    Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, MAX_BLOB, MAX_IMAGE, MAX_SIGNATURES, OciDigest, SIGNATURE_TYPE,
-    Signature,
-};
+use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, MAX_BLOB, MAX_IMAGE, OciDigest, Signature};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
 
@@ -31,7 +28,6 @@ impl Registry {
             registry: registry.to_owned(),
             what: format!("`{}:{}`", reference.repository(), reference.which()),
         })?;
-        let digest = OciDigest::of(&image);
         let mut blobs = BTreeMap::new();
         for descriptor in Bundle::wanted(&image)? {
             timer.expect(descriptor.size);
@@ -40,19 +36,17 @@ impl Registry {
         }
         let mut bundle = Bundle::from_blobs(image, blobs.into_values())?;
         let what = "the list of signatures";
-        for listed in timer.wait(registry, what, self.signatures(reference, &digest)).await? {
-            let what = format!("the signature {}", listed.digest);
-            let which = Which::Digest(listed.digest);
-            let manifest = timer.wait(registry, &what, self.manifest(reference, &which, IMAGE_TYPE)).await?;
-            let manifest = manifest.ok_or_else(|| protocol(reference, format!("it lists {which}, and has no such")))?;
+        for manifest in timer.wait(registry, what, self.signatures(reference, &bundle)).await? {
+            let name = OciDigest::of(&manifest);
+            let what = format!("the signature {name}");
             let layer = bundle.signature_layer(&manifest)?;
             let mut text = BTreeMap::new();
             timer.wait(registry, &what, self.blob(reference, &layer, &mut text, progress)).await?;
             for text in text.into_values() {
                 let text = String::from_utf8(text)
-                    .map_err(|_| protocol(reference, format!("the signature {which} is not UTF-8 text")))?;
+                    .map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
                 let signature =
-                    Signature::new(text).map_err(|error| protocol(reference, format!("{which}: {error}")))?;
+                    Signature::new(text).map_err(|error| protocol(reference, format!("{name}: {error}")))?;
                 // Their number was checked.
                 let _ = bundle.add_signature(signature);
             }
@@ -61,7 +55,7 @@ impl Registry {
     }
 
     /// Gets a manifest; `None` if the registry has none.
-    async fn manifest(
+    pub(crate) async fn manifest(
         &self,
         reference: &Reference,
         which: &Which,
@@ -87,44 +81,8 @@ impl Registry {
         }
     }
 
-    /// Returns the signatures that a registry lists for a plugin: by its referrers API, or by the tag that replaces it
-    /// (distribution specification 1.1, "Unavailable Referrers API").
-    async fn signatures(&self, reference: &Reference, plugin: &OciDigest) -> Result<Vec<Descriptor>, RegistryError> {
-        let what = format!("what refers to {plugin}");
-        let answer = self.ask(reference, &Asked::get(self.url(reference, &format!("referrers/{plugin}"))?)).await?;
-        let listed = match answer.status() {
-            StatusCode::OK => Some(body(reference.registry(), &what, answer, MAX_IMAGE).await?),
-            StatusCode::NOT_FOUND => self.listed(reference, plugin).await?,
-            _ => return Err(refused(reference.registry(), &what, answer).await),
-        };
-        let Some(listed) = listed else { return Ok(Vec::new()) };
-        let index: Index =
-            serde_json::from_slice(&listed).map_err(|error| protocol(reference, format!("{what}: {error}")))?;
-        let is_signature = |it: &Descriptor| it.artifact_type.as_deref() == Some(SIGNATURE_TYPE);
-        let mut signatures: Vec<Descriptor> = index.manifests.into_iter().filter(is_signature).collect();
-        signatures.sort_by(|one, other| one.digest.cmp(&other.digest));
-        signatures.dedup_by(|one, other| one.digest == other.digest);
-        if signatures.len() > MAX_SIGNATURES {
-            let found = signatures.len();
-            return Err(protocol(
-                reference,
-                format!("it lists {found} signatures, over the limit of {MAX_SIGNATURES}"),
-            ));
-        }
-        Ok(signatures)
-    }
-
-    /// Returns the list under the tag of a digest.
-    pub(crate) async fn listed(
-        &self,
-        reference: &Reference,
-        digest: &OciDigest,
-    ) -> Result<Option<Vec<u8>>, RegistryError> {
-        self.manifest(reference, &Which::Tag(digest.as_str().replace(':', "-")), INDEX_TYPE).await
-    }
-
     /// Gets a blob, unless it is already there.
-    async fn blob(
+    pub(crate) async fn blob(
         &self,
         reference: &Reference,
         descriptor: &Descriptor,

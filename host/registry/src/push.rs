@@ -1,19 +1,43 @@
 //! Pushes a bundle to a registry.
 
-use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, Index, OciDigest, SIGNATURE_TYPE};
+use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, INDEX_TYPE, OciDigest, SIGNATURE_TYPE};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode};
+use semver::Version;
+use serde_json::{Value, json};
 
 use crate::client::{Asked, protocol, refused};
 use crate::pace::Timer;
-use crate::{Progress, Reference, Registry, RegistryError, Transfer};
+use crate::reference::LATEST;
+use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
 /// The header by which a registry says that it lists referrers itself (distribution specification 1.1).
 const SUBJECT: &str = "oci-subject";
 
+/// A bundle that was pushed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pushed {
+    /// Where it is, with its digest.
+    pub reference: Reference,
+    /// The tag `latest`.
+    pub latest: LatestTag,
+}
+
+/// What a push did with the tag `latest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LatestTag {
+    /// It is the bundle now.
+    Moved,
+    /// It stays at a version that is newer.
+    Newer(Version),
+    /// A tag was written, or the version is a pre-release.
+    Untouched,
+}
+
 impl Registry {
-    /// Pushes a bundle, under the tag of the reference or its version, and its signatures beside it. What the registry
-    /// already has is not sent again. An existing tag is moved: the registry decides whether that is allowed.
+    /// Pushes a bundle and its signatures beside it: under the tag of the reference; without one, under its version, and
+    /// under `latest` if it is a release and no newer one is there. What the registry already has is not sent again. An
+    /// existing tag is moved: the registry decides whether that is allowed.
     ///
     /// # Errors
     ///
@@ -23,7 +47,8 @@ impl Registry {
         reference: &Reference,
         bundle: &Bundle,
         progress: Progress<'_>,
-    ) -> Result<Reference, RegistryError> {
+    ) -> Result<Pushed, RegistryError> {
+        let is_release = reference.tag().is_none() && bundle.manifest().version.pre.is_empty();
         let reference = reference.clone().or_tag(&tag(bundle));
         let registry = reference.registry();
         let mut timer = Timer::start(self.pace);
@@ -55,10 +80,29 @@ impl Registry {
             let listed = self.list(&reference, bundle.digest(), unlisted);
             timer.wait(registry, "the list of signatures", listed).await?;
         }
-        Ok(reference.pinned(bundle.digest().clone()))
+        // Last, so that nobody gets it by this tag without its signatures.
+        let latest = match is_release {
+            true => timer.wait(registry, "the tag `latest`", self.move_latest(&reference, bundle)).await?,
+            false => LatestTag::Untouched,
+        };
+        Ok(Pushed { reference: reference.pinned(bundle.digest().clone()), latest })
     }
 
-    async fn put_blob(
+    /// Moves the tag `latest` to a release, unless a newer version of the same plugin has it: a correction of an older
+    /// release is not the latest one.
+    async fn move_latest(&self, reference: &Reference, bundle: &Bundle) -> Result<LatestTag, RegistryError> {
+        let there = self.manifest(reference, &Which::Tag(LATEST.to_owned()), IMAGE_TYPE).await?;
+        if let Some((name, version)) = there.as_deref().and_then(Bundle::named)
+            && name == bundle.manifest().name
+            && version > bundle.manifest().version
+        {
+            return Ok(LatestTag::Newer(version));
+        }
+        self.put_manifest(reference, LATEST, IMAGE_TYPE, bundle.signed_bytes()).await?;
+        Ok(LatestTag::Moved)
+    }
+
+    pub(crate) async fn put_blob(
         &self,
         reference: &Reference,
         digest: &OciDigest,
@@ -94,7 +138,7 @@ impl Registry {
     }
 
     /// Pushes a manifest; returns whether the registry lists its subject's referrers itself.
-    async fn put_manifest(
+    pub(crate) async fn put_manifest(
         &self,
         reference: &Reference,
         name: &str,
@@ -111,31 +155,37 @@ impl Registry {
         Ok(answer.headers().contains_key(SUBJECT))
     }
 
-    /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list.
+    /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list. What other clients
+    /// listed there stays as they wrote it.
     async fn list(
         &self,
         reference: &Reference,
         plugin: &OciDigest,
         signatures: Vec<Descriptor>,
     ) -> Result<(), RegistryError> {
-        let mut index = match self.listed(reference, plugin).await? {
-            Some(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| protocol(reference, format!("its list of signatures: {error}")))?,
-            None => Index {
-                schema_version: 2,
-                media_type: INDEX_TYPE.to_owned(),
-                manifests: Vec::new(),
-                annotations: Default::default(),
-            },
+        let invalid = |why: String| protocol(reference, format!("its list of signatures: {why}"));
+        let mut index: Value = match self.listed(reference, plugin).await? {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?,
+            None => json!({ "schemaVersion": 2, "mediaType": INDEX_TYPE }),
         };
+        let members = index.as_object_mut().ok_or_else(|| invalid("it is not an object".to_owned()))?;
+        let entries = members.entry("manifests").or_insert(Value::Null);
+        if entries.is_null() {
+            *entries = json!([]);
+        }
+        let entries = entries.as_array_mut().ok_or_else(|| invalid("`manifests` is not a list".to_owned()))?;
         for signature in signatures {
-            if !index.manifests.iter().any(|known| known.digest == signature.digest) {
-                index.manifests.push(signature);
+            let entry = serde_json::to_value(&signature).map_err(|error| invalid(error.to_string()))?;
+            let known = entries.iter_mut().find(|known| known["digest"] == entry["digest"]);
+            match known.and_then(Value::as_object_mut) {
+                // A client that copied the list may have left out what it is.
+                Some(known) => drop(known.insert("artifactType".to_owned(), entry["artifactType"].clone())),
+                None => entries.push(entry),
             }
         }
-        index.manifests.sort_by(|one, other| one.digest.cmp(&other.digest));
+        let bytes = serde_json::to_vec(&index).map_err(|error| invalid(error.to_string()))?;
         let name = plugin.as_str().replace(':', "-");
-        self.put_manifest(reference, &name, INDEX_TYPE, &index.to_bytes()).await.map(drop)
+        self.put_manifest(reference, &name, INDEX_TYPE, &bytes).await.map(drop)
     }
 }
 

@@ -13,6 +13,9 @@ const MAX_REFERENCE: usize = 512;
 /// The longest tag that the specification allows.
 const MAX_TAG: usize = 128;
 
+/// The tag of a reference that has none.
+pub(crate) const LATEST: &str = "latest";
+
 /// Where a bundle is in a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
@@ -65,7 +68,7 @@ impl Reference {
         match (&self.digest, &self.tag) {
             (Some(digest), _) => Which::Digest(digest.clone()),
             (None, Some(tag)) => Which::Tag(tag.clone()),
-            (None, None) => Which::Tag("latest".to_owned()),
+            (None, None) => Which::Tag(LATEST.to_owned()),
         }
     }
 
@@ -126,7 +129,9 @@ fn is_registry(text: &str) -> bool {
     let Ok(url) = url::Url::parse(&format!("https://{text}/")) else { return false };
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte));
     let is_server = match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.contains('.'),
+        Some(url::Host::Domain(name)) => {
+            name == "localhost" || name.contains('.') && !name.starts_with('.') && !name.contains("..")
+        }
         Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) => true,
         None => false,
     };
@@ -141,7 +146,7 @@ fn is_component(text: &str) -> bool {
     ends(bytes.first()) && ends(bytes.last()) && bytes.iter().copied().all(good) && !text.contains("..")
 }
 
-fn is_tag(text: &str) -> bool {
+pub(crate) fn is_tag(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     first && text.len() <= MAX_TAG && text.bytes().all(good)
@@ -197,6 +202,9 @@ mod tests {
         for (text, why) in [
             ("fetch", "names no registry"),
             ("acme/fetch", "not a server name"),
+            ("../fetch.tar", "not a server name"),
+            ("./fetch.tar", "not a server name"),
+            ("a..b/fetch", "not a server name"),
             ("https://ghcr.io/acme/fetch", "not a server name"),
             ("user@ghcr.io/acme/fetch", "its digest"),
             ("ghcr.io/", "its repository"),

@@ -23,15 +23,15 @@ fn key() -> SecretKey {
     SecretKey::without_password().expect("made")
 }
 
-fn reference(text: &str) -> Reference {
+pub(super) fn reference(text: &str) -> Reference {
     text.parse().expect("a reference")
 }
 
-fn downloads() -> PathBuf {
+pub(super) fn downloads() -> PathBuf {
     tempfile::tempdir().expect("a folder").keep()
 }
 
-fn nobody() -> Registry {
+pub(super) fn nobody() -> Registry {
     Registry::new(None, downloads()).expect("a client")
 }
 
@@ -40,7 +40,7 @@ fn login(user: &str, password: &str) -> Registry {
     Registry::new(Some(login), downloads()).expect("a client")
 }
 
-fn quiet(_: Transfer) {}
+pub(super) fn quiet(_: Transfer) {}
 
 #[tokio::test]
 async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
@@ -48,7 +48,7 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
     let mut bundle = bundle();
     bundle.sign(&key()).expect("signed");
     let place = reference(&server.name("acme/ls"));
-    let pushed = nobody().push(&place, &bundle, &quiet).await.expect("pushed");
+    let pushed = nobody().push(&place, &bundle, &quiet).await.expect("pushed").reference;
     assert_eq!(pushed.to_string(), format!("{}:0.1.0@{}", server.name("acme/ls"), bundle.digest()));
 
     for which in [place.clone().or_tag("0.1.0"), pushed.clone()] {

@@ -35,7 +35,7 @@ impl BundleSource {
                     .help("add --digest sha256:…, as its publisher gives it")),
             };
         }
-        if Path::new(text).exists() {
+        if Path::new(text).exists() || layout(text).is_some() {
             return Ok(Self::Path(PathBuf::from(text)));
         }
         let reference = text.parse().map_err(|error: NoReference| {
@@ -58,14 +58,27 @@ impl BundleSource {
                 Ok((bundle.map_err(registry_failure)?, url.clone()))
             }
             Self::Path(path) => {
-                let real = std::fs::canonicalize(path)
-                    .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", path.display())))?;
-                Ok((read_bundle(path)?, real.display().to_string()))
+                let (file, name) = place(path);
+                let real = std::fs::canonicalize(file)
+                    .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", file.display())))?;
+                let found_again = match name {
+                    Some(name) => format!("oci:{}:{name}", real.display()),
+                    None => real.display().to_string(),
+                };
+                Ok((read_bundle(path)?, found_again))
             }
             Self::Registry(reference) => {
                 let login = login(reference.registry())?;
                 let registry = Registry::new(login, downloads.to_owned()).map_err(registry_failure)?;
-                let bundle = registry.pull(reference, progress).await.map_err(registry_failure)?;
+                let bundle = registry.pull(reference, progress).await.map_err(|error| {
+                    let is_missing = matches!(error, RegistryError::NotFound { .. });
+                    let failure = registry_failure(error);
+                    let repository = format!("{}/{}", reference.registry(), reference.repository());
+                    match is_missing {
+                        true => failure.help(format!("`host plugin versions {repository}` lists what it has")),
+                        false => failure,
+                    }
+                })?;
                 let pinned = reference.clone().pinned(bundle.digest().clone());
                 Ok((bundle, pinned.to_string()))
             }
@@ -92,12 +105,36 @@ pub async fn fetch(
     }
 }
 
-/// Reads a bundle from an untrusted source.
+/// Reads a bundle from an untrusted source: a file or folder, or one of several in a layout as other clients name it,
+/// `oci:PATH[:NAME]` or `oci-archive:PATH[:NAME]`.
 pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
-    Bundle::read(file).map_err(|error| {
+    let (path, name) = place(file);
+    Bundle::read_named(path, name).map_err(|error| {
         Failure::input(format!("cannot read the bundle `{}`", file.display()))
             .cause(error.to_string())
             .help("get it again from its publisher; `host plugin pack` makes one")
+    })
+}
+
+/// Whether a source is a layout that may have more in it than one bundle, so that nothing can be added to it as to a file.
+pub fn is_layout(file: &Path) -> bool {
+    file.is_dir() || place(file).0 != file
+}
+
+/// The file or folder of a source, and the name of one bundle in it. A file that exists is meant, however it is called.
+fn place(file: &Path) -> (&Path, Option<&str>) {
+    match file.to_str().and_then(layout) {
+        Some((path, name)) if !file.exists() => (Path::new(path), name),
+        Some(_) | None => (file, None),
+    }
+}
+
+/// Reads the name of a layout as other clients write it: the path has no colon in it.
+fn layout(text: &str) -> Option<(&str, Option<&str>)> {
+    let rest = text.strip_prefix("oci:").or_else(|| text.strip_prefix("oci-archive:"))?;
+    Some(match rest.split_once(':') {
+        Some((path, name)) => (path, Some(name)),
+        None => (rest, None),
     })
 }
 

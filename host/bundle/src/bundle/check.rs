@@ -13,6 +13,7 @@ use std::path::Path;
 use host_manifest::{Manifest, ManifestError, Source, cut};
 use host_message::ToolSpec;
 use host_plugin::admission::{self, AdmissionError};
+use semver::Version;
 
 use super::{
     Bundle, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_TEXT, PLUGIN_TYPE, README_TYPE, SCHEMA_TYPE,
@@ -22,6 +23,9 @@ use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
+
+/// The longest name of a plugin that is taken from an image manifest alone. Protects a list that shows it.
+const MAX_NAME: usize = 256;
 
 /// Why the parts of a bundle do not agree.
 #[derive(Debug, thiserror::Error)]
@@ -139,6 +143,14 @@ impl Bundle {
             return Err(ContentError::TooLarge { what: "bundle".to_owned(), found: all, limit: MAX_BUNDLE });
         }
         Ok(wanted)
+    }
+
+    /// The name and the version that a plugin's image manifest has for registries. They count when the bundle was checked;
+    /// `None` if it is not the image manifest of a plugin.
+    pub fn named(image: &[u8]) -> Option<(String, Version)> {
+        let image = image_manifest(image).ok()?;
+        let version = image.annotations.get(oci::VERSION)?.parse().ok()?;
+        image.annotations.get(oci::TITLE).filter(|name| name.len() <= MAX_NAME).map(|name| (name.clone(), version))
     }
 
     /// A bundle of an image manifest and the blobs that it names, none more, wherever they came from: their digests are

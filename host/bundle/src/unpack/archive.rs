@@ -1,9 +1,15 @@
 //! Reads a bundle's tar. Entries are taken literally: the extensions by which a tar renames and resizes others are
 //! refused, since two readers could understand them in two ways.
 
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
 
-use super::{EntryFault, Found, MAX_BUNDLE, UnpackError, is_folder};
+use sha2::{Digest as _, Sha256};
+
+use super::layout::Blobs;
+use super::{EntryFault, Found, MAX_BLOB, MAX_BUNDLE, MAX_ENTRIES, UnpackError};
+use crate::bundle::MAX_IMAGE;
+use crate::oci::{BLOBS, INDEX_FILE, LAYOUT_FILE, OciDigest};
 
 /// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that goes
 /// on for ever.
@@ -14,7 +20,7 @@ const MAX_ARCHIVE: u64 = MAX_BUNDLE + (2 << 20);
 pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {
     let broken = |error: std::io::Error| UnpackError::Archive(error.to_string());
     let mut archive = tar::Archive::new(from.take(MAX_ARCHIVE));
-    let mut found = Found::default();
+    let mut found = Entries::default();
     for entry in archive.entries().map_err(broken)?.raw(true) {
         let entry = entry.map_err(broken)?;
         found.count()?;
@@ -42,7 +48,8 @@ pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {
         if read == 0 && length < 512 {
             return Err(UnpackError::Archive("it breaks off before its end".to_owned()));
         } else if read == 0 {
-            return Ok(found);
+            let Entries { layout, index, blobs, .. } = found;
+            return Ok(Found { layout, index, blobs: Blobs::Archive(blobs) });
         }
         if length > MAX_END || chunk.iter().take(read).any(|byte| *byte != 0) {
             return Err(UnpackError::Archive("something follows its end".to_owned()));
@@ -62,4 +69,109 @@ fn fault(kind: tar::EntryType) -> Option<EntryFault> {
         // The library's own enum, which it may add to.
         _ => Some(EntryFault::Unknown),
     }
+}
+
+/// The files read so far.
+#[derive(Debug, Default)]
+struct Entries {
+    entries: usize,
+    bytes: u64,
+    layout: Option<Vec<u8>>,
+    index: Option<Vec<u8>>,
+    blobs: BTreeMap<OciDigest, Vec<u8>>,
+}
+
+impl Entries {
+    /// Counts an entry, before anything else is asked of it.
+    fn count(&mut self) -> Result<(), UnpackError> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES { Err(UnpackError::TooMany) } else { Ok(()) }
+    }
+
+    /// Reads a file, which is said to have `size` bytes.
+    fn file(&mut self, name: &str, size: u64, mut from: impl Read) -> Result<(), UnpackError> {
+        let fault = |why| UnpackError::Entry { name: name.to_owned(), why };
+        let digest = match place(name).map_err(fault)? {
+            Place::Layout | Place::Index => None,
+            Place::Blob(digest) => Some(digest),
+        };
+        let is_there = match &digest {
+            Some(digest) => self.blobs.contains_key(digest),
+            None if name == LAYOUT_FILE => self.layout.is_some(),
+            None => self.index.is_some(),
+        };
+        if is_there {
+            return Err(fault(EntryFault::Twice));
+        }
+        if size > if digest.is_some() { MAX_BLOB } else { MAX_IMAGE } {
+            return Err(fault(EntryFault::TooLarge));
+        }
+        self.bytes = self.bytes.saturating_add(size);
+        if self.bytes > MAX_BUNDLE {
+            return Err(UnpackError::TooLarge);
+        }
+        let mut hash = Sha256::new();
+        let mut bytes = Vec::new();
+        let mut chunk = [0; 16 << 10];
+        loop {
+            let read = match from.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(read) => chunk.get(..read).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(UnpackError::Archive(error.to_string())),
+            };
+            if (bytes.len() + read.len()) as u64 > size {
+                return Err(fault(EntryFault::Size));
+            }
+            hash.update(read);
+            bytes.extend_from_slice(read);
+        }
+        if bytes.len() as u64 != size {
+            return Err(fault(EntryFault::Size));
+        }
+        match digest {
+            Some(name) => {
+                let found = OciDigest::from_sha256(&hash.finalize().into());
+                if found != name {
+                    return Err(UnpackError::Changed { name, found });
+                }
+                self.blobs.insert(name, bytes);
+            }
+            None if name == LAYOUT_FILE => self.layout = Some(bytes),
+            None => self.index = Some(bytes),
+        }
+        Ok(())
+    }
+}
+
+/// The role of a file.
+enum Place {
+    Layout,
+    Index,
+    Blob(OciDigest),
+}
+
+/// The place of a name in a layout.
+fn place(name: &str) -> Result<Place, EntryFault> {
+    match name {
+        LAYOUT_FILE => return Ok(Place::Layout),
+        INDEX_FILE => return Ok(Place::Index),
+        _ => {}
+    }
+    let digits = name.strip_prefix(BLOBS).and_then(|rest| rest.strip_prefix('/'));
+    if let Some(digest) = digits.and_then(|digits| format!("sha256:{digits}").parse().ok()) {
+        return Ok(Place::Blob(digest));
+    }
+    if name.starts_with('/') {
+        Err(EntryFault::Absolute)
+    } else if name.split('/').any(|part| part == "..") {
+        Err(EntryFault::Upward)
+    } else {
+        Err(EntryFault::Unknown)
+    }
+}
+
+/// Returns whether a name is one of the folders of a layout.
+fn is_folder(name: &str) -> bool {
+    matches!(name.trim_end_matches('/'), "" | "." | "blobs") || name.trim_end_matches('/') == BLOBS
 }

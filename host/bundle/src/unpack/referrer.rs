@@ -3,8 +3,9 @@
 use host_manifest::cut;
 
 use super::UnpackError;
-use crate::bundle::{Bundle, MINISIG_TYPE, SIGNATURE_TYPE, any_image};
-use crate::oci::{Descriptor, EMPTY_TYPE, ImageManifest, OciDigest};
+use crate::bundle::{Bundle, MINISIG_TYPE, SIGNATURE_TYPE};
+use crate::listing::AnyManifest;
+use crate::oci::{Descriptor, EMPTY_TYPE, OciDigest};
 use crate::signature::MAX_SIGNATURE;
 
 impl Bundle {
@@ -16,33 +17,43 @@ impl Bundle {
     /// When the manifest is not of a signature, refers to something else, or its text is too long.
     pub fn signature_layer(&self, referrer: &[u8]) -> Result<Descriptor, UnpackError> {
         let wrong = |why: String| UnpackError::Referrer { digest: OciDigest::of(referrer), why };
-        let image = any_image(referrer).map_err(|error| wrong(error.to_string()))?;
-        let size = self.signed_bytes().len() as u64;
-        layer(&image, self.digest(), size).cloned().map_err(wrong)
+        let manifest: AnyManifest = serde_json::from_slice(referrer).map_err(|error| wrong(cut(&error.to_string())))?;
+        layer(&manifest, self.digest(), self.signed_bytes().len() as u64).map_err(wrong)
+    }
+
+    /// Returns whether a manifest says that it is a signature of this bundle: for callers whose list does not say what a
+    /// manifest is.
+    pub fn is_signed_by(&self, referrer: &[u8]) -> bool {
+        let manifest = serde_json::from_slice::<AnyManifest>(referrer).ok();
+        manifest.is_some_and(|manifest| {
+            manifest.artifact_type.as_deref() == Some(SIGNATURE_TYPE) && manifest.refers_to(self.digest())
+        })
     }
 }
 
-/// The one layer of a signature's manifest.
-pub(super) fn layer<'a>(image: &'a ImageManifest, plugin: &OciDigest, size: u64) -> Result<&'a Descriptor, String> {
-    let subject = image.subject.as_ref();
-    if subject.is_none_or(|subject| subject.digest != *plugin || subject.size != size) {
-        let of = subject.map_or("nothing".to_owned(), |subject| format!("`{}`", subject.digest));
+/// The one layer of a signature's manifest. Other clients that attach a signature add fields of their own.
+pub(super) fn layer(manifest: &AnyManifest, plugin: &OciDigest, size: u64) -> Result<Descriptor, String> {
+    let subject = manifest.subject.as_ref();
+    if subject.is_none_or(|subject| subject.digest != plugin.as_str() || subject.size != size) {
+        let of = subject.map_or("nothing".to_owned(), |subject| format!("`{}`", cut(&subject.digest)));
         return Err(format!("it refers to {of}"));
     }
-    if image.artifact_type != SIGNATURE_TYPE {
-        return Err(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", cut(&image.artifact_type)));
+    let kind = manifest.artifact_type.as_deref().unwrap_or_default();
+    if kind != SIGNATURE_TYPE {
+        return Err(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", cut(kind)));
     }
-    if image.config.media_type != EMPTY_TYPE {
-        return Err(format!("its configuration is `{}`, and not `{EMPTY_TYPE}`", cut(&image.config.media_type)));
+    let config = manifest.config.as_ref().map(|config| config.media_type.as_str()).unwrap_or_default();
+    if config != EMPTY_TYPE {
+        return Err(format!("its configuration is `{}`, and not `{EMPTY_TYPE}`", cut(config)));
     }
-    match image.layers.as_slice() {
+    match manifest.layers.as_deref().unwrap_or_default() {
         [layer] if layer.media_type != MINISIG_TYPE => {
             Err(format!("its layer is `{}`, and not `{MINISIG_TYPE}`", cut(&layer.media_type)))
         }
         [layer] if layer.size > MAX_SIGNATURE as u64 => {
             Err(format!("its text has {} bytes, over the limit of {MAX_SIGNATURE}", layer.size))
         }
-        [layer] => Ok(layer),
+        [layer] => layer.descriptor(),
         layers => Err(format!("it has {} layers, and a signature has one", layers.len())),
     }
 }

@@ -80,9 +80,11 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 #[command(after_help = "The login is Docker's (`docker login REGISTRY`): from ~/.docker/config.json or its helper.
 
+Without TAG, the tag is the version, and a release is also `latest` unless a newer one has it.
+
 Examples:
-  host plugin push acme+fetch-1.2.0.tar ghcr.io/acme/fetch          # under the tag 1.2.0
-  host plugin push acme+fetch-1.2.0.tar localhost:5000/acme/fetch:latest")]
+  host plugin push acme+fetch-1.2.0.tar ghcr.io/acme/fetch          # 1.2.0 and latest
+  host plugin push acme+fetch-1.2.0.tar localhost:5000/acme/fetch:testing")]
 pub(crate) struct Push {
     /// The bundle
     #[arg(value_name = "FILE")]
@@ -108,4 +110,19 @@ pub(crate) struct Pull {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The newest version comes first, with its tags and its digest, as the registry has them.
+
+Examples:
+  host plugin versions ghcr.io/acme/fetch
+  host plugin versions ghcr.io/acme/fetch --json | jq -r '.[0].digest'")]
+pub(crate) struct Versions {
+    /// REGISTRY/REPOSITORY
+    #[arg(value_name = "REPOSITORY")]
+    pub(crate) reference: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -12,6 +12,7 @@ mod sign;
 mod test;
 mod transfer;
 mod verify;
+mod versions;
 
 use host_app::environment::Environment;
 use host_app::error::Failure;
@@ -42,6 +43,7 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::Remove(remove) => listed::remove(&remove, &environment),
         Command::Push(push) => transfer::push(&push, &environment, &stop).await,
         Command::Pull(pull) => transfer::pull(&pull, &environment, &stop).await,
+        Command::Versions(arguments) => versions::run(&arguments, &environment, &stop).await,
         Command::Explain { built } => {
             let plugins = host_devkit::read_built(&built, &built).map_err(build::failed)?;
             explain::run(&plugins, &Out::new(CancellationToken::new()))

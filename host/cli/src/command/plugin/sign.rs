@@ -15,9 +15,9 @@ use crate::printer::Out;
 
 pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failure> {
     let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
-    if sign.file.is_dir() {
+    if install::is_layout(&sign.file) {
         return Err(Failure::input(format!(
-            "`{}` is a folder, and a signature is added to a file",
+            "`{}` is a folder or a layout, and a signature is added to a file",
             sign.file.display()
         ))
         .help("name the file that `host plugin pack` made"));

@@ -12,7 +12,7 @@ use host_app::environment::{Environment, Folders};
 use host_app::error::{ErrorKind, Failure};
 use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
-use host_registry::{Login, NoReference, Reference, Registry, Transfer};
+use host_registry::{LatestTag, Login, NoReference, Pushed, Reference, Registry, Transfer};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
@@ -33,10 +33,15 @@ pub(super) async fn push(push: &Push, environment: &Environment, stop: &Cancella
     let show = |transfer: Transfer| bar.show(&transfer);
     let pushed = unless(stop, async { registry.push(&place, &bundle, &show).await.map_err(registry_failure) }).await;
     drop(bar);
-    let pushed = pushed?;
+    let Pushed { reference: pushed, latest } = pushed?;
     let count = bundle.signatures().len();
     let signatures = if count == 1 { "1 signature".to_owned() } else { format!("{count} signatures") };
-    Out::new(CancellationToken::new()).write(&format!("{pushed}\n{} with {signatures}\n", bundle.statement()));
+    let latest = match latest {
+        LatestTag::Moved => "`latest` is this version now\n".to_owned(),
+        LatestTag::Newer(version) => format!("`latest` stays at {version}, which is newer\n"),
+        LatestTag::Untouched => String::new(),
+    };
+    Out::new(CancellationToken::new()).write(&format!("{pushed}\n{} with {signatures}\n{latest}", bundle.statement()));
     Ok(Code::Done)
 }
 
@@ -67,12 +72,12 @@ pub(super) async fn get(
     unless(stop, install::fetch(source, digest, &folders.downloads, login, &show)).await
 }
 
-fn reference(text: &str) -> Result<Reference, Failure> {
+pub(super) fn reference(text: &str) -> Result<Reference, Failure> {
     text.parse().map_err(|error: NoReference| Failure::from_error(ErrorKind::Input, &error))
 }
 
 /// The login that Docker keeps for a registry.
-fn login(registry: &str) -> Result<Option<Login>, Failure> {
+pub(super) fn login(registry: &str) -> Result<Option<Login>, Failure> {
     match docker_credential::get_credential(registry) {
         Ok(DockerCredential::UsernamePassword(user, password)) => Ok(Some(Login::Password { user, password })),
         Ok(DockerCredential::IdentityToken(token)) => Ok(Some(Login::Token(token))),
@@ -152,7 +157,10 @@ impl Drop for Bar {
 }
 
 /// Runs the work until it ends or the user cancels it.
-async fn unless<T>(stop: &CancellationToken, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(super) async fn unless<T>(
+    stop: &CancellationToken,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     tokio::select! {
         biased;
         () = stop.cancelled() => Err(Failure::new(ErrorKind::Cancelled, "cancelled")),

@@ -1,0 +1,45 @@
+//! `host plugin versions`: what a repository of a registry has.
+
+use host_app::environment::Environment;
+use host_app::error::Failure;
+use host_app::install::{self, Published, PublishedVersion};
+use host_text::exact;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::transfer::{login, reference, unless};
+use crate::arguments::store::Versions;
+use crate::command::tool;
+use crate::exit::Code;
+use crate::printer::{self, Out};
+
+pub(super) async fn run(
+    versions: &Versions,
+    environment: &Environment,
+    stop: &CancellationToken,
+) -> Result<Code, Failure> {
+    let place = reference(&versions.reference)?;
+    let downloads = environment.folders()?.downloads;
+    let Published { versions: rows, has_more } = unless(stop, install::versions(&place, &downloads, login)).await?;
+    if has_more {
+        printer::notes(&[format!("`{place}` has more tags than are listed")], environment);
+    }
+    let out = Out::new(CancellationToken::new());
+    if versions.json {
+        return tool::print_json(&json!(rows), &out);
+    }
+    let style = printer::stdout_style(environment);
+    let mut text = String::new();
+    for PublishedVersion { plugin, version, tags, digest } in &rows {
+        let what = match (plugin, version) {
+            (Some(plugin), Some(version)) => format!("{} {version}", style.bold(&exact(plugin))),
+            (Some(_), None) | (None, _) => "not a plugin".to_owned(),
+        };
+        text.push_str(&format!("{what}  {}\n  {digest}\n", tags.join(", ")));
+    }
+    if rows.is_empty() {
+        text.push_str(&format!("`{place}` has no tags.\n"));
+    }
+    out.write(&text);
+    Ok(Code::Done)
+}
