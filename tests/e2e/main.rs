@@ -21,6 +21,7 @@ mod frontends;
 mod guide;
 mod hooks;
 mod imports;
+mod indexes;
 mod installed;
 mod languages;
 mod layers;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use host_bundle::{Bundle, KeyPair, Parts, SecretKeyFile};
+use host_bundle::{Bundle, KeyPair, Parts, SecretKey, SecretKeyFile};
 use host_manifest::{Manifest, Source, SourceManifest};
 use host_plugin::admission::CONTRACT;
 use host_tests::host::Host;
@@ -21,12 +21,36 @@ impl Publisher {
         let pair = KeyPair::generate("correct horse").expect("made");
         pair.write(&folder.path().join("key")).expect("written");
         std::fs::write(folder.path().join("key.pub"), pair.public().to_file()).expect("written");
+        std::fs::write(folder.path().join("password"), "correct horse\n").expect("written");
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(folder.path().join("password"), private).expect("set");
         Self { folder, name }
     }
 
     /// The file of the public key.
     pub(crate) fn public(&self) -> PathBuf {
         self.folder.path().join("key.pub")
+    }
+
+    /// The file of the secret key.
+    pub(crate) fn secret(&self) -> PathBuf {
+        self.folder.path().join("key")
+    }
+
+    /// The file with the secret key's password.
+    pub(crate) fn password(&self) -> PathBuf {
+        self.folder.path().join("password")
+    }
+
+    /// The secret key.
+    pub(crate) fn open(&self) -> SecretKey {
+        SecretKeyFile::read(&self.secret()).expect("read").open("correct horse").expect("opened")
+    }
+
+    /// The public key, as a line.
+    pub(crate) fn key(&self) -> String {
+        let text = std::fs::read_to_string(self.public()).expect("it is there");
+        text.parse::<host_bundle::PublicKey>().expect("a key").to_string()
     }
 
     /// The key's id.
@@ -59,8 +83,7 @@ impl Publisher {
     }
 
     pub(crate) fn sign(&self, bundle: &mut Bundle) {
-        let secret = SecretKeyFile::read(&self.folder.path().join("key")).expect("read");
-        bundle.sign(&secret.open("correct horse").expect("opened")).expect("signed");
+        bundle.sign(&self.open()).expect("signed");
     }
 
     pub(crate) async fn signed(&self, version: &str, capabilities: &[(&str, &str)]) -> Bundle {

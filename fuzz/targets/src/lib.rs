@@ -19,6 +19,7 @@ mod guest;
 mod instructions;
 mod manifest;
 mod model;
+mod plugin_index;
 mod policy;
 mod schema;
 mod session;
@@ -39,6 +40,7 @@ pub use grants::grants;
 pub use instructions::instructions;
 pub use manifest::manifest;
 pub use model::{anthropic, gemini, ollama, openai, openai_responses};
+pub use plugin_index::plugin_index;
 pub use policy::policy;
 pub use schema::schema;
 pub use session::session;
@@ -70,6 +72,7 @@ pub const TARGETS: &[Target] = &[
     ("ollama", ollama),
     ("openai", openai),
     ("openai_responses", openai_responses),
+    ("plugin_index", plugin_index),
     ("policy", policy),
     ("schema", schema),
     ("script", script),

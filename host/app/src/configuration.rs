@@ -5,6 +5,7 @@
 
 mod commands;
 mod hooks;
+mod indexes;
 mod mcp;
 mod plugins;
 mod project;
@@ -30,6 +31,7 @@ use serde::Deserialize;
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, Owner};
 pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
+pub use self::indexes::IndexConfig;
 pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
 pub use self::plugins::{
     FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
@@ -102,6 +104,8 @@ pub struct Configuration {
     pub plugins: PluginConfigs,
     /// MCP servers, by their names.
     pub mcp: BTreeMap<String, McpConfig>,
+    /// Indexes of plugins, by the names that you give them.
+    pub indexes: BTreeMap<String, IndexConfig>,
     /// The model that the user saved at the first start; not a key of this file.
     #[serde(skip)]
     pub saved: Option<SavedModel>,
@@ -562,6 +566,9 @@ impl Configuration {
         }
         for (name, server) in &self.mcp {
             server.check(name, path)?;
+        }
+        for (name, index) in &self.indexes {
+            index.check(name, path)?;
         }
         self.hooks.check(path)?;
         for (kind, service) in &self.providers {

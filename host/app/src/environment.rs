@@ -74,6 +74,8 @@ pub struct Folders {
     pub brought: PathBuf,
     /// The key by which session logs are verified, and where each ended.
     pub audit: PathBuf,
+    /// Which edition of each index of plugins was seen.
+    pub indexes: PathBuf,
 }
 
 impl Folders {
@@ -90,7 +92,7 @@ impl Folders {
     }
 
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 15] {
+    pub fn all(&self) -> [&Path; 16] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,
@@ -108,6 +110,7 @@ impl Folders {
             programs,
             brought,
             audit,
+            indexes,
         } = self;
         [
             configuration,
@@ -125,6 +128,7 @@ impl Folders {
             programs,
             brought,
             audit,
+            indexes,
         ]
     }
 }
@@ -236,6 +240,7 @@ impl Environment {
             programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
             brought: folder("XDG_DATA_HOME", ".local/share")?.join("brought"),
             audit: folder("XDG_STATE_HOME", ".local/state")?.join("audit"),
+            indexes: folder("XDG_STATE_HOME", ".local/state")?.join("indexes.json"),
         })
     }
 }

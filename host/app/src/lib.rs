@@ -26,6 +26,7 @@ mod front_matter;
 pub mod grants;
 pub mod hooks;
 pub mod import;
+pub mod indexes;
 pub mod install;
 pub mod mcp;
 pub mod model_list;

@@ -1,7 +1,7 @@
 //! Bundles: the file in which a plugin is distributed, its signatures, and the list of installed plugins.
 //!
 //! Owns the OCI shapes of a bundle, packing one ([`Parts`]), reading an untrusted one ([`Bundle`]), signatures, the
-//! keys that a user trusts ([`Trust`]), and the lock file ([`LockFile`]).
+//! keys that a user trusts ([`Trust`]), the lock file ([`LockFile`]), and indexes of plugins ([`PluginIndex`]).
 //!
 //! Promises: the parts of a [`Bundle`] agree, whoever made it; reading one writes nothing; the bytes that are signed are
 //! the bytes that are checked.
@@ -10,6 +10,7 @@
 //! time, which the caller passes.
 
 mod bundle;
+mod index;
 mod listing;
 mod lock;
 mod oci;
@@ -20,6 +21,10 @@ mod unpack;
 pub use bundle::{
     Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_SIGNATURES, MINISIG_TYPE,
     PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
+};
+pub use index::{
+    IndexEntry, IndexError, IndexTool, MAX_INDEX_SIGNATURE, MAX_PLUGIN_INDEX, PLUGIN_INDEX_JSON, PLUGIN_INDEX_TYPE,
+    PluginIndex, SIGNATURE_END, SignedIndex, UnsignedBundle, index_schema,
 };
 pub use listing::{Listed, listing};
 pub use lock::{

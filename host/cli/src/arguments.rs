@@ -4,6 +4,7 @@ pub(crate) mod acp;
 pub(crate) mod bundles;
 pub(crate) mod dev;
 pub(crate) mod hooks;
+pub(crate) mod indexes;
 pub(crate) mod mcp;
 mod start;
 pub(crate) mod store;
@@ -371,6 +372,7 @@ pub(crate) enum Schema {
     StreamJson,
     Plugin,
     Manifest,
+    PluginIndex,
     Config,
 }
 
@@ -544,6 +546,10 @@ Examples:
     Pull(store::Pull),
     /// List the versions of a plugin in a registry
     Versions(store::Versions),
+    /// Search the indexes of plugins that you configured
+    Search(indexes::Search),
+    /// Make a signed index of the bundles in a folder
+    Index(indexes::Index),
 }
 
 /// The plugins that a command is about.

@@ -44,6 +44,7 @@ pub(crate) fn schema(of: Schema) -> Result<Code, Failure> {
         Schema::StreamJson => printed(Format::StreamJson)?,
         Schema::Plugin => host_manifest::written_schema(),
         Schema::Manifest => host_manifest::shipped_schema(),
+        Schema::PluginIndex => host_bundle::index_schema(),
         Schema::Config => host_app::configuration::schema().to_value(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::configuration(error.to_string()))?;

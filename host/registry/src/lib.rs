@@ -10,6 +10,7 @@
 mod client;
 mod download;
 mod error;
+mod index;
 mod pace;
 mod part;
 mod pull;
@@ -26,6 +27,7 @@ use host_bundle::OciDigest;
 
 pub use download::download;
 pub use error::RegistryError;
+pub use index::download_index;
 pub use pace::Pace;
 pub use push::{LatestTag, Pushed};
 pub use reference::{NoReference, Reference, Which};

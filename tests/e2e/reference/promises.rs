@@ -50,6 +50,7 @@ const AREAS: &[(&str, &str)] = &[
     ("acp", "Editors"),
     ("bundle", "Bundles and keys"),
     ("install", "Registries and installation"),
+    ("index", "Indexes of plugins"),
     ("cache", "The cache of compiled components"),
     ("contract", "The contract"),
     ("design", "Structure of the code"),

@@ -132,6 +132,7 @@ impl Configuration {
             agents: self.agents,
             plugins: overlay(self.plugins, project.plugins),
             mcp: self.mcp,
+            indexes: self.indexes,
             project: ProjectConfig {
                 context_files: project.context.files,
                 agents: project.agents,

@@ -35,6 +35,7 @@ impl World {
             mcp_token: at("mcp-token"),
             programs: at("programs"),
             audit: at("audit"),
+            indexes: at("indexes"),
         };
         let key = SecretKey::without_password().expect("a key");
         let world = Self { _root: root, folders, key, runtime: Runtime::new(RuntimeOptions::default()) };

@@ -8,14 +8,15 @@ use host_bundle::OciDigest;
 use super::Place;
 
 #[derive(Debug, Args)]
-#[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, or \
-an https address with --digest. A key that you trust for the plugin's publisher must have \
-signed it: `host keys trust`. host shows what the plugin may touch and asks you; your answer is stored \
-with its digest, and a new version asks only about what is new. Without SOURCE, exactly the plugins of \
-the project's .host/plugins.lock are installed.
+#[command(after_help = "SOURCE is a bundle in a registry (REGISTRY/REPOSITORY[:TAG][@DIGEST]), a file or folder, \
+an https address with --digest, or PUBLISHER/NAME[@VERSION] of an index that you configured. A key that \
+you trust for the plugin's publisher must have signed it: `host keys trust`. host shows what the plugin \
+may touch and asks you; your answer is stored with its digest, and a new version asks only about what is \
+new. Without SOURCE, exactly the plugins of the project's .host/plugins.lock are installed.
 
 Examples:
   host plugin install ghcr.io/acme/fetch:1.2.0
+  host plugin install acme/fetch                                   # from an index
   host plugin install acme+fetch-1.2.0.tar --user
   host plugin install https://example.com/fetch.tar --digest sha256:…
   host plugin install ghcr.io/acme/fetch --yes                     # ask before each call
@@ -46,6 +47,9 @@ pub(crate) struct Install {
     /// Install it only if this is its digest
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<OciDigest>,
+    /// Use an index that is older than one seen before
+    #[arg(long)]
+    pub(crate) allow_older_index: bool,
     #[command(flatten)]
     pub(crate) place: Place,
 }

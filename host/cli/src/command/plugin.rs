@@ -4,10 +4,12 @@ mod build;
 mod check;
 mod dev;
 mod explain;
+mod index;
 mod install;
 mod listed;
 mod new;
 mod pack;
+mod search;
 mod sign;
 mod test;
 mod transfer;
@@ -43,6 +45,8 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
         Command::Remove(remove) => listed::remove(&remove, &environment),
         Command::Push(push) => transfer::push(&push, &environment, &stop).await,
         Command::Pull(pull) => transfer::pull(&pull, &environment, &stop).await,
+        Command::Search(arguments) => search::run(&arguments, &environment, &stop).await,
+        Command::Index(arguments) => index::run(arguments, &environment, &stop).await,
         Command::Versions(arguments) => versions::run(&arguments, &environment, &stop).await,
         Command::Explain { built } => {
             let plugins = host_devkit::read_built(&built, &built).map_err(build::failed)?;

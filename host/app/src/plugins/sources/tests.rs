@@ -21,6 +21,7 @@ fn folders(home: &Path) -> Folders {
         mcp_token: at("mcp-token"),
         programs: at("programs"),
         audit: at("audit"),
+        indexes: at("indexes"),
     }
 }
 

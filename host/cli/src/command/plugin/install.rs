@@ -16,6 +16,7 @@ use host_text::visible_line;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::search::older;
 use super::{build, transfer};
 use crate::arguments::store::Install;
 use crate::exit::Code;
@@ -39,9 +40,10 @@ pub(super) async fn run(
     };
     let (runtime, out) = (build::runtime(environment), Out::new(stop.clone()));
     let frontend = Frontend { request, folders: &folders, environment, runtime, out, stop };
+    let older = older(install.allow_older_index);
     match &install.source {
         Some(source) => {
-            let fetched = transfer::get(source, install.digest.as_ref(), &folders, environment, stop).await?;
+            let fetched = transfer::get(source, install.digest.as_ref(), older, environment, stop).await?;
             frontend.install(fetched, &mut target).await?;
         }
         None => {
@@ -50,8 +52,7 @@ pub(super) async fn run(
                 frontend.out.write("All plugins of the list are installed.\n");
             }
             for (name, locked) in missing {
-                let (bundle, _) =
-                    transfer::get(&locked.source, Some(&locked.digest), &folders, environment, stop).await?;
+                let (bundle, _) = transfer::get(&locked.source, Some(&locked.digest), older, environment, stop).await?;
                 if bundle.manifest().name != name {
                     let found = bundle.manifest().name.clone();
                     return Err(Failure::new(

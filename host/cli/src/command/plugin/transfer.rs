@@ -8,8 +8,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
-use host_app::environment::{Environment, Folders};
+use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
+use host_app::indexes::{self, OlderIndex, PluginQuery};
 use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
 use host_registry::{LatestTag, Login, NoReference, Pushed, Reference, Registry, Transfer};
@@ -59,17 +60,24 @@ pub(super) async fn pull(pull: &Pull, environment: &Environment, stop: &Cancella
     Ok(Code::Done)
 }
 
-/// Gets a bundle from a registry, a file or folder, or a web server; with how a list names where it was.
+/// Gets a bundle from a registry, a file or folder, a web server, or where an index has it; with how a list names where it
+/// was.
 pub(super) async fn get(
     source: &str,
     digest: Option<&OciDigest>,
-    folders: &Folders,
+    older: OlderIndex,
     environment: &Environment,
     stop: &CancellationToken,
 ) -> Result<(Bundle, String), Failure> {
     let bar = Bar::new(Way::In, environment);
     let show = |transfer: Transfer| bar.show(&transfer);
-    unless(stop, install::fetch(source, digest, &folders.downloads, login, &show)).await
+    match PluginQuery::parse(source) {
+        Some(query) => unless(stop, indexes::fetch(&query, digest, environment, login, older, &show)).await,
+        None => {
+            let downloads = environment.folders()?.downloads;
+            unless(stop, install::fetch(source, digest, &downloads, login, &show)).await
+        }
+    }
 }
 
 pub(super) fn reference(text: &str) -> Result<Reference, Failure> {

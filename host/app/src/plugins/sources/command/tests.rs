@@ -45,6 +45,7 @@ impl Bench {
             mcp_token: at("mcp-token"),
             programs: at("programs"),
             audit: at("audit"),
+            indexes: at("indexes"),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };
