@@ -12,7 +12,7 @@ use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
     ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_app::question::{asker, choices};
+use host_app::question::{Touches, asker, choices};
 use host_plugin::{Confirmation, command_line};
 use host_text::{Newlines, escape_exact, exact, fenced};
 use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, Until};
@@ -156,9 +156,13 @@ impl Asking {
             Confirmation::Call => {
                 let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
                 let mut contents = vec![code("json", &arguments)];
-                let touches = question.touches.to_string();
-                if touches != "nothing" {
-                    contents.push(ToolCallContent::from(format!("it could touch: {}", exact(&touches))));
+                let Touches { capabilities, exceptions } = Touches::new(&question.touches);
+                let lines = |label: &str, all: Vec<String>| -> Vec<String> {
+                    all.iter().map(|one| format!("{label}: {}", exact(one))).collect()
+                };
+                let all = [lines("it could touch", capabilities), lines("but not", exceptions)].concat();
+                if !all.is_empty() {
+                    contents.push(ToolCallContent::from(all.join("\n")));
                 }
                 (format!("{who} wants to run with these arguments"), contents)
             }

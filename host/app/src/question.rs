@@ -6,9 +6,13 @@
 //!
 //! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
 
+mod touches;
+
 use host_plugin::{Confirmation, command_line};
 use host_text::exact;
 use host_tool::{About, Answer, ApprovalMode, Lasting, Question, Until};
+
+pub use self::touches::Touches;
 
 /// The most lines of one text that a question shows: the first and the last of them. Protects the user from a form in
 /// which the end is never seen.
@@ -182,8 +186,9 @@ pub fn text(question: &Question) -> String {
         Confirmation::Call => {
             page.say(&format!("{who} wants to run with these arguments:"));
             page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
-            let touches = question.touches.to_string();
-            page.list("it could touch", (touches != "nothing").then_some(touches).into_iter(), LISTED);
+            let Touches { capabilities, exceptions } = Touches::new(&question.touches);
+            page.list("it could touch", capabilities.into_iter(), LISTED);
+            page.list("but not", exceptions.into_iter(), LISTED);
         }
     }
     page.list("reason", question.reasons.iter().cloned(), LISTED);

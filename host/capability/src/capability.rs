@@ -31,6 +31,10 @@ impl Capability {
     /// All of them, in their order.
     pub const ALL: [Self; 6] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State, Self::Mcp];
 
+    /// All of them, by how much a plugin can do with them: a program can do what its user can, and what is sent is gone.
+    pub const STRONGEST_FIRST: [Self; 6] =
+        [Self::Process, Self::FsWrite, Self::Http, Self::Mcp, Self::FsRead, Self::State];
+
     /// Returns its name in manifests, flags and messages, which is also the name of its interface in `host:cap`.
     pub fn name(self) -> &'static str {
         match self {

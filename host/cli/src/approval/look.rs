@@ -8,7 +8,7 @@
 mod plain;
 
 use anstyle::AnsiColor;
-use host_app::question::{asker, line, shown};
+use host_app::question::{Touches, asker, line, shown};
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{broken_at, width, wrapped_lines};
 use host_tool::{About, ApprovalMode, Question, QuestionAuthor, SimpleCommand};
@@ -96,8 +96,9 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.named(&format!("{who} wants to run with these arguments"), "");
             let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
             page.text(&arguments, TEXT_LINES);
-            let touches = question.touches.to_string();
-            page.list("it could touch", (touches != "nothing").then_some(touches).into_iter());
+            let Touches { capabilities, exceptions } = Touches::new(&question.touches);
+            page.list("it could touch", capabilities.into_iter());
+            page.list("but not", exceptions.into_iter());
         }
     }
     page.list("reason", question.reasons.iter().cloned());
