@@ -11,6 +11,7 @@ use serde_json::json;
 
 #[cfg(target_os = "linux")]
 mod caseless;
+mod claims;
 mod confined;
 mod files;
 mod network;

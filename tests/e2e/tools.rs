@@ -34,6 +34,7 @@ fn case(failure: &Failure) -> &'static str {
     match failure {
         Failure::InvalidArguments(_) => "invalid-arguments",
         Failure::Denied { .. } => "denied",
+        Failure::Claimed { .. } => "claimed",
         Failure::NotFound(_) => "not-found",
         Failure::Conflict(_) => "conflict",
         Failure::Unavailable(_) => "unavailable",

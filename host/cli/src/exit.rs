@@ -45,16 +45,17 @@ pub(crate) fn report(failure: &Failure, style: Style) -> Code {
     Code::Failed(failure.kind)
 }
 
-/// A failure as text.
+/// A failure as text. Only its own words begin a line: those of a plugin or a file could look like more of it.
 pub(crate) fn words(failure: &Failure, style: Style) -> String {
+    let shown = |words: &str| visible(words.trim_end()).replace('\n', "\n    ");
     let error = style.paint("error:", AnsiColor::Red);
-    let mut text = format!("{error} {}\n", visible(&failure.message));
+    let mut text = format!("{error} {}\n", shown(&failure.message));
     for cause in &failure.causes {
         // A string takes everything.
-        let _ = writeln!(text, "  caused by: {}", visible(cause));
+        let _ = writeln!(text, "  caused by: {}", shown(cause));
     }
     if let Some(help) = &failure.help {
-        let _ = writeln!(text, "{} {}", style.paint("help:", AnsiColor::Cyan), visible(help));
+        let _ = writeln!(text, "{} {}", style.paint("help:", AnsiColor::Cyan), shown(help));
     }
     text
 }

@@ -80,15 +80,23 @@ pub enum Failure {
     /// The arguments match the schema but are invalid for the tool.
     #[error("{0}")]
     InvalidArguments(String),
-    /// The grants do not cover it.
+    /// The grants do not cover it: the host denied it during the call, in these words.
     #[error("{help}")]
     Denied {
-        /// The capability, as the guest named it.
+        /// The capability.
         capability: String,
         /// The path, command, address or other use that was denied.
         wanted: String,
         /// Why, and what would allow it, in whole sentences.
         help: String,
+    },
+    /// The tool says that something was denied, and the host did not deny it.
+    #[error("`{tool}` reports a denial that the host did not make. Its words: “{words}”")]
+    Claimed {
+        /// The tool.
+        tool: String,
+        /// What it says, on one line.
+        words: String,
     },
     /// The named object does not exist.
     #[error("{0}")]

@@ -89,7 +89,8 @@ impl Host for CallState {
 
 impl HostWalk for CallState {
     async fn next(&mut self, walk: Resource<Walk>) -> wasmtime::Result<Result<Option<Batch>, Error>> {
-        Ok(self.table.get_mut(&walk)?.next().await)
+        let batch = self.table.get_mut(&walk)?.next().await;
+        Ok(self.denials.noting(batch))
     }
 
     fn summary(&mut self, walk: Resource<Walk>) -> wasmtime::Result<WalkSummary> {
@@ -132,9 +133,10 @@ impl CallState {
     ) -> wasmtime::Result<Result<T, Error>> {
         let at = match self.readable(&path) {
             Ok(at) => at,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        Ok(tokio::task::spawn_blocking(move || work(at)).await?)
+        let done = tokio::task::spawn_blocking(move || work(at)).await?;
+        Ok(self.denials.noting(done))
     }
 
     /// Returns the text of a file that the user changed in an editor and did not save. A path that may not be read has

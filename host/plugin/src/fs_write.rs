@@ -66,7 +66,7 @@ impl Host for CallState {
     async fn rename(&mut self, source: String, target: String) -> wasmtime::Result<Result<(), Error>> {
         let target = match self.writable(&target, Change::Name) {
             Ok(target) => target,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(self.denials.noting(Err(error))),
         };
         let (grants, plugin) = (self.grants.clone(), self.plugin.clone());
         self.writing(source, Change::Name, move |source| {
@@ -149,9 +149,10 @@ impl CallState {
     ) -> wasmtime::Result<Result<T, Error>> {
         let at = match self.writable(&path, change) {
             Ok(at) => at,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        Ok(tokio::task::spawn_blocking(move || work(at)).await?)
+        let done = tokio::task::spawn_blocking(move || work(at)).await?;
+        Ok(self.denials.noting(done))
     }
 
     /// Why a file is not written: the user changed it in an editor and did not save it. A path that may not be written is

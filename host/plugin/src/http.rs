@@ -64,7 +64,7 @@ impl Host for CallState {
         secrets: Vec<String>,
     ) -> wasmtime::Result<Result<Response, Error>> {
         if let Err(unshown) = self.shown.request(&request.method, &request.url) {
-            return Ok(Err(Error::Denied(unshown)));
+            return Ok(self.denials.noting(Err(Error::Denied(unshown))));
         }
         let limit = request.time_limit.map_or(TIME_LIMIT, Duration::from_millis).min(TIME_LIMIT);
         let caller = Caller {
@@ -74,10 +74,8 @@ impl Host for CallState {
             network: self.network.clone(),
             secrets: Arc::clone(&self.secrets),
         };
-        Ok(match tokio::time::timeout(limit, caller.exchange(request, &secrets)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(Error::TimedOut),
-        })
+        let answer = tokio::time::timeout(limit, caller.exchange(request, &secrets)).await;
+        Ok(self.denials.noting(answer.unwrap_or(Err(Error::TimedOut))))
     }
 }
 

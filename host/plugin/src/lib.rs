@@ -24,6 +24,7 @@ mod child;
 mod compiler;
 mod context;
 mod counted;
+mod denials;
 mod difference;
 mod digest;
 mod elicitation;

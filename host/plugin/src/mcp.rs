@@ -29,7 +29,7 @@ impl wit::Host for CallState {
     ) -> wasmtime::Result<Result<wit::Answer, wit::Error>> {
         let (call, cancel) = match self.begin(&server, &tool, &arguments) {
             Ok(call) => (call, self.cancel.clone()),
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(self.denials.noting(Err(error))),
         };
         let changes = self.changes_of(&server);
         if let Some(changes) = changes.clone()

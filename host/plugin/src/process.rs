@@ -75,7 +75,8 @@ impl Host for CallState {
         if let Err(error) = changes::before_program(self.changes.clone()).await {
             return Ok(Err(error));
         }
-        Ok(self.start(command, Lasts::Session).map(|child| background.adopt(&self.plugin, shown, child)))
+        let started = self.start(command, Lasts::Session);
+        Ok(self.denials.noting(started).map(|child| background.adopt(&self.plugin, shown, child)))
     }
 
     async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {
@@ -88,7 +89,7 @@ impl Host for CallState {
         }
         let child = match self.start(command, Lasts::Call) {
             Ok(child) => child,
-            Err(error) => return Ok(Err(error)),
+            Err(error) => return Ok(self.denials.noting(Err(error))),
         };
         let handle = self.table.push(child)?;
         self.programs += 1;

@@ -27,6 +27,7 @@ use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, Lookup};
 use crate::certificates::Certificates;
 use crate::compiler::{CompileOptions, Compiler};
+use crate::denials::Denials;
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
@@ -185,12 +186,12 @@ impl Runtime {
         let linked = Linked { granted, missing };
         let limit = self.time_limit(granted);
         let request = invocation.request();
-        let outcome = self
+        let (outcome, denials) = self
             .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
                 guest.host_tool_tool().call_call(store, &request).await
             })
             .await?;
-        answer::output(&tool, outcome)
+        answer::output(&tool, outcome, &denials)
     }
 
     /// Asks a plugin what a call would do. It runs with the reading part of the grants; the use of anything else is a
@@ -204,13 +205,13 @@ impl Runtime {
         let request = invocation.request();
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
-        let (answer, announced) = self
+        let ((answer, announced), denials) = self
             .look(plugin, invocation, async |guest, store| {
                 let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
                 Ok((answer, store.data().announced))
             })
             .await?;
-        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced)? {
+        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced, &denials)? {
             Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
             other => return Ok(other),
         };
@@ -245,21 +246,21 @@ impl Runtime {
     ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
         let tool = invocation.tool.to_string();
         let request = invocation.request();
-        let answer = self
+        let (answer, denials) = self
             .look(plugin, invocation, async |guest, store| {
                 guest.host_tool_tool().call_revise(store, &request, text).await
             })
             .await?;
-        answer::arguments(&tool, answer)
+        answer::arguments(&tool, answer, &denials)
     }
 
-    /// Runs a guest with the reading part of the grants; the use of anything else is a trap.
+    /// Runs a guest with the reading part of the grants; the use of anything else is a trap. Returns what [`Self::run`] does.
     async fn look<T>(
         &self,
         plugin: &Plugin,
         invocation: Invocation,
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
-    ) -> Result<T, CallError> {
+    ) -> Result<(T, Denials), CallError> {
         let imports = plugin.imports()?;
         // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
         let invocation = Invocation { background: None, changes: None, mcp: None, ..invocation };
@@ -282,7 +283,7 @@ impl Runtime {
         let grants = Arc::new(Grants::none());
         let (id, tool) = (CallId::new("describe"), ToolName::new("describe"));
         let invocation = Invocation::new(id, tool, String::new(), Arc::clone(&grants), Arc::new(Workspace::nowhere()));
-        let tools = self
+        let (tools, _) = self
             .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
                 guest.host_tool_tool().call_describe(store).await
             })
@@ -320,6 +321,7 @@ impl Runtime {
         }
     }
 
+    /// Runs a guest; returns its answer, and what the host denied it.
     #[expect(clippy::too_many_arguments, reason = "each is one decision of the caller's, and none has a default")]
     async fn run<T>(
         &self,
@@ -330,7 +332,7 @@ impl Runtime {
         grants: Arc<Grants>,
         limit: Duration,
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
-    ) -> Result<T, CallError> {
+    ) -> Result<(T, Denials), CallError> {
         let tool = invocation.tool.to_string();
         let cancel = invocation.cancel.clone();
         let pre = tokio::select! {
@@ -354,7 +356,7 @@ impl Runtime {
             guest(&instance, &mut store).await.map_err(Failed::Guest)
         };
         match tokio::time::timeout(limit, work).await {
-            Ok(Ok(value)) => Ok(value),
+            Ok(Ok(value)) => Ok((value, store.into_data().denials)),
             Ok(Err(Failed::Start(error))) => {
                 Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
             }
@@ -388,6 +390,7 @@ impl Runtime {
             changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
             mcp: invocation.mcp,
             announced: false,
+            denials: Denials::default(),
             listener: invocation.listener,
             emitted: 0,
             log: GuestLog::new(plugin, &self.shared.log),

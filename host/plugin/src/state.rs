@@ -61,7 +61,7 @@ impl CallState {
             Ok(_permit) => {
                 self.shared.state.as_deref().map(|states| folder(states, &self.plugin, self.workspace.root()))
             }
-            Err(refused) => return Ok(Err(denied(&refused))),
+            Err(refused) => return Ok(self.denials.noting(Err(denied(&refused)))),
         };
         let Some(path) = folder else {
             return Ok(Err(Error::Io("no state can be stored: host was started without a folder for it".to_owned())));

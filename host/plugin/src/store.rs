@@ -10,6 +10,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::background::BackgroundPrograms;
+use crate::denials::Denials;
 use crate::engine::Ticking;
 use crate::guest_log::GuestLog;
 use crate::limits::Meter;
@@ -49,6 +50,8 @@ pub(crate) struct CallState {
     pub(crate) mcp: Option<Arc<dyn McpClient>>,
     /// Whether a preview said that its command goes on after the call.
     pub(crate) announced: bool,
+    /// What the host denied it so far.
+    pub(crate) denials: Denials,
     /// The receiver of live output.
     pub(crate) listener: Arc<dyn CallListener>,
     /// Bytes of live output so far.

@@ -412,6 +412,8 @@ impl PluginTool {
             CallError::Failure(failure) => match failure {
                 Failure::InvalidArguments(_) => FailureKind::InvalidArguments,
                 Failure::Denied { .. } => FailureKind::Denied,
+                // The host denied nothing, so this is a failure like any that a tool reports.
+                Failure::Claimed { .. } => FailureKind::Failed,
                 Failure::NotFound(_) => FailureKind::NotFound,
                 Failure::Conflict(_) => FailureKind::Conflict,
                 Failure::Unavailable(_) => FailureKind::Unavailable,

@@ -194,6 +194,16 @@ pub enum FailureKind {
     Unauthorized,
 }
 
+impl FailureKind {
+    /// Whether the message is the tool's own words, and not the host's.
+    pub fn is_said_by_the_tool(self) -> bool {
+        match self {
+            Self::InvalidArguments | Self::NotFound | Self::Conflict | Self::Unavailable | Self::Failed => true,
+            Self::UnknownTool | Self::Denied | Self::TimedOut | Self::Crashed | Self::Unauthorized => false,
+        }
+    }
+}
+
 impl CallFailure {
     /// Creates a failure of this kind, with this message for the model.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {

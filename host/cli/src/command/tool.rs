@@ -255,6 +255,9 @@ async fn run_call(
             out.write(&text_of(&output));
             Ok(Code::Done)
         }
+        Outcome::Error(failure) if failure.kind.is_said_by_the_tool() => {
+            Err(Failure::new(ErrorKind::Tool, format!("`{}` failed: {}", call.name, failure.message)))
+        }
         Outcome::Error(failure) => Err(Failure::new(ErrorKind::Tool, failure.message)),
         Outcome::Cancelled { reason, partial } => {
             out.write(&partial.unwrap_or_default());

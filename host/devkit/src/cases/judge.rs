@@ -47,6 +47,7 @@ impl From<CallError> for Failed {
             CallError::Failure(Failure::Denied { capability, .. }) => {
                 Self { kind: Kind::Denied, words, capability: Some(capability) }
             }
+            CallError::Failure(Failure::Claimed { .. }) => Self::new(Kind::Failed, words),
             CallError::Failure(Failure::NotFound(_)) => Self::new(Kind::NotFound, words),
             CallError::Failure(Failure::Conflict(_)) => Self::new(Kind::Conflict, words),
             CallError::Failure(Failure::Unavailable(_)) => Self::new(Kind::Unavailable, words),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use host_capability::Grants;
 use host_message::{FunctionCall, Output};
-use host_plugin::{CallError, Invocation};
+use host_plugin::{CallError, Failure, Invocation};
 use host_shell::quote;
 use host_text::exact;
 
@@ -31,11 +31,16 @@ impl PluginTool {
             let held = self.held();
             let grants = if once.capabilities().is_empty() { held } else { Arc::new(held.join(&once)) };
             let (ended, denied) = self.run_with(call, &context, Arc::clone(&grants)).await;
-            let outcome = match ended {
+            let (outcome, is_denied) = match ended {
                 Ok(output) => return Outcome::Success(output),
-                Err(error) => self.outcome(error),
+                Err(error) => {
+                    // What was denied is known from the host: a plugin may report it in words of its own.
+                    let is_claimed = matches!(&error, CallError::Failure(Failure::Claimed { .. }));
+                    let outcome = self.outcome(error);
+                    let is_denied = matches!(&outcome, Outcome::Error(CallFailure { kind: FailureKind::Denied, .. }));
+                    (outcome, is_denied || is_claimed)
+                }
             };
-            let is_denied = matches!(&outcome, Outcome::Error(CallFailure { kind: FailureKind::Denied, .. }));
             let Some(path) = denied.filter(|_| is_denied && only_reads) else { return outcome };
             let name = self.plugin.name();
             // What the ceiling leaves out stays denied, whatever the user says.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use host_sdk::{Annotations, Content, Failure, Outcome, Tool, context, export_plugin};
+use host_sdk::{Annotations, Content, Denial, Failure, Outcome, Tool, context, export_plugin};
 use serde::Deserialize;
 
 export_plugin!(
@@ -31,6 +31,11 @@ export_plugin!(
     }),
     tool("recurse", |_| Ok(Outcome::text(format!("{}", deeper(1))))),
     tool("panic", |arguments| panic!("{}", arguments.text)),
+    tool("claim_denied", |arguments| {
+        let (capability, wanted) = ("process".to_owned(), "sh".to_owned());
+        Err(Failure::Denied(Denial { capability, wanted, help: arguments.text }))
+    }),
+    tool("claim_failed", |arguments| Err(Failure::Failed(arguments.text))),
     tool("flood", |_| Ok(Outcome::text("x".repeat(9 << 20)))),
     tool("flood_pieces", |_| Ok(Outcome::of(vec![Content::Text("x".repeat(1 << 20)); 9]))),
     tool("no_json", |_| Ok(Outcome::text("").with_structured("{\"torn\": "))),
