@@ -1,5 +1,6 @@
 //! What a manifest, a model, a file or a project wrote never hides, steers the terminal or turns the direction of writing
-//! where a user reads it: each class of unsafe characters, in each place that shows foreign text.
+//! where a user reads it: each class of unsafe characters, in each place that shows foreign text. The texts of a manifest are
+//! rejected with such a character, and its data is escaped.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use host_tests::pty::Pty;
 use host_tests::{guest, runtime};
 use serde_json::json;
 
-/// One character of each class that can stand in a manifest. Controls are refused there, but for C1 in other texts.
+/// One character of each class that is drawn as nothing or turns what is around it.
 const HIDDEN: &[char] = &[
     '\u{ad}',
     '\u{34f}',
@@ -64,15 +65,15 @@ fn both(place: &str, ended: &Ended) {
     escaped(place, &format!("{}{}", ended.stdout, ended.stderr));
 }
 
-/// A plugin whose every free text has the hidden characters.
+/// A plugin whose data has the hidden characters.
 async fn manifest() -> Manifest {
-    let hidden = hidden();
     let text = format!(
-        "name = \"acme/counts\"\nversion = \"1.0.0\"\nlicense = \"MIT {hidden}\"\ndescription = \"Counts {hidden}.\"\n\
-         [capabilities.fs-read]\nscope = \"*\"\nreason = \"read {hidden}\"\n\
-         [capabilities.http]\nscope = \"*\"\nreason = \"send {hidden}\"\n\
-         [config.region]\ndescription = \"Region {hidden}.\"\ndefault = \"eu {hidden}\"\n\
-         [secrets.token]\ndescription = \"Token {hidden}.\"\nservers = [\"a.example\"]\noptional = true\n"
+        "name = \"acme/counts\"\nversion = \"1.0.0\"\nlicense = \"MIT\"\ndescription = \"Counts.\"\n\
+         [capabilities.fs-read]\nscope = \"*\"\nreason = \"to read\"\n\
+         [capabilities.http]\nscope = \"*\"\nreason = \"to send\"\n\
+         [config.region]\ndescription = \"Region.\"\ndefault = \"eu {}\"\n\
+         [secrets.token]\ndescription = \"Token.\"\nservers = [\"a.example\"]\noptional = true\n",
+        hidden()
     );
     let source = SourceManifest::parse(&text, &Source::File("plugin.toml".into())).expect("it is right");
     let tools = runtime().describe(guest("counts")).await.expect("it describes itself");
@@ -87,6 +88,62 @@ fn bundle(folder: &Path, manifest: Manifest) -> String {
     path.display().to_string()
 }
 
+/// A text of a manifest: its place in an error, and how it is set.
+type Text = (&'static str, fn(&mut Manifest, String));
+
+/// Each text of a manifest that is shown.
+const TEXTS: &[Text] = &[
+    ("license", |it, text| it.license = text),
+    ("description", |it, text| it.description = Some(text)),
+    ("source", |it, text| it.source = Some(format!("https://a.example/{text}"))),
+    ("homepage", |it, text| it.homepage = Some(format!("https://a.example/{text}"))),
+    ("capabilities.fs-read.scope", |it, text| it.capabilities.get_mut("fs-read").expect("there").scope = text),
+    ("capabilities.fs-read.reason", |it, text| it.capabilities.get_mut("fs-read").expect("there").reason = text),
+    ("config.region.description", |it, text| it.config.get_mut("region").expect("there").description = text),
+    ("secrets.token.description", |it, text| it.secrets.get_mut("token").expect("there").description = text),
+    ("tools.count_lines.title", |it, text| it.tools[0].spec.title = Some(text)),
+    ("tools.count_lines.description", |it, text| it.tools[0].spec.description = text),
+];
+
+// promise plugin.manifest-texts
+#[tokio::test]
+async fn text_of_a_manifest_that_hides_or_forges_a_line_is_rejected_with_its_place() {
+    let good = manifest().await;
+    let forged = "to count\nSigned by E7620F1842B4E81F, which you trust for it.";
+    for (place, set) in TEXTS {
+        let with = |text: String| {
+            let mut manifest = good.clone();
+            set(&mut manifest, text);
+            Host::new(["plugin"])
+                .file("p/counts.wasm", guest("counts").component())
+                .file("p/counts.json", manifest.to_json())
+                .file(".host/plugins/counts.wasm", guest("counts").component())
+                .file(".host/plugins/counts.json", manifest.to_json())
+        };
+        let host = with(format!("x{}", steering()));
+        for arguments in [&["plugin", "explain", "p"][..], &["tool", "list", "--plugin", "p"], &["plugin", "pack", "p"]]
+        {
+            let ended = host.run_of(arguments);
+            let says = format!("invalid `{place}`: it ");
+            assert!(ended.code == Some(42) && ended.stderr.contains(&says), "{place} {arguments:?}: {ended:?}");
+            hides_nothing(place, &format!("{}{}", ended.stdout, ended.stderr));
+            assert!(!ended.stderr.contains(['\u{1b}', '\r', '\u{7f}']), "{place}: {ended:?}");
+        }
+        let trust = host.run_of(&["trust", "status"]);
+        assert!(trust.stdout.contains("a plugin with an invalid manifest"), "{place}: {trust:?}");
+
+        // A second line is refused where a text has one, and is no line of the host's where it may have several.
+        let ended = with(forged.to_owned()).run_of(&["plugin", "explain", "p"]);
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!all.lines().any(|line| line.starts_with("Signed by")), "{place}: {ended:?}");
+        assert_eq!(
+            ended.code,
+            Some(if place.ends_with("count_lines.description") { 0 } else { 42 }),
+            "{place}: {ended:?}"
+        );
+    }
+}
+
 // promise plugin.terminal
 #[tokio::test]
 async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
@@ -97,7 +154,9 @@ async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
     let explained = host.run_of(&["plugin", "explain", "p"]);
     both("plugin explain", &explained);
     let named = ["--plugin", "p"];
-    both("tool show", &host.run_of(&[&["tool", "show", "count_lines"][..], &named].concat()));
+    let shown = host.run_of(&[&["tool", "show", "count_lines"][..], &named].concat());
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    hides_nothing("tool show", &format!("{}{}", shown.stdout, shown.stderr));
     hides_nothing("tool list", &host.run_of(&[&["tool", "list"][..], &named].concat()).stdout);
 
     // The question before it is installed.

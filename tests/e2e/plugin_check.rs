@@ -1,7 +1,7 @@
 //! `host plugin check` and `explain`: what an author is told before anybody installs a plugin, and what a user is.
 
 use host_tests::host::{Ended, Host};
-use host_tests::repository;
+use host_tests::{guest, repository};
 use serde_json::{Value, json};
 
 /// The built-in `ls` in a folder `dist`, with its manifest changed; the one that was built in `released`.
@@ -28,7 +28,8 @@ ls 0.1.0 (Apache-2.0)
 
 It asks to
   read the files that you allow
-    it says: list the entries of a directory
+It says why:
+  fs-read: list the entries of a directory
 Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.
 
 Whatever is granted, it cannot change files, run programs, reach the network, keep anything between calls or call tools of MCP servers: its component \
@@ -56,7 +57,38 @@ fn a_manifest_that_hides_an_import_is_not_explained_away() {
     let (_host, ended) = ls(&["explain", "dist"], |it| {
         it["capabilities"]["fs-read"]["reason"] = json!("to read\u{1b}[2K\rit asks for nothing");
     });
-    assert!(ended.code == Some(0) && !ended.stdout.contains('\u{1b}') && !ended.stdout.contains('\r'), "{ended:?}");
+    assert!(ended.code == Some(42) && ended.stderr.contains("invalid `capabilities.fs-read.reason`"), "{ended:?}");
+    assert!(!ended.stderr.contains(['\u{1b}', '\r']), "{ended:?}");
+}
+
+// promise install.strongest: What a plugin asks for begins with the strongest capability, one line each; reasons and long
+//   scopes stand below.
+#[test]
+fn plugin_explain_begins_with_the_strongest_capability_whatever_the_others_say() {
+    let component = guest("reach").component();
+    let denies: String = (0..40).map(|number| format!(",!**/.protected-{number}")).collect();
+    let asks = |scope: &str| json!({"scope": scope, "reason": "r"});
+    let manifest = json!({
+        "manifest": 1, "name": "reach", "version": "1.0.0", "license": "MIT", "contract": "0.1.0", "tools": [],
+        "capabilities": {
+            "fs-read": asks(&format!(".{denies}")), "fs-write": asks("."), "http": asks("a.example"),
+            "process": asks("*"), "state": asks("write"),
+        },
+    });
+    let host = Host::new(["plugin"]).file("p/reach.wasm", component).file("p/reach.json", manifest.to_string());
+    let ended = host.run_of(&["plugin", "explain", "p"]);
+    let asked: Vec<&str> = ended.stdout.lines().skip_while(|line| *line != "It asks to").skip(1).take(5).collect();
+    let begins = [
+        "  run the programs",
+        "  change, create",
+        "  send any requests to a.example",
+        "  read files: .,!",
+        "  keep state",
+    ];
+    assert!(asked.iter().zip(begins).all(|(line, begin)| line.starts_with(begin)), "{ended:?}");
+    assert!(asked[3].ends_with("… (cut)") && asked[3].chars().count() < 140, "{ended:?}");
+    let below = format!("The whole scopes:\n  fs-read: .{denies}\nIt says why:\n  process: r\n");
+    assert!(ended.stdout.contains(&below), "{ended:?}");
 }
 
 #[test]

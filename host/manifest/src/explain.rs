@@ -1,13 +1,17 @@
 //! What a plugin may touch, in plain words.
 //!
 //! Promises: the text is based on the component's imports and on the manifest, not on the plugin's description of
-//! itself; its own words are marked as such, and everything is safe for a terminal.
+//! itself; its own words are marked as such, and everything is safe for a terminal. Each capability has one line, the
+//! strongest first; a scope that does not fit on it stands below all of them, whole.
 
 use host_capability::Capability;
 use host_plugin::admission::Imports;
-use host_text::{exact, visible_line};
+use host_text::{clip, exact, visible_line};
 
 use crate::Manifest;
+
+/// The longest line about a capability, in characters. Protects the lines about the others.
+const LINE: usize = 120;
 
 /// Explains what the plugin may touch, and what it may not.
 pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
@@ -25,20 +29,29 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
         let count = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
         text.push_str(&format!("  the {kind} {name} ({count}, {bytes} bytes)\n"));
     }
-    let asked: Vec<Capability> = Capability::ALL
+    let asked: Vec<Capability> = Capability::STRONGEST_FIRST
         .into_iter()
         .filter(|it| imports.capabilities.contains(*it) && manifest.capabilities.contains_key(it.name()))
         .collect();
     if !asked.is_empty() {
         text.push_str("\nIt asks to\n");
     }
+    let (mut whole, mut reasons) = (String::new(), String::new());
     for capability in &asked {
         let Some(declared) = manifest.capabilities.get(capability.name()) else { continue };
         let optional = if declared.optional { " (optional)" } else { "" };
-        text.push_str(&format!("  {}{optional}\n", can(*capability, &declared.scope)));
-        text.push_str(&format!("    it says: {}\n", visible_line(&declared.reason)));
+        let line = can(*capability, &declared.scope);
+        text.push_str(&format!("  {}{optional}\n", clip(&line, LINE)));
+        if line.chars().nth(LINE).is_some() {
+            whole.push_str(&format!("  {capability}: {}\n", exact(declared.scope.trim())));
+        }
+        reasons.push_str(&format!("  {capability}: {}\n", visible_line(&declared.reason)));
+    }
+    if !whole.is_empty() {
+        text.push_str(&format!("The whole scopes:\n{whole}"));
     }
     if !asked.is_empty() {
+        text.push_str(&format!("It says why:\n{reasons}"));
         text.push_str(match asked.iter().any(|it| matches!(it, Capability::FsRead | Capability::State)) {
             true => "Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.\n",
             false => "It gets only what you grant.\n",

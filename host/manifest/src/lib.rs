@@ -4,7 +4,7 @@
 //! plugin declares, the JSON Schemas of both files, the comparison of two versions ([`Changes`]),
 //! and the explanation of what a plugin may touch ([`explain()`]).
 //!
-//! Promises: an unknown key is an error that names the nearest known one; a shipped manifest is all that the host needs
+//! Promises: an unknown key is an error that names the nearest known one, and so is a key that is there twice; a shipped manifest is all that the host needs
 //! to declare the plugin's tools to a model without running it.
 //!
 //! Deliberately not here: files and the network. The caller reads the text and says where it came from ([`Source`]).
@@ -13,6 +13,7 @@ mod changes;
 mod explain;
 mod manifest;
 mod shown;
+mod unique_keys;
 
 pub use changes::{Change, Changes, VersionVerdict, Weight};
 pub use explain::explain;
@@ -20,4 +21,5 @@ pub use manifest::{
     Build, ConfigKey, ConfigType, Declared, DeclaredSecret, FileKind, Files, FilesError, Language, Manifest,
     ManifestError, Mismatch, Source, SourceManifest, ToolEntry, check_name, is_name, shipped_schema, written_schema,
 };
-pub use shown::cut;
+pub use shown::{cut, cut_lines};
+pub use unique_keys::check_unique_keys;

@@ -12,6 +12,7 @@ mod files;
 mod language;
 mod schema;
 mod settings;
+mod texts;
 mod titles;
 mod written;
 
@@ -28,6 +29,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::shown::cut;
+use crate::unique_keys::check_unique_keys;
 
 pub use described::Mismatch;
 pub use error::{ManifestError, Source};
@@ -38,8 +40,6 @@ pub use settings::{ConfigKey, ConfigType, DeclaredSecret};
 
 /// The largest manifest that is read. Protects memory; 128 tools with the largest schemas stay below.
 const MAX_MANIFEST: u64 = 32 << 20;
-/// Characters of a description, a licence and an address. Protects the line that they are shown on.
-const MAX_WORDS: usize = 500;
 /// The layout of shipped manifests that this host reads and writes.
 const LAYOUT: u32 = 1;
 
@@ -167,8 +167,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If a tool needs a capability that the plugin does not ask for, or a title is of no tool or names an argument that
-    /// its tool does not have.
+    /// If a tool needs a capability that the plugin does not ask for, a title is of no tool or names an argument that its
+    /// tool does not have, or a text cannot be shown.
     pub fn new(mut source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
         let mut entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
         for tool in &mut entries {
@@ -187,7 +187,7 @@ impl Manifest {
                 return Err(ManifestError::Undeclared { tool: spec.name.to_string(), need: name.clone() });
             }
         }
-        Ok(Self {
+        let manifest = Self {
             manifest: LAYOUT,
             name: source.name,
             version: source.version,
@@ -201,7 +201,9 @@ impl Manifest {
             secrets: source.secrets,
             tools: entries,
             files: Files::default(),
-        })
+        };
+        manifest.check_texts()?;
+        Ok(manifest)
     }
 
     /// Sets what the plugin brings besides tools.
@@ -236,6 +238,7 @@ impl Manifest {
             source_: source_.clone(),
             error: cut(&error.to_string()),
         };
+        check_unique_keys(json.as_bytes()).map_err(malformed)?;
         let versions: Versions = serde_json::from_str(json).map_err(malformed)?;
         let newer = |what, found: String, known: String| Err(ManifestError::Newer { what, found, known });
         if versions.manifest > LAYOUT {
@@ -252,14 +255,7 @@ impl Manifest {
             return Err(ManifestError::Malformed { source_, error });
         }
         check_name(&manifest.name)?;
-        for (key, text) in [
-            ("license", Some(&manifest.license)),
-            ("description", manifest.description.as_ref()),
-            ("source", manifest.source.as_ref()),
-            ("homepage", manifest.homepage.as_ref()),
-        ] {
-            text.map_or(Ok(()), |text| check_words(key, text))?;
-        }
+        manifest.check_texts()?;
         settings::check_count("config", manifest.config.len())?;
         settings::check_count("secrets", manifest.secrets.len())?;
         manifest.config.iter().try_for_each(|(name, key)| settings::check_key(name, key))?;
@@ -321,6 +317,13 @@ impl Manifest {
         grants(&self.name, &self.capabilities, workspace)
     }
 
+    /// The requests by the names of their capabilities, the strongest first; those that this host does not know come last.
+    pub fn requests(&self) -> impl Iterator<Item = (&str, &Declared)> {
+        let known = Capability::STRONGEST_FIRST.into_iter().filter_map(|it| self.capabilities.get_key_value(it.name()));
+        let unknown = self.capabilities.iter().filter(|(name, _)| name.parse::<Capability>().is_err());
+        known.chain(unknown).map(|(name, declared)| (name.as_str(), declared))
+    }
+
     /// Returns the capabilities that the plugin works without. An unknown one is left out.
     pub fn optional(&self) -> CapabilitySet {
         let optional = self.capabilities.iter().filter(|(_, declared)| declared.optional);
@@ -379,26 +382,6 @@ pub fn check_name(name: &str) -> Result<(), ManifestError> {
     let (publisher, own) = name.split_once('/').map_or((None, name), |(publisher, own)| (Some(publisher), own));
     let is_one = is_name(own) && publisher.is_none_or(is_name);
     if is_one { Ok(()) } else { Err(ManifestError::Name { name: cut(name) }) }
-}
-
-/// Checks that a text fits on a line, and that it is an address if it has to be one.
-fn check_words(key: &'static str, text: &str) -> Result<(), ManifestError> {
-    let wrong = |why: String| Err(ManifestError::Value { key, why });
-    if text.trim().is_empty() || text.trim() != text {
-        return wrong("it is empty, or has spaces around it".to_owned());
-    }
-    if text.chars().any(char::is_control) {
-        return wrong("it must be one line without control characters".to_owned());
-    }
-    if text.chars().count() > MAX_WORDS {
-        return wrong(format!("it is over the limit of {MAX_WORDS} characters"));
-    }
-    let is_address =
-        || url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
-    if matches!(key, "source" | "homepage") && !is_address() {
-        return wrong(format!("`{text}` is not an address that begins with https://"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

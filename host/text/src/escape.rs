@@ -59,6 +59,13 @@ pub fn escape(text: &str, newlines: Newlines) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns the first character of a prose text that [`escape`] does not show as it is; `None` if it shows all of it.
+pub fn first_escaped(text: &str, newlines: Newlines) -> Option<char> {
+    let shown = escape(text, newlines);
+    // An escape begins with a backslash, which no character that is escaped is.
+    text.chars().zip(shown.chars()).find(|(c, shown)| c != shown).map(|(c, _)| c)
+}
+
 /// Makes a text safe to show exactly: besides the unsafe characters, escapes those that look like another one. These
 /// are every joiner and selector, blanks other than the usual one, characters of private use, and combining marks that
 /// do not follow a letter.

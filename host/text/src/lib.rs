@@ -1,7 +1,7 @@
 //! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
 //!
 //! Owns the one set of unsafe characters, the escape functions, clipping with its mark, the nearest name of a
-//! misspelled one, Markdown's code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a manifest or
+//! misspelled one, names that look alike, Markdown's code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a manifest or
 //! someone else's file contains passes an escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
@@ -11,6 +11,7 @@ mod clip;
 mod count;
 mod escape;
 mod fence;
+mod lookalike;
 mod nearest;
 mod title;
 
@@ -18,8 +19,10 @@ pub use characters::is_unsafe;
 pub use clip::{CUT_MARK, Ends, clip, ends};
 pub use count::{count, count_of};
 pub use escape::{
-    Escaper, Newlines, escape, escape_exact, escape_name, exact, excerpt, is_plain, one_line, visible, visible_line,
+    Escaper, Newlines, escape, escape_exact, escape_name, exact, excerpt, first_escaped, is_plain, one_line, visible,
+    visible_line,
 };
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
+pub use lookalike::skeleton;
 pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
 pub use title::{TemplateError, TitleTemplate, title_line};

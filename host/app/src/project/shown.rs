@@ -160,10 +160,10 @@ fn asks(manifest: &ProjectFile) -> String {
     let Ok(manifest) = Manifest::parse(&text, Source::File(manifest.path.clone())) else {
         return "a plugin with an invalid manifest".to_owned();
     };
-    let scope = |(capability, declared): (&String, &host_manifest::Declared)| {
+    let scope = |(capability, declared): (&str, &host_manifest::Declared)| {
         format!("{} `{}`", escape_name(capability, WORDS), escape_name(&declared.scope, WORDS))
     };
-    let mut asked: Vec<String> = manifest.capabilities.iter().map(scope).take(CAPABILITIES).collect();
+    let mut asked: Vec<String> = manifest.requests().map(scope).take(CAPABILITIES).collect();
     if manifest.capabilities.len() > CAPABILITIES {
         asked.push("more".to_owned());
     }

@@ -11,11 +11,10 @@ use host_capability::{McpServerName, Scope};
 use host_message::{Annotations, ToolName, ToolSpec};
 use host_model::estimate_tools;
 use host_plugin::Digest;
-use host_text::excerpt;
+use host_text::{excerpt, skeleton};
 use host_tool::{McpDefinition, McpTarget};
 use serde_json::json;
 
-use super::settings::skeleton;
 use crate::mcp::{McpServer, McpStatus, McpTool};
 
 /// What separates the name of a server from that of its tool.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_capability::{McpServerName, Resources, Scope};
-use host_text::exact;
+use host_text::{exact, skeleton};
 
 use super::files::{self, FileServer};
 use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
@@ -110,17 +110,6 @@ impl ConfiguredServers {
             )),
         }
     }
-}
-
-/// A name without what a reader overlooks: case, separators, and digits that look like letters.
-pub(super) fn skeleton(name: &str) -> String {
-    let plain = |c: char| match c.to_ascii_lowercase() {
-        '-' | '_' | '.' | '/' => None,
-        '0' => Some('o'),
-        '1' | 'i' => Some('l'),
-        other => Some(other),
-    };
-    name.chars().filter_map(plain).collect()
 }
 
 /// A server of the user's configuration; the inner error says what is missing.
@@ -288,21 +277,4 @@ fn resources(
         Failure::configuration(format!("`[mcp.{name}]` cannot be used: {error}")).help(error.help())
     })?;
     Ok(resources)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mcp_names_that_look_alike_have_one_skeleton() {
-        for (one, other) in
-            [("git_hub", "GitHub"), ("list.files", "list-files"), ("read_fi1e", "read_file"), ("l0g", "log")]
-        {
-            assert_eq!(skeleton(one), skeleton(other));
-        }
-        for (one, other) in [("github", "gitlab"), ("read", "reads"), ("a", "b")] {
-            assert_ne!(skeleton(one), skeleton(other));
-        }
-    }
 }

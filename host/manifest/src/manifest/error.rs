@@ -71,8 +71,8 @@ pub enum ManifestError {
     /// One of its texts cannot be shown.
     #[error("invalid `{key}`: {why}")]
     Value {
-        /// The key.
-        key: &'static str,
+        /// The key, with the tables that it is in: `capabilities.http.reason`.
+        key: String,
         /// The reason.
         why: String,
     },

@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ManifestError, check_words, is_name};
+use super::texts::check_line;
+use super::{ManifestError, is_name};
 use crate::shown::cut;
 
 /// The most keys of a configuration, and the most secrets. Protects the user who looks through them.
@@ -155,7 +156,7 @@ pub(super) fn check_key(name: &str, key: &ConfigKey) -> Result<(), ManifestError
     if !is_name(name) {
         return wrong("a key has 1 to 64 of a-z, 0-9, `_` and `-`, the first a letter".to_owned());
     }
-    check_words("description", &key.description)?;
+    check_line(&format!("config.{name}.description"), &key.description)?;
     match &key.default {
         Some(_) if key.required => wrong("a key with a default is never missing: leave `required` out".to_owned()),
         Some(default) if !key.kind.fits(default) => {
@@ -178,7 +179,7 @@ pub(super) fn check_secret(
     if !is_name(name) {
         return wrong("a name has 1 to 64 of a-z, 0-9, `_` and `-`, the first a letter".to_owned());
     }
-    check_words("description", &secret.description)?;
+    check_line(&format!("secrets.{name}.description"), &secret.description)?;
     if let Err(error) = secret.placement() {
         return wrong(error.to_string());
     }
@@ -256,7 +257,7 @@ mod tests {
         let secret = "[secrets.token]\ndescription = \"d\"\n";
         for (text, says) in [
             ("[config.Region]\ndescription = \"d\"\n".to_owned(), "plugin.toml:7:9: `[config.Region]`: a key has"),
-            ("[config.a]\ndescription = \"\"\n".to_owned(), "plugin.toml:7:9: invalid `description`"),
+            ("[config.a]\ndescription = \"\"\n".to_owned(), "plugin.toml:7:9: invalid `config.a.description`"),
             ("[config.a]\ndescription = \"d\"\ntype = \"text\"\n".to_owned(), "unknown variant `text`"),
             ("[config.a]\ndescription = \"d\"\ndefault = 3\n".to_owned(), "its default `3` is not a `string`"),
             ("[config.a]\ndescription = \"d\"\ndefault = \"x\"\nrequired = true\n".to_owned(), "leave `required` out"),

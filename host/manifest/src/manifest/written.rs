@@ -9,9 +9,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::settings::{check_count, check_key, check_secret};
-use super::{
-    Build, ConfigKey, Declared, DeclaredSecret, ManifestError, Source, SourceManifest, check_name, check_words, grants,
-};
+use super::texts::{check_address, check_capability, check_line};
+use super::{Build, ConfigKey, Declared, DeclaredSecret, ManifestError, Source, SourceManifest, check_name, grants};
 use crate::shown::cut;
 
 /// The file, each value with its place.
@@ -49,14 +48,15 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         at(broken.span().map_or(0, |span| span.start), ManifestError::Form { message, nearest })
     })?;
     check_name(written.name.get_ref()).map_err(|error| at(written.name.span().start, error))?;
-    for (key, words) in [
-        ("license", Some(&written.license)),
-        ("description", written.description.as_ref()),
-        ("source", written.source.as_ref()),
-        ("homepage", written.homepage.as_ref()),
+    type Check = fn(&str, &str) -> Result<(), ManifestError>;
+    for (key, words, check) in [
+        ("license", Some(&written.license), check_line as Check),
+        ("description", written.description.as_ref(), check_line),
+        ("source", written.source.as_ref(), check_address),
+        ("homepage", written.homepage.as_ref(), check_address),
     ] {
         let Some(words) = words else { continue };
-        check_words(key, words.get_ref()).map_err(|error| at(words.span().start, error))?;
+        check(key, words.get_ref()).map_err(|error| at(words.span().start, error))?;
     }
     let name = written.name.into_inner();
     let mut capabilities = BTreeMap::new();
@@ -64,8 +64,8 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         let place = capability.span().start;
         let one = BTreeMap::from([(capability.into_inner(), declared)]);
         grants(&name, &one, Path::new("/")).map_err(|error| at(place, error))?;
-        for declared in one.values() {
-            check_words("reason", &declared.reason).map_err(|error| at(place, error))?;
+        for (name, declared) in &one {
+            check_capability(name, &declared.scope, &declared.reason).map_err(|error| at(place, error))?;
         }
         capabilities.extend(one);
     }

@@ -116,6 +116,21 @@ fn text_exact_shows_what_looks_like_something_else() {
 }
 
 #[test]
+fn text_first_escaped_character_is_found() {
+    for (text, newlines, first) in [
+        ("", Newlines::Escape, None),
+        ("a \\u{200b} b", Newlines::Escape, None),
+        ("❤\u{fe0f} 👩\u{200d}💻", Newlines::Escape, None),
+        ("a\u{200d}b\u{ad}", Newlines::Escape, Some('\u{200d}')),
+        ("a\nb\u{ad}", Newlines::Escape, Some('\n')),
+        ("a\nb\u{ad}", Newlines::Keep, Some('\u{ad}')),
+        ("👩\u{200d}", Newlines::Keep, Some('\u{200d}')),
+    ] {
+        assert_eq!(first_escaped(text, newlines), first, "{text:?}");
+    }
+}
+
+#[test]
 fn text_excerpts_are_cut_after_escaping() {
     for (text, most, shown) in [
         ("abc", 3, "abc"),

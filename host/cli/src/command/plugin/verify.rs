@@ -7,7 +7,7 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::install;
 use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
 use host_manifest::Declared;
-use host_text::visible;
+use host_text::{exact, visible, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -33,9 +33,9 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
             .map_err(|error| Failure::configuration(error.to_string()))?;
         out.write(&format!("{text}\n"));
     } else {
-        out.write(&visible_lines(&shown(&bundle, &verdict)));
+        out.write(&shown(&bundle, &verdict));
         if verify.files {
-            out.write(&visible_lines(&texts(&bundle)));
+            out.write(&texts(&bundle));
         }
     }
     let refused = || {
@@ -71,30 +71,31 @@ fn only(key: &str, bundle: &Bundle, known: &Trust, now: Timestamp) -> Result<Tru
 
 fn shown(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
     let manifest = bundle.manifest();
-    let mut text = format!("{} {}  {}\n", manifest.name, manifest.version, bundle.digest());
+    let mut text = format!("{} {}  {}\n", exact(&manifest.name), manifest.version, bundle.digest());
     // A string takes everything.
     if let Some(description) = &manifest.description {
-        let _ = writeln!(text, "{description}");
+        let _ = writeln!(text, "{}", visible_line(description));
     }
     let tools: Vec<&str> = manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
     if !tools.is_empty() {
-        let _ = writeln!(text, "tools: {}", tools.join(", "));
+        let _ = writeln!(text, "tools: {}", exact(&tools.join(", ")));
     }
     for (kind, name) in manifest.files.items() {
-        let _ = writeln!(text, "brings the {kind} {name}");
+        let _ = writeln!(text, "brings the {kind} {}", exact(&name));
     }
-    for (capability, Declared { scope, reason, optional }) in &manifest.capabilities {
+    for (capability, Declared { scope, reason, optional }) in manifest.requests() {
         let optional = if *optional { " (optional)" } else { "" };
-        let _ = writeln!(text, "asks for {capability}{optional}: {scope}, to {}", reason.trim_start_matches("to "));
+        let (scope, reason) = (exact(scope), visible_line(reason.trim_start_matches("to ")));
+        let _ = writeln!(text, "asks for {}{optional}: {scope}, to {reason}", exact(capability));
     }
     for (name, secret) in &manifest.secrets {
-        let _ = writeln!(text, "sends your secret {name}: to {}", secret.servers.join(", "));
+        let _ = writeln!(text, "sends your secret {}: to {}", exact(name), exact(&secret.servers.join(", ")));
     }
     if let Ok(Verdict::Signed { by, not_counted }) = verdict {
         let by: Vec<String> = by.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "signed by {}", by.join(", "));
         for refusal in not_counted {
-            let _ = writeln!(text, "not counted: {refusal}");
+            let _ = writeln!(text, "not counted: {}", visible_line(&refusal.to_string()));
         }
     }
     text
@@ -108,7 +109,7 @@ fn texts(bundle: &Bundle) -> String {
         let _ = writeln!(text, "\n{path}");
         match std::str::from_utf8(content) {
             Ok(content) => content.lines().for_each(|line| {
-                let _ = writeln!(text, "│ {line}");
+                let _ = writeln!(text, "│ {}", visible(line));
             }),
             Err(_) => {
                 let _ = writeln!(text, "{} bytes that are no text", content.len());
@@ -116,11 +117,6 @@ fn texts(bundle: &Bundle) -> String {
         }
     }
     text
-}
-
-/// Makes characters visible that could control a terminal; keeps the lines.
-fn visible_lines(text: &str) -> String {
-    text.lines().fold(String::new(), |shown, line| shown + &visible(line) + "\n")
 }
 
 fn described(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> Value {

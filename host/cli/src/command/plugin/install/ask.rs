@@ -5,7 +5,7 @@
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::install::{InstallAnswer, InstallQuestion};
-use host_text::exact;
+use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 
 use crate::printer::to_stderr;
@@ -13,6 +13,9 @@ use crate::trust_question;
 
 /// Maximum number of questions if answers are invalid.
 const TRIES: usize = 3;
+
+/// The longest scope in the list of new requests, in characters. Protects the lines below it.
+const MAX_SCOPE: usize = 120;
 
 /// Asks the user about what is new.
 pub(super) async fn answer(
@@ -23,7 +26,9 @@ pub(super) async fn answer(
     if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
         return Err(nobody(question));
     }
-    let scopes = question.capabilities.iter().map(|(name, scope)| format!("  {} = {}\n", exact(name), exact(scope)));
+    // In the order of their strength; each on one line, since the whole scope was shown above.
+    let requests = question.manifest.requests().filter_map(|(name, _)| question.capabilities.get_key_value(name));
+    let scopes = requests.map(|(name, scope)| format!("  {} = {}\n", exact(name), excerpt(scope, MAX_SCOPE)));
     let servers = question
         .secrets
         .iter()
