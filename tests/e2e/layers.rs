@@ -63,6 +63,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[
         &[
             "host-process",
             "host-plugin",
+            "host-registry",
             "host-model",
             "host-tool",
             "host-agent",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use host_capability::Denied;
 
 use crate::admission::AdmissionError;
-use crate::compiler::CompileLimit;
+use crate::compile_limits::CompileLimit;
 use crate::limits::Limit;
 
 /// A call that did not return an output.

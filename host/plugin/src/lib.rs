@@ -21,6 +21,7 @@ mod certificates;
 mod changes;
 mod checklist;
 mod child;
+mod compile_limits;
 mod compiler;
 mod context;
 mod counted;
@@ -67,9 +68,8 @@ pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, Too
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use changes::recorder;
-pub use compiler::{
-    COMPILER_NAME, CompileEvent, CompileLimit, CompileLimits, CompileOptions, compile_to, read_component,
-};
+pub use compile_limits::{CompileLimit, CompileLimits};
+pub use compiler::{COMPILER_NAME, CompileEvent, CompileOptions, compile_to, read_component};
 pub use difference::difference;
 pub use digest::Digest;
 pub use elicitation::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind};

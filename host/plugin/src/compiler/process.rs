@@ -15,8 +15,8 @@ use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use super::{CompileLimit, CompileLimits};
 use crate::cache::MAX_ENTRY;
+use crate::compile_limits::{CompileLimit, CompileLimits};
 use crate::engine;
 use crate::error::RuntimeError;
 use crate::limits::MAX_COMPONENT;
