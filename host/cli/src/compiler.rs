@@ -6,7 +6,7 @@
 //! Deliberately not here: how much a compilation may take, and what becomes of the code.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::io;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -52,8 +52,8 @@ fn compile(arguments: &[OsString]) -> Result<(), Failed> {
     let (compiled, ended) = channel();
     let gone = compiled.clone();
     let watch = move || {
-        // Nothing more is sent.
-        io::stdin().lock().read(&mut [0]).ok();
+        // Nothing more is sent: this waits for the end.
+        io::copy(&mut io::stdin().lock(), &mut io::sink()).ok();
         gone.send(Err((UNABLE, "the host is gone".to_owned()))).ok();
     };
     thread::Builder::new().spawn(watch).map_err(unable)?;

@@ -4,15 +4,15 @@
 //! than [`SILENCE`]. Deliberately not here: compiling.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use host_plugin::{CompileEvent, CompileOptions};
 use host_terminal::Busy;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::printer;
 
@@ -22,9 +22,16 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Interval at which the time is drawn.
 const TICK: Duration = Duration::from_millis(100);
 
+/// The frames of the spinner.
+const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+
+/// The columns that stay empty behind a line that is drawn in place: the terminal writes `^C` there, and a line that it
+/// broke could not be removed.
+const FREE: usize = 4;
+
 /// How this process compiles components: the untrusted ones in a process of its own binary.
-pub(crate) fn options(stderr_is_terminal: bool) -> CompileOptions {
-    let shown = Arc::new(Shown { stderr_is_terminal, open: Mutex::default() });
+pub(crate) fn options(draws: bool) -> CompileOptions {
+    let shown = Arc::new(Shown { draws, open: Mutex::default() });
     CompileOptions {
         program: own_binary(),
         listener: Some(Arc::new(move |event| shown.event(event))),
@@ -39,7 +46,8 @@ fn own_binary() -> Option<PathBuf> {
 }
 
 struct Shown {
-    stderr_is_terminal: bool,
+    /// Whether standard error is a terminal that moves its cursor.
+    draws: bool,
     /// What is shown, by the name of the plugin.
     open: Mutex<BTreeMap<String, Display>>,
 }
@@ -48,17 +56,19 @@ struct Shown {
 enum Display {
     /// On the terminal that is in use.
     Activity { _busy: Busy },
-    /// On a terminal that nothing else draws on.
-    Bar(ProgressBar),
-    /// A line after a while, unless the sender is dropped before.
-    Line { _sender: Sender<()> },
+    /// By a thread, which ends with the sender.
+    Thread { ended: Option<Sender<()>>, thread: Option<JoinHandle<()>> },
 }
 
 impl Drop for Display {
     fn drop(&mut self) {
         match self {
-            Self::Bar(bar) => bar.finish_and_clear(),
-            Self::Activity { .. } | Self::Line { .. } => {}
+            Self::Activity { .. } => {}
+            Self::Thread { ended, thread } => {
+                drop(ended.take());
+                // What comes next is not to be drawn over. It waits for nothing but the sender.
+                thread.take().map(JoinHandle::join);
+            }
         }
     }
 }
@@ -79,22 +89,39 @@ impl Shown {
         if let Some(busy) = host_terminal::busy(&words) {
             return Display::Activity { _busy: busy };
         }
-        if self.stderr_is_terminal {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_message(words);
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") {
-                bar.set_style(style.tick_chars("|/-\\ "));
-            }
-            bar.enable_steady_tick(TICK);
-            return Display::Bar(bar);
-        }
         let (sender, ended) = channel();
-        let wait = move || {
-            if ended.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
-                printer::to_stderr(&format!("note: {words}, which takes a while\n"));
+        let draws = self.draws;
+        let show = move || match draws {
+            true => draw(&words, &ended),
+            false => {
+                if ended.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
+                    printer::to_stderr(&format!("note: {words}, which takes a while\n"));
+                    ended.recv().ok();
+                }
             }
         };
-        // Without a thread it is only not said.
-        thread::Builder::new().name("compiling".to_owned()).spawn(wait).ok();
-        Display::Line { _sender: sender }
+        // Without a thread it is only not shown.
+        let thread = thread::Builder::new().name("compiling".to_owned()).spawn(show).ok();
+        Display::Thread { ended: Some(sender), thread }
     }
+}
+
+/// Draws a line with its time in place until the sender is gone, and removes it.
+fn draw(words: &str, ended: &Receiver<()>) {
+    let begun = Instant::now();
+    for frame in FRAMES.iter().cycle() {
+        let line = format!("{frame} {words}, {} s", begun.elapsed().as_secs());
+        let room = host_terminal::columns_of_stderr().unwrap_or(80).saturating_sub(FREE);
+        put(&format!("\r\u{1b}[K{}", host_terminal::truncate_to_width(&line, room)));
+        if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    put("\r\u{1b}[K");
+}
+
+/// Writes to standard error as it is; a failure changes nothing.
+fn put(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
 }

@@ -16,10 +16,11 @@ pub(crate) fn environment() -> Environment {
         stdout: std::io::stdout().is_terminal(),
         stderr: std::io::stderr().is_terminal(),
     };
+    let term = std::env::var("TERM").ok();
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     Environment::new(std::env::vars_os().collect(), home, terminals)
         .with_mcp(Arc::new(host_mcp::Connector))
-        .with_compile(compiling::options(terminals.stderr))
+        .with_compile(compiling::options(terminals.stderr && !matches!(term.as_deref(), None | Some("dumb"))))
 }
 
 /// Returns how answers are shown on a terminal.
