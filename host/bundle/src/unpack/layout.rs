@@ -68,12 +68,12 @@ pub(super) fn bundle(index: &[u8], blobs: Blobs, name: Option<&str>) -> Result<B
             named.insert(descriptor.digest, bytes);
         }
     }
+    let mut bundle = Bundle::from_image(image, named)?;
     if let Blobs::Archive(blobs) = &walk.blobs
         && let Some(hidden) = blobs.keys().find(|it| !walk.visited.contains(*it) && !walk.named.contains(*it))
     {
         return Err(ContentError::Unreferenced(hidden.clone()).into());
     }
-    let mut bundle = Bundle::from_image(image, named)?;
     for text in texts {
         // Their number was checked.
         let _ = bundle.add_signature(text);
