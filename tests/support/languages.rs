@@ -80,8 +80,9 @@ impl Project {
     /// A command line of the host in it.
     pub fn host(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        // Zig keeps the C library that it compiles in its cache, and npm and pip what they fetch in theirs.
         command.current_dir(self.path()).args(arguments).stdin(Stdio::null()).env("XDG_CACHE_HOME", cache());
+        // Compiling the C library anew for each package would take longer than all the tests.
+        command.env("ZIG_GLOBAL_CACHE_DIR", cache().join("zig"));
         command
     }
 

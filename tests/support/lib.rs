@@ -44,6 +44,7 @@ pub fn tools() -> Tools {
         cargo: std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")),
         rustc: std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")),
         cargo_home: std::env::var_os("CARGO_HOME").map(PathBuf::from),
+        zig_cache: None,
     }
 }
 

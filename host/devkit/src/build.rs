@@ -189,7 +189,7 @@ pub enum BuildError {
     },
 }
 
-/// The programs that build Rust, and where cargo keeps what it downloads: the one thing of the environment that
+/// The programs that build Rust, and where compilers keep what they made or downloaded: all of the environment that
 /// matters. The programs of other languages are found in the package or on the search path.
 #[derive(Clone, Debug)]
 pub struct Tools {
@@ -199,6 +199,8 @@ pub struct Tools {
     pub rustc: OsString,
     /// The folder in which cargo keeps the sources of registries; their paths are remapped.
     pub cargo_home: Option<PathBuf>,
+    /// The folder that the user set for the cache of zig; without one it lies in the package.
+    pub zig_cache: Option<PathBuf>,
 }
 
 /// Builds all plugins of the package or workspace in `folder`. The compiler's progress goes to standard error.
@@ -217,8 +219,8 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
         (None, _) if is_cargo => return rust::build(&folder, tools),
         (Some(Build { language: Language::JavaScript }), Some(manifest)) => javascript::build(&folder, manifest),
         (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest),
-        (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest),
-        (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest),
+        (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest, tools),
+        (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest, tools),
         (None, Some(manifest)) => {
             return files::build(&folder, &manifest)?.map(|built| vec![built]).ok_or(BuildError::NoLanguage(folder));
         }

@@ -154,3 +154,15 @@ fn the_commands_that_new_prints_are_commands_of_this_host() {
         }
     }
 }
+
+/// Where nobody has a home, and so that a package builds as fast again wherever it is built.
+#[test]
+fn the_cache_of_zig_lies_in_the_package() {
+    let project = Project::new(language("c"), "words");
+    let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
+    // An empty variable is none.
+    command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env("ZIG_GLOBAL_CACHE_DIR", "");
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(project.path().join("build/zig-cache").is_dir());
+}

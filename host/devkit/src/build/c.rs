@@ -11,7 +11,7 @@ use host_manifest::SourceManifest;
 
 use super::contract::Contract;
 use super::package::{self, BUILD};
-use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, componentize, read};
+use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, Tools, componentize, read};
 
 /// The target of plugins in C and Zig.
 pub(super) const TARGET: &str = "wasm32-wasi";
@@ -23,10 +23,13 @@ const HOW: &str =
 /// The files of the binding for C.
 pub(super) const BINDING: &[&str] = &["build/contract.c", "build/contract_component_type.o"];
 
+/// Folder of the compiler's cache.
+const CACHE: &str = "build/zig-cache";
+
 /// Bytes of stack of a plugin in C or Zig; it lies below the data, so that overflowing it is a trap.
 pub(super) const STACK: &str = "262144";
 
-pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
     let (zig, version) = compiler(folder)?;
     let contract = Contract::read(folder, &manifest)?;
     let out = folder.join(BUILD);
@@ -40,7 +43,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
         });
     }
     let module = Path::new(BUILD).join("plugin.core.wasm");
-    let mut command = Command::new(zig);
+    let mut command = command(&zig, tools);
     command.args(["cc", "-target", TARGET, "-mexec-model=reactor", "-std=c17", "-Os", "-Wall", "-Wextra"]);
     command.arg(format!("-Wl,-z,stack-size={STACK}")).args(["-I", BUILD, "-I", ".", "-o"]).arg(&module);
     command.args(defines(&manifest)).args(&sources).args(BINDING);
@@ -51,6 +54,16 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
         componentizer: COMPONENTIZER.to_owned(),
     };
     finish(folder, manifest, &module, &["c", "h"], toolchain)
+}
+
+/// The compiler, with its cache in the package: 20 to 30 s of a first build go into the C library, which the compiler keeps by
+/// its own path and so not for another package's. Its usual place may be missing, or be one that nobody can write to, where
+/// it waits without end. A user who sets `ZIG_GLOBAL_CACHE_DIR` shares a cache between packages.
+pub(super) fn command(zig: &Path, tools: &Tools) -> Command {
+    let mut command = Command::new(zig);
+    let own = Path::new(CACHE);
+    command.env("ZIG_LOCAL_CACHE_DIR", own).env("ZIG_GLOBAL_CACHE_DIR", tools.zig_cache.as_deref().unwrap_or(own));
+    command
 }
 
 /// The compiler and its version.

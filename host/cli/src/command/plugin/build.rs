@@ -65,5 +65,10 @@ pub(super) fn tools(environment: &Environment) -> Tools {
     };
     let home = environment.variable("CARGO_HOME").map(PathBuf::from);
     let usual = || environment.variable("HOME").map(|home| PathBuf::from(home).join(".cargo"));
-    Tools { cargo: program("CARGO", "cargo"), rustc: program("RUSTC", "rustc"), cargo_home: home.or_else(usual) }
+    Tools {
+        cargo: program("CARGO", "cargo"),
+        rustc: program("RUSTC", "rustc"),
+        cargo_home: home.or_else(usual),
+        zig_cache: environment.variable("ZIG_GLOBAL_CACHE_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from),
+    }
 }
