@@ -10,6 +10,7 @@ use host_tests::languages::{LANGUAGES, Language, example, load};
 use host_tests::{Bench, text};
 use serde_json::{Value, json};
 
+mod adopt;
 mod all;
 mod baseline;
 mod building;

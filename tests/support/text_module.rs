@@ -5,9 +5,14 @@ use wit_parser::Resolve;
 
 use crate::repository;
 
+/// A module or component as its text says, and nothing made of it.
+pub fn binary(text: &str) -> Vec<u8> {
+    wat::parse_str(text).expect("the text is a module or component")
+}
+
 /// The component of a module that exports a plugin's functions and imports nothing, by the same library as in each SDK.
 pub fn component(text: &str) -> Vec<u8> {
-    let mut module = wat::parse_str(text).expect("the text is a module");
+    let mut module = binary(text);
     let mut resolve = Resolve::default();
     resolve.push_dir(repository().join("wit/tool")).expect("the contract is good WIT");
     let world = "package test:made;\nworld made {\nexport host:tool/tool@0.1.0;\n}\n";

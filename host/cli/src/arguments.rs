@@ -1,6 +1,7 @@
 //! The command line: what can be said, and how it is explained.
 
 pub(crate) mod acp;
+pub(crate) mod adopt;
 pub(crate) mod bundles;
 pub(crate) mod dev;
 pub(crate) mod hooks;
@@ -484,7 +485,7 @@ Examples:
     /// Build the plugins of a package or workspace to components
     #[command(
         after_help = "A folder with a Cargo.toml is Rust; `[build]` with `language` in plugin.toml names another. \
-In Rust, C and Zig the same sources and compiler give the same bytes.
+In Rust, C, Zig and Go the same sources and compiler give the same bytes.
 
 Examples:
   host plugin build . --out dist
@@ -501,6 +502,10 @@ Examples:
         #[arg(long)]
         check: bool,
     },
+    /// Make a plugin of a component that other tools built
+    Adopt(adopt::Adopt),
+    /// Write the contract between plugins and the host, for the tools of any language
+    Wit(adopt::Wit),
     /// Run a plugin's test cases, each a call in the sandbox
     #[command(after_help = "The cases are in tests/*.toml of the plugin's folder: docs/plugin-tests.md.
 

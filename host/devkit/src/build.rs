@@ -31,6 +31,7 @@ mod python;
 mod rust;
 mod zig;
 
+pub(crate) use contract::{WORLD, world};
 pub(crate) use files::brought;
 pub use rust::{TARGET, compiler};
 

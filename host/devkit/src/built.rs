@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use host_capability::{Capability, Grants, PluginName};
 use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, ManifestError, Source};
-use host_plugin::{Digest, HookComponent, Plugin, Runtime, admission};
+use host_plugin::{Digest, HookComponent, Plugin, Runtime, ToolDef, admission};
 
 use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
-use crate::provenance::{Provenance, ProvenanceEntry};
+use crate::provenance::{Origin, Provenance, ProvenanceEntry};
 
 /// The file next to the components that records their provenance.
 const PROVENANCE: &str = "provenance.json";
@@ -139,33 +139,53 @@ impl PluginError {
 ///
 /// When a source does not compile, a manifest is invalid, or a component does not fit its manifest.
 pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Result<BuildOutput, PluginError> {
-    let built = compile(folder, tools).await?;
-    let (mut files, mut elsewhere, mut plugins) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
-    let mut entries = BTreeMap::new();
-    let mut toolchain = None;
-    for built in built {
-        let manifest = describe(runtime, &built).await?;
-        let BuiltComponent { folder, component, sources, elsewhere: more, toolchain: used, .. } = built;
-        toolchain = Some(used);
-        elsewhere.extend(more);
-        let name = manifest.name.clone();
-        let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
-        // The slash after the publisher must not make a folder.
-        let file = name.replace('/', "+");
-        files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
-        files.insert(PathBuf::from(format!("{file}.wasm")), component.clone());
-        entries.insert(name, entry);
-        plugins.push(BuiltPlugin { manifest, component, folder });
+    let mut described = Vec::new();
+    for built in compile(folder, tools).await? {
+        described.push((describe(runtime, &built).await?, built));
     }
-    let Some(Toolchain { compiler, target: built_for, componentizer }) = toolchain else {
-        return Err(PluginError::NoPlugin(folder.to_owned()));
-    };
-    let provenance = Provenance { compiler, target: built_for, componentizer, plugins: entries };
-    files.insert(PathBuf::from(PROVENANCE), provenance.to_json().into_bytes());
-    Ok(BuildOutput { plugins, provenance, elsewhere, files })
+    let Some((_, one)) = described.first() else { return Err(PluginError::NoPlugin(folder.to_owned())) };
+    let toolchain = one.toolchain.clone();
+    Ok(BuildOutput::new(described, toolchain, Origin::Built))
 }
 
 impl BuildOutput {
+    /// The output of a component that was built elsewhere, with the tools that it described. `folder` has the files that
+    /// it brings, if any.
+    pub(crate) fn adopted(
+        built: BuiltComponent,
+        tools: Vec<ToolDef>,
+        folder: Option<&Path>,
+    ) -> Result<Self, PluginError> {
+        let manifest = Manifest::new(built.manifest.clone(), admission::CONTRACT, tools)?;
+        let manifest = match folder {
+            Some(folder) => manifest.with_files(build::brought(folder)?),
+            None => manifest,
+        };
+        let toolchain = built.toolchain.clone();
+        Ok(Self::new(vec![(manifest, built)], toolchain, Origin::Adopted))
+    }
+
+    fn new(described: Vec<(Manifest, BuiltComponent)>, toolchain: Toolchain, origin: Origin) -> Self {
+        let (mut files, mut elsewhere, mut plugins) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+        let mut entries = BTreeMap::new();
+        for (manifest, built) in described {
+            let BuiltComponent { folder, component, sources, elsewhere: more, .. } = built;
+            elsewhere.extend(more);
+            let name = manifest.name.clone();
+            let entry = ProvenanceEntry { sources, size: component.len(), sha256: Digest::of(&component).to_string() };
+            // The slash after the publisher must not make a folder.
+            let file = name.replace('/', "+");
+            files.insert(PathBuf::from(format!("{file}.json")), manifest.to_json().into_bytes());
+            files.insert(PathBuf::from(format!("{file}.wasm")), component.clone());
+            entries.insert(name, entry);
+            plugins.push(BuiltPlugin { manifest, component, folder });
+        }
+        let Toolchain { compiler, target, componentizer } = toolchain;
+        let provenance = Provenance { origin, compiler, target, componentizer, plugins: entries };
+        files.insert(PathBuf::from(PROVENANCE), provenance.to_json().into_bytes());
+        Self { plugins, provenance, elsewhere, files }
+    }
+
     /// Writes the files, each whole: a reader of the folder never finds half of a file, even after this process was
     /// killed. All are written before the first of them takes its place, so that a full disk leaves
     /// what was there. An unchanged file is left alone, so that it does not look changed.
@@ -325,7 +345,15 @@ pub async fn describe(runtime: &Runtime, built: &BuiltComponent) -> Result<Manif
     if let Some(capability) = imports.capabilities.iter().find(|it| !manifest.capabilities.contains_key(it.name())) {
         return Err(PluginError::Undeclared { plugin: name, capability });
     }
-    let tools = runtime.describe(&plugin).await.map_err(|error| wrong(&error))?;
+    let tools = asked(runtime, &name, component).await?;
     let described = Manifest::new(manifest.clone(), admission::CONTRACT, tools).map_err(|error| wrong(&error))?;
     Ok(described.with_files(build::brought(folder)?))
+}
+
+/// Asks a component for its tools, without any capability.
+pub(crate) async fn asked(runtime: &Runtime, name: &str, component: &[u8]) -> Result<Vec<ToolDef>, PluginError> {
+    let plugin = Plugin::new(PluginName::new(name), component.to_owned(), Grants::none());
+    let wrong = |error: &dyn std::error::Error| Reason(error.to_string());
+    let failed = |why| PluginError::Invalid { plugin: name.to_owned(), why };
+    runtime.describe(&plugin).await.map_err(|error| failed(wrong(&error)))
 }

@@ -19,7 +19,8 @@ struct Template {
 }
 
 const TEMPLATES: &[Template] = include!(concat!(env!("OUT_DIR"), "/templates.rs"));
-const CONTRACT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/contract.rs"));
+/// The files of `wit/`.
+pub(crate) const CONTRACT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/contract.rs"));
 
 /// The languages that have a template.
 pub fn template_languages() -> impl Iterator<Item = &'static str> {

@@ -160,6 +160,21 @@ impl SourceManifest {
     pub fn parse(text: &str, source_: &Source) -> Result<Self, ManifestError> {
         written::parse(text, source_)
     }
+
+    /// Checks the texts and scopes of a manifest that was not read from a file.
+    ///
+    /// # Errors
+    ///
+    /// If its name, a text or a scope is invalid.
+    pub fn check(&self) -> Result<(), ManifestError> {
+        check_name(&self.name)?;
+        check_words("license", &self.license)?;
+        self.description.as_ref().map_or(Ok(()), |text| check_words("description", text))?;
+        for declared in self.capabilities.values() {
+            check_words("reason", &declared.reason)?;
+        }
+        grants(&self.name, &self.capabilities, Path::new("/")).map(drop)
+    }
 }
 
 impl Manifest {

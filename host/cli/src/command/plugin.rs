@@ -1,5 +1,6 @@
 //! `host plugin`: plugins from their first line to another user's machine. Each command has a file.
 
+mod adopt;
 mod build;
 mod check;
 mod dev;
@@ -28,6 +29,8 @@ pub(crate) async fn run(command: Command, environment: Environment, stop: Cancel
     match command {
         Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref()),
         Command::Build { folder, out, check } => build::run(&folder, &out, check, &environment).await,
+        Command::Adopt(adopt) => adopt::run(adopt, &environment).await,
+        Command::Wit(wit) => adopt::wit(&wit),
         Command::Test(arguments) => {
             let plugins = build::plugins(&arguments.plugins, &environment).await?;
             test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
