@@ -7,9 +7,9 @@ function takes the arguments, a dict that met the tool's schema, and returns an 
 The capabilities are `fs_read`, `fs_write`, `process`, `http`, `state` and `mcp`: the generated modules of those that plugin.toml
 declares, None for the others.
 
-Import whatever you use at the top of a module. The plugin is a snapshot taken when those imports have run: there are no
-files to import from afterwards, and what a module computes while it is imported is the same in each call. There are a
-clock and random numbers; what is printed goes to the host's log; there are no files, threads or sockets.
+The plugin is a snapshot taken when its imports have run, and those that its functions make: there are no files to import
+from afterwards, and what a module computes while it is imported is the same in each call. There are a clock and random
+numbers; what is printed goes to the host's log; there are no files, threads or sockets.
 """
 
 import functools

@@ -14,6 +14,7 @@ mod adopt;
 mod all;
 mod baseline;
 mod building;
+mod packages;
 
 /// The example of a language with these grants, and a workspace.
 fn bench(language: Language, grants: &[&str]) -> Bench {

@@ -18,11 +18,12 @@ pub(super) const BUILD: &str = "build";
 /// Folders of a package without sources.
 const NOT_SOURCES: &[&str] = &[BUILD, "node_modules", "__pycache__", "zig-out"];
 
-/// Source files of a package. Protects the build from a folder that is not a package, such as a home folder.
-const MAX_SOURCES: usize = 1_000;
+/// Source files of a package, with the packages of Python that lie in it. Protects the build from a folder that is not a
+/// package, such as a home folder.
+const MAX_SOURCES: usize = 5_000;
 
 /// Entries that are looked at to find them, and how deep they lie. Protects the same.
-const MAX_ENTRIES: usize = 4_000;
+const MAX_ENTRIES: usize = 20_000;
 /// See [`MAX_ENTRIES`].
 const MAX_DEPTH: usize = 16;
 

@@ -1,7 +1,10 @@
-//! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports ran.
+//! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports ran, and
+//! those that their functions make.
 //!
 //! The interpreter names most of WASI, whatever the plugin does. What is behind it is the inert part; its sockets have
 //! nothing behind them.
+
+mod late;
 
 use std::path::Path;
 use std::process::Command;
@@ -17,6 +20,13 @@ const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requiremen
 
 /// Folder of the modules that go into the component.
 const STAGE: &str = "build/python";
+
+/// The module that the component is made of: it imports the plugin, and what the plugin would import when it is too late.
+const SNAPSHOT: &str = "host_snapshot";
+/// The file that names what it would import.
+const LATE: &str = "host_late.py";
+/// See [`SNAPSHOT`].
+const SNAPSHOT_SOURCE: &str = include_str!("python/host_snapshot.py");
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
     let found = package::program(folder, &["componentize-py"], &["--version"]);
@@ -38,7 +48,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     command.arg("--quiet").arg("-d").arg(&wit).args(["-w", WORLD]);
     // By itself the name depends on which capabilities there are.
     command.args(["--import-interface-name", &format!("{}=tool_types", contract.types())]);
-    command.args(["componentize", "plugin", "-p", STAGE, "-o"]).arg(&component);
+    command.args(["componentize", SNAPSHOT, "-p", STAGE, "-o"]).arg(&component);
     // The packages of a virtual environment, the compiler among them, would go in whole.
     command.env_remove("VIRTUAL_ENV").env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
     package::run(command, folder)?;
@@ -63,8 +73,13 @@ fn stage(folder: &Path) -> Result<(), BuildError> {
         }
         Ok(()) | Err(_) => {}
     }
-    for file in package::files(folder, &["py"])? {
-        write(&stage.join(&file), &read(&folder.join(&file))?)?;
+    let files = package::files(folder, &["py"])?;
+    let mut late = Vec::new();
+    for file in &files {
+        let bytes = read(&folder.join(file))?;
+        late.push((file.as_path(), late::imports(file, &String::from_utf8_lossy(&bytes))));
+        write(&stage.join(file), &bytes)?;
     }
-    Ok(())
+    write(&stage.join(LATE), late::module(&late).as_bytes())?;
+    write(&stage.join(SNAPSHOT).with_extension("py"), SNAPSHOT_SOURCE.as_bytes())
 }
