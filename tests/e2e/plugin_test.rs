@@ -27,6 +27,22 @@ fn the_built_in_plugins_pass_their_cases() {
     assert!(ended.stdout.ends_with(" passed, 0 failed\n"), "{}", ended.stdout);
 }
 
+/// As on the fake host of `host-sdk`, and as in a user's repository.
+#[test]
+fn plugin_test_honours_the_ignore_files_of_a_case() {
+    let (_, ended) = cases(
+        &["glob"],
+        r#"
+            [[case]]
+            name = "what .gitignore, .ignore and .hostignore name is left out"
+            arguments = { pattern = "**/*.txt" }
+            files = { ".gitignore" = "a.txt\n", ".ignore" = "b.txt\n", ".hostignore" = "c.txt\n", "a.txt" = "", "b.txt" = "", "c.txt" = "", "d.txt" = "" }
+            expect = { contains = ["Found 1 file matching", "d.txt"] }
+        "#,
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
 #[test]
 fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     let files = "files = { \"a.txt\" = \"one\\n\" }\n";
