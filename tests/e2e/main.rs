@@ -29,6 +29,7 @@ mod limits;
 mod mcp;
 mod mcp_serve;
 mod memory;
+mod pages;
 mod plugin_check;
 mod plugin_dev;
 mod plugin_test;

@@ -71,6 +71,16 @@ pub fn question(place: &FolderRequest, folders: &Folders) -> Result<Option<Folde
     Ok(asks.then_some(FolderQuestion { root }))
 }
 
+/// Remembers that the user agreed to a folder by having it made. In a repository there is nothing to remember.
+///
+/// # Errors
+///
+/// If the folder cannot be read, or the agreement cannot be remembered.
+pub fn agree(folder: &Path, folders: &Folders) -> Result<(), Failure> {
+    let root = real(&FolderRequest { folder: Some(folder.to_owned()), any_folder: false })?;
+    if repository_of(&root).is_some() { Ok(()) } else { FolderQuestion { root }.agree(folders) }
+}
+
 impl FolderQuestion {
     /// The folder, safe to show.
     pub fn folder(&self) -> String {
