@@ -27,7 +27,7 @@ use crate::printer::Out;
 
 pub(crate) async fn run(command: Command, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     match command {
-        Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref()),
+        Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref(), &environment),
         Command::Build { folder, out, check } => build::run(&folder, &out, check, &environment).await,
         Command::Adopt(adopt) => adopt::run(adopt, &environment).await,
         Command::Wit(wit) => adopt::wit(&wit),
