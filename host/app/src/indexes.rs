@@ -251,7 +251,7 @@ pub async fn fetch(
         return Err(Failure::new(ErrorKind::Untrusted, format!("`{}` is not {wanted}", query.name)).cause(says));
     }
     let source = BundleSource::parse(&offer.source, Some(&offer.entry.digest))?;
-    let fetched = source.fetch(&folders.downloads, &login, progress).await;
+    let fetched = source.fetch(&folders, &login, progress).await;
     let is_other = |failure: &Failure| failure.kind == ErrorKind::Untrusted;
     let (bundle, place) = fetched.map_err(|failure| if is_other(&failure) { failure.cause(says) } else { failure })?;
     offer.check(&bundle)?;

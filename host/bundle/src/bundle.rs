@@ -20,6 +20,7 @@ use crate::oci::{self, Descriptor, EMPTY, EMPTY_TYPE, IMAGE_TYPE, ImageManifest,
 use crate::signature::{SecretKey, SecretKeyError, Signature};
 
 pub use check::ContentError;
+pub(crate) use check::check_title;
 pub use pack::{PackError, Parts};
 
 /// The artifact type of a plugin's image manifest.
@@ -44,8 +45,12 @@ pub const MINISIG_TYPE: &str = "application/vnd.host.plugin.minisig.v1";
 pub const MAX_IMAGE: u64 = 1 << 20;
 /// The largest README and the largest licence. Protects a terminal that shows them.
 pub(crate) const MAX_TEXT: u64 = 1 << 20;
-/// Signatures of a bundle. Protects the check, which tries each with each key that could have made it.
-pub const MAX_SIGNATURES: usize = 16;
+/// Signatures that are fetched for a bundle, and that one may have when another is added. Protects the time that fetching
+/// them takes; a file has as many as its files allow, and each of a trusted key is checked.
+pub const MAX_SIGNATURES: usize = 64;
+/// The annotation of a signature's manifest with the id of its key. It is a claim, by which those of trusted keys are fetched
+/// first.
+pub const KEY_ANNOTATION: &str = "vnd.host.plugin.signature.key";
 
 /// A plugin as it is shipped.
 #[derive(Clone, Debug)]
@@ -59,6 +64,8 @@ pub struct Bundle {
     readme: Option<OciDigest>,
     license: Option<OciDigest>,
     signatures: Vec<Signature>,
+    /// Signatures that its source has, and that were not fetched.
+    unread_signatures: usize,
 }
 
 /// Why a bundle is not signed, or a signature not added.
@@ -127,6 +134,16 @@ impl Bundle {
         &self.signatures
     }
 
+    /// How many signatures its source has that were not looked at: over the limit, or no signatures of it.
+    pub fn unread_signatures(&self) -> usize {
+        self.unread_signatures
+    }
+
+    /// Notes that its source has so many more signatures, which were not looked at.
+    pub fn set_unread_signatures(&mut self, count: usize) {
+        self.unread_signatures = count;
+    }
+
     /// The trusted comment of its signatures: name, version and digest.
     pub fn statement(&self) -> String {
         format!("{}@{} {}", self.manifest.name, self.manifest.version, self.digest)
@@ -151,21 +168,25 @@ impl Bundle {
     }
 
     /// Adds a signature that was made elsewhere, without trusting it; a signature that the bundle already has is not
-    /// added again.
+    /// added again, whatever its untrusted comment says.
     ///
     /// # Errors
     ///
     /// When there are [`MAX_SIGNATURES`] already.
     pub fn add_signature(&mut self, signature: Signature) -> Result<(), SignError> {
-        if self.signatures.contains(&signature) {
-            return Ok(());
-        }
-        if self.signatures.len() >= MAX_SIGNATURES {
+        if self.signatures.len() >= MAX_SIGNATURES && !self.signatures.iter().any(|known| known.is_same(&signature)) {
             return Err(SignError::TooMany(self.manifest.name.clone()));
         }
-        self.signatures.push(signature);
-        self.signatures.sort();
+        self.keep_signature(signature);
         Ok(())
+    }
+
+    /// Keeps a signature of a file, unless it is already there. The number of files limits them.
+    pub(crate) fn keep_signature(&mut self, signature: Signature) {
+        if !self.signatures.iter().any(|known| known.is_same(&signature)) {
+            self.signatures.push(signature);
+            self.signatures.sort();
+        }
     }
 
     /// The signatures as OCI has what refers to a manifest: the manifest of each, and the blobs that it names.
@@ -180,9 +201,15 @@ impl Bundle {
                 config: Descriptor::of(EMPTY_TYPE, EMPTY),
                 layers: vec![Descriptor::of(MINISIG_TYPE, &text).titled("plugin.minisig")],
                 subject: Some(subject.clone()),
-                annotations: BTreeMap::new(),
+                annotations: signature
+                    .key_id()
+                    .ok()
+                    .map(|key| (KEY_ANNOTATION.to_owned(), key.to_string()))
+                    .into_iter()
+                    .collect(),
             };
-            Referrer { manifest: oci::to_bytes(&manifest), blobs: vec![EMPTY.to_vec(), text] }
+            let annotations = manifest.annotations.clone();
+            Referrer { manifest: oci::to_bytes(&manifest), blobs: vec![EMPTY.to_vec(), text], annotations }
         };
         self.signatures.iter().map(referrer).collect()
     }
@@ -199,4 +226,6 @@ pub struct Referrer {
     pub manifest: Vec<u8>,
     /// The blobs that the manifest names.
     pub blobs: Vec<Vec<u8>>,
+    /// Its annotations, which a list of what refers to the bundle repeats.
+    pub annotations: BTreeMap<String, String>,
 }

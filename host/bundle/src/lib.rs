@@ -19,8 +19,8 @@ mod trust;
 mod unpack;
 
 pub use bundle::{
-    Bundle, COMPONENT_TYPE, ContentError, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_SIGNATURES, MINISIG_TYPE,
-    PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
+    Bundle, COMPONENT_TYPE, ContentError, KEY_ANNOTATION, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_SIGNATURES,
+    MINISIG_TYPE, PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
 };
 pub use index::{
     IndexEntry, IndexError, IndexTool, MAX_INDEX_SIGNATURE, MAX_PLUGIN_INDEX, PLUGIN_INDEX_JSON, PLUGIN_INDEX_TYPE,
@@ -35,7 +35,7 @@ pub use signature::{
     KeyError, KeyId, KeyPair, PublicKey, SecretKey, SecretKeyError, SecretKeyFile, Signature, SignatureError,
 };
 pub use trust::{
-    NoPattern, Pattern, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError, Trust, TrustError,
+    NoPattern, Pattern, Purpose, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError, Trust, TrustError,
     TrustStore, TrustedKey, Verdict,
 };
 pub use unpack::{EntryFault, MAX_BLOB, MAX_BUNDLE, UnpackError};

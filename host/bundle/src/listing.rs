@@ -8,10 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use host_manifest::cut;
+use host_manifest::{check_unique_keys, cut};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use crate::oci::{Descriptor, NoDigest, OciDigest};
+use crate::bundle::{KEY_ANNOTATION, check_title};
+use crate::oci::{Descriptor, NoDigest, OciDigest, TITLE};
 
 /// The annotation with the name of a manifest in a layout.
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
@@ -35,8 +37,15 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns it as the host's own clients need it.
+    /// Returns the key that a signature claims to be made with, as its list says.
+    pub fn claimed_key(&self) -> Option<&str> {
+        self.annotations.as_ref()?.get(KEY_ANNOTATION).map(String::as_str)
+    }
+
+    /// Returns it as the host's own clients need it, if its title is the name of a file.
     pub(crate) fn descriptor(&self) -> Result<Descriptor, String> {
+        let title = self.annotations.as_ref().and_then(|annotations| annotations.get(TITLE));
+        check_title(title.map(String::as_str)).map_err(|error| error.to_string())?;
         Ok(Descriptor {
             media_type: self.media_type.clone(),
             digest: self.digest.parse().map_err(|error: NoDigest| cut(&error.to_string()))?,
@@ -94,14 +103,18 @@ impl AnyManifest {
     }
 }
 
+/// Reads a document in which no object has a key twice.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    check_unique_keys(bytes).and_then(|()| serde_json::from_slice(bytes)).map_err(|error| cut(&error.to_string()))
+}
+
 /// Reads a list of manifests that another client wrote.
 ///
 /// # Errors
 ///
 /// If it is not a list of version 2.
 pub fn listing(bytes: &[u8]) -> Result<Vec<Listed>, String> {
-    let Listing { schema_version, manifests } =
-        serde_json::from_slice(bytes).map_err(|error| cut(&error.to_string()))?;
+    let Listing { schema_version, manifests } = read(bytes)?;
     match schema_version {
         2 => Ok(manifests.unwrap_or_default()),
         other => Err(format!("its version is {other}, and not 2")),

@@ -10,7 +10,7 @@ mod update;
 use std::collections::BTreeMap;
 
 use host_capability::Capability;
-use host_manifest::{check_name, cut};
+use host_manifest::{check_name, cut, cut_lines};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ impl LockFile {
         if text.len() > MAX_FILE {
             return Err(LockError::Malformed(format!("it has {} bytes, over the limit of {MAX_FILE}", text.len())));
         }
-        let malformed = |error: toml::de::Error| LockError::Malformed(cut(error.to_string().trim_end()));
+        let malformed = |error: toml::de::Error| LockError::Malformed(cut_lines(error.to_string().trim_end()));
         let Any { version } = toml::from_str(text).map_err(malformed)?;
         if version > VERSION {
             return Err(LockError::Newer { found: version });

@@ -98,6 +98,17 @@ impl Signature {
         &self.text
     }
 
+    /// Whether both are one signature: all but the first line, the untrusted comment, is the same. Anybody can change that
+    /// line, so nothing reads it.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.covered() == other.covered()
+    }
+
+    /// The text without its untrusted comment.
+    fn covered(&self) -> &str {
+        self.text.split_once('\n').map_or(self.text.as_str(), |(_, covered)| covered).trim_end()
+    }
+
     /// Returns the id of the key that it claims to be made with.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Whom a user believes: which keys, for the plugins of which publishers, until when, and what was revoked.
 //!
-//! A key is trusted for patterns (`acme/*`, `acme/fetch`), so that the key of one publisher is worth nothing for another's
-//! plugins. A bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
+//! A key is trusted for patterns (`acme/*`, `acme/fetch`), each until a time of its own, so that the key of one publisher is
+//! worth nothing for another's plugins, and trusting a key for more changes nothing of what it was trusted for before. A bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
 //! hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and wins over
 //! everything.
 //!
@@ -11,20 +11,24 @@
 //! revocation back: after a mistake the publisher makes a new key.
 
 mod pattern;
+mod purpose;
 mod refusal;
 mod rotation;
 mod store;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use self::purpose::Judged;
 use crate::bundle::Bundle;
 use crate::oci::OciDigest;
 use crate::signature::{KeyId, PublicKey, Signature, SignatureError};
 
 pub use pattern::{NoPattern, Pattern};
+pub use purpose::{Purpose, TrustedKey};
 pub use refusal::{Refusal, TrustError};
 pub use rotation::{Rotation, RotationError};
 pub use store::{StoreError, TrustStore};
@@ -35,24 +39,6 @@ const MAX_LISTED: usize = 10_000;
 const MAX_PATTERNS: usize = 100;
 /// Characters of the reason for a revocation. Protects the line that it is shown on.
 const MAX_REASON: usize = 500;
-
-/// A key that was trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrustedKey {
-    /// The key.
-    pub key: PublicKey,
-    /// The plugins that it may sign.
-    pub patterns: Vec<Pattern>,
-    /// Since when.
-    pub since: Timestamp,
-    /// From when on it counts no more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires: Option<Timestamp>,
-    /// The key that has taken its place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaced_by: Option<PublicKey>,
-}
 
 /// The subject of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,8 +108,14 @@ impl Trust {
         self.revoked.iter().find(|revocation| revocation.what == Revoked::Key(key))
     }
 
-    /// Says that a key is trusted for these plugins. One that is trusted already is trusted for them too, until the time
-    /// that is given now.
+    /// The keys whose signatures are looked at first: neither revoked nor replaced.
+    pub fn preferred(&self) -> BTreeSet<KeyId> {
+        let counts = |known: &&TrustedKey| known.replaced_by.is_none() && self.revocation(known.key.id()).is_none();
+        self.keys.iter().filter(counts).map(|known| known.key.id()).collect()
+    }
+
+    /// Says that a key is trusted for these plugins until a time, or without an end. What it was trusted for before stays as
+    /// it was; only for one of these patterns the time is now this one.
     ///
     /// # Errors
     ///
@@ -144,22 +136,27 @@ impl Trust {
         if let Some(by) = known.as_ref().and_then(|known| known.replaced_by.as_ref()) {
             return Err(TrustError::Replaced { key: id, by: by.id() });
         }
-        let mut all = known.as_ref().map(|known| known.patterns.clone()).unwrap_or_default();
-        all.extend(patterns);
-        all.sort();
-        all.dedup();
-        if all.is_empty() || all.len() > MAX_PATTERNS {
-            return Err(TrustError::Patterns { key: id, found: all.len() });
+        let mut purposes = known.as_ref().map(|known| known.purposes.clone()).unwrap_or_default();
+        let is_new = !patterns.is_empty();
+        for pattern in patterns {
+            match purposes.iter_mut().find(|purpose| purpose.pattern == pattern) {
+                Some(purpose) => purpose.expires = expires,
+                None => purposes.push(Purpose { pattern, since: now, expires }),
+            }
         }
+        if !is_new || purposes.len() > MAX_PATTERNS {
+            return Err(TrustError::Patterns { key: id, found: if is_new { purposes.len() } else { 0 } });
+        }
+        purposes.sort_by(|one, other| one.pattern.cmp(&other.pattern));
         match known {
-            Some(known) => (known.patterns, known.expires) = (all, expires),
-            None => self.keys.push(TrustedKey { key, patterns: all, since: now, expires, replaced_by: None }),
+            Some(known) => known.purposes = purposes,
+            None => self.keys.push(TrustedKey { key, purposes, replaced_by: None }),
         }
         Ok(())
     }
 
     /// Replaces an old key by a new one, as the old key's signed statement says. The new one is trusted for the same
-    /// plugins and until the same time, and the old one no longer.
+    /// plugins and until the same times, and the old one no longer.
     ///
     /// # Errors
     ///
@@ -181,7 +178,8 @@ impl Trust {
         if let Some(by) = &known.replaced_by {
             return Err(TrustError::Replaced { key: old, by: by.id() });
         }
-        if let Some(expires) = known.expires.filter(|expires| *expires <= now) {
+        let counting: Vec<Purpose> = known.counting(now).cloned().collect();
+        if let (true, Some(expires)) = (counting.is_empty(), known.last_end()) {
             return Err(TrustError::Past { key: old, expires });
         }
         rotation.check()?;
@@ -189,9 +187,8 @@ impl Trust {
             return Err(TrustError::Full);
         }
         known.replaced_by = Some(rotation.new_key().clone());
-        let (patterns, expires) = (known.patterns.clone(), known.expires);
-        let key = rotation.new_key().clone();
-        self.keys.push(TrustedKey { key, patterns, since: now, expires, replaced_by: None });
+        let purposes = counting.into_iter().map(|purpose| Purpose { since: now, ..purpose }).collect();
+        self.keys.push(TrustedKey { key: rotation.new_key().clone(), purposes, replaced_by: None });
         Ok(())
     }
 
@@ -265,13 +262,10 @@ impl Trust {
         if let Some(by) = &known.replaced_by {
             return Err(Refusal::ReplacedKey { key, by: by.id() });
         }
-        if let Some(expired) = known.expires.filter(|expires| *expires <= now) {
-            return Err(Refusal::ExpiredKey { key, expired });
-        }
-        if known.patterns.iter().any(|pattern| pattern.covers(plugin)) {
-            Ok(key)
-        } else {
-            Err(Refusal::NotForPlugin { key, plugin: plugin.clone(), patterns: known.patterns.clone() })
+        match known.judge(plugin, now) {
+            Judged::Counts => Ok(key),
+            Judged::Expired(expired) => Err(Refusal::ExpiredKey { key, expired }),
+            Judged::OtherPlugins(patterns) => Err(Refusal::NotForPlugin { key, plugin: plugin.clone(), patterns }),
         }
     }
 

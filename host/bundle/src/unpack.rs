@@ -15,7 +15,7 @@ mod referrer;
 use std::io::{self, Read};
 use std::path::Path;
 
-use host_manifest::cut;
+use host_manifest::{check_unique_keys, cut};
 
 use self::layout::Blobs;
 use crate::bundle::Bundle;
@@ -23,8 +23,8 @@ use crate::oci::{INDEX_FILE, LAYOUT_FILE, Layout};
 
 pub use fault::{EntryFault, UnpackError};
 
-/// Files and folders of a bundle. Protects the reader from a list without end: a plugin of 128 tools with all its schemas
-/// and signatures has half as many.
+/// Files and folders of a bundle, two for each of its signatures. Protects the reader from a list without end: a plugin of
+/// 128 tools has a quarter of it in schemas.
 const MAX_ENTRIES: usize = 1_000;
 /// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much again
 /// as all else may have.
@@ -92,5 +92,6 @@ impl Found {
 
 fn json<T: serde::de::DeserializeOwned>(file: &'static str, bytes: Option<&[u8]>) -> Result<T, UnpackError> {
     let bytes = bytes.ok_or(UnpackError::NoFile(file))?;
-    serde_json::from_slice(bytes).map_err(|error| UnpackError::Layout { file, why: cut(&error.to_string()) })
+    let read = check_unique_keys(bytes).and_then(|()| serde_json::from_slice(bytes));
+    read.map_err(|error| UnpackError::Layout { file, why: cut(&error.to_string()) })
 }

@@ -1,9 +1,9 @@
 //! Pulls a bundle from a registry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
-use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, MAX_BLOB, MAX_IMAGE, OciDigest, Signature};
+use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, KeyId, MAX_BLOB, MAX_IMAGE, OciDigest, Signature};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
 
@@ -15,11 +15,19 @@ use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 impl Registry {
     /// Gets a bundle with the signatures that refer to it. Its author is not verified yet.
     ///
+    /// Others may add what they like to what refers to it. So those that claim a preferred key come first, what is no
+    /// signature is passed over, and what is not looked at is counted ([`Bundle::unread_signatures`]).
+    ///
     /// # Errors
     ///
     /// If the registry does not have it, does not send it, or sends something different from what it announced; or if
     /// the content is not a bundle. An interrupted blob is kept, and the next call resumes it.
-    pub async fn pull(&self, reference: &Reference, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
+    pub async fn pull(
+        &self,
+        reference: &Reference,
+        preferred: &BTreeSet<KeyId>,
+        progress: Progress<'_>,
+    ) -> Result<Bundle, RegistryError> {
         let registry = reference.registry();
         let mut timer = Timer::start(self.pace);
         let what = format!("the manifest `{}`", reference.which());
@@ -36,22 +44,37 @@ impl Registry {
         }
         let mut bundle = Bundle::from_blobs(image, blobs.into_values())?;
         let what = "the list of signatures";
-        for manifest in timer.wait(registry, what, self.signatures(reference, &bundle)).await? {
-            let name = OciDigest::of(&manifest);
-            let what = format!("the signature {name}");
-            let layer = bundle.signature_layer(&manifest)?;
-            let mut text = BTreeMap::new();
-            timer.wait(registry, &what, self.blob(reference, &layer, &mut text, progress)).await?;
-            for text in text.into_values() {
-                let text = String::from_utf8(text)
-                    .map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
-                let signature =
-                    Signature::new(text).map_err(|error| protocol(reference, format!("{name}: {error}")))?;
-                // Their number was checked.
-                let _ = bundle.add_signature(signature);
+        let (manifests, mut unread) =
+            timer.wait(registry, what, self.signatures(reference, &bundle, preferred)).await?;
+        for manifest in manifests {
+            let what = format!("the signature {}", OciDigest::of(&manifest));
+            match timer.wait(registry, &what, self.signature(reference, &bundle, &manifest, progress)).await {
+                // No more than the limit were asked for.
+                Ok(signature) => drop(bundle.add_signature(signature)),
+                Err(error) if is_of_this_one(&error) => unread += 1,
+                Err(error) => return Err(error),
             }
         }
+        bundle.set_unread_signatures(unread);
         Ok(bundle)
+    }
+
+    /// Gets the signature in a manifest that refers to a bundle.
+    async fn signature(
+        &self,
+        reference: &Reference,
+        bundle: &Bundle,
+        manifest: &[u8],
+        progress: Progress<'_>,
+    ) -> Result<Signature, RegistryError> {
+        let name = OciDigest::of(manifest);
+        let layer = bundle.signature_layer(manifest)?;
+        let mut text = BTreeMap::new();
+        self.blob(reference, &layer, &mut text, progress).await?;
+        let text = text.into_values().next().unwrap_or_default();
+        let text =
+            String::from_utf8(text).map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
+        Signature::new(text).map_err(|error| protocol(reference, format!("{name}: {error}")))
     }
 
     /// Gets a manifest; `None` if the registry has none.
@@ -162,5 +185,25 @@ impl Registry {
             return Err(RegistryError::Changed { registry, wanted, found });
         }
         Ok(())
+    }
+}
+
+/// Whether an error is about one signature, which whoever added it can cause, and not about the registry.
+pub(crate) fn is_of_this_one(error: &RegistryError) -> bool {
+    match error {
+        RegistryError::NotFound { .. }
+        | RegistryError::Changed { .. }
+        | RegistryError::Content(_)
+        | RegistryError::Refused(_)
+        | RegistryError::Protocol { .. }
+        | RegistryError::TooLarge { .. }
+        | RegistryError::BrokeOff { .. }
+        | RegistryError::Status { .. } => true,
+        RegistryError::Unauthorized { .. }
+        | RegistryError::Insecure { .. }
+        | RegistryError::TooSlow { .. }
+        | RegistryError::Io { .. }
+        | RegistryError::Client(_)
+        | RegistryError::Unreachable { .. } => false,
     }
 }

@@ -65,6 +65,7 @@ impl Registry {
         for referrer in bundle.referrers() {
             let mut descriptor = Descriptor::of(IMAGE_TYPE, &referrer.manifest);
             descriptor.artifact_type = Some(SIGNATURE_TYPE.to_owned());
+            descriptor.annotations = referrer.annotations.clone();
             let name = descriptor.digest.to_string();
             let what = format!("the signature {name}");
             for blob in &referrer.blobs {

@@ -6,12 +6,15 @@
 //!
 //! Deliberately not here: whether a signature holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use host_bundle::{Bundle, IMAGE_TYPE, INDEX_TYPE, Listed, MAX_IMAGE, MAX_SIGNATURES, OciDigest, SIGNATURE_TYPE};
+use host_bundle::{
+    Bundle, IMAGE_TYPE, INDEX_TYPE, KeyId, Listed, MAX_IMAGE, MAX_SIGNATURES, OciDigest, SIGNATURE_TYPE,
+};
 use reqwest::StatusCode;
 
 use crate::client::{Asked, body, protocol, refused};
+use crate::pull::is_of_this_one;
 use crate::{Reference, Registry, RegistryError, Which};
 
 /// Manifests that a list does not say the type of, and that are fetched to see it. Protects the user's time.
@@ -20,51 +23,54 @@ const MAX_UNTYPED: usize = 64;
 pub(crate) const MAX_PAGES: usize = 32;
 
 impl Registry {
-    /// Returns the manifests of the signatures that are listed for a bundle.
+    /// Returns the manifests of the signatures that are listed for a bundle, those that claim a preferred key first, and how
+    /// many were not looked at. What others listed and is no signature is passed over.
     pub(crate) async fn signatures(
         &self,
         reference: &Reference,
         bundle: &Bundle,
-    ) -> Result<Vec<Vec<u8>>, RegistryError> {
-        let mut signatures = BTreeSet::new();
+        preferred: &BTreeSet<KeyId>,
+    ) -> Result<(Vec<Vec<u8>>, usize), RegistryError> {
+        let mut signatures = BTreeMap::new();
         let mut untyped = BTreeSet::new();
-        for Listed { media_type, digest, artifact_type, .. } in self.referrers(reference, bundle.digest()).await? {
-            let Ok(digest) = digest.parse::<OciDigest>() else { continue };
-            match artifact_type.as_deref().unwrap_or_default() {
+        for listed in self.referrers(reference, bundle.digest()).await? {
+            let Ok(digest) = listed.digest.parse::<OciDigest>() else { continue };
+            match listed.artifact_type.as_deref().unwrap_or_default() {
                 SIGNATURE_TYPE => {
-                    signatures.insert(digest);
+                    let rank = rank(&listed, preferred);
+                    let known = signatures.entry(digest).or_insert(rank);
+                    *known = rank.min(*known);
                 }
-                "" if media_type.is_empty() || media_type == IMAGE_TYPE => {
+                "" if listed.media_type.is_empty() || listed.media_type == IMAGE_TYPE => {
                     untyped.insert(digest);
                 }
                 _ => {}
             }
         }
-        untyped.retain(|digest| !signatures.contains(digest));
-        for (what, found, limit) in
-            [("signatures", signatures.len(), MAX_SIGNATURES), ("manifests without a type", untyped.len(), MAX_UNTYPED)]
-        {
-            if found > limit {
-                return Err(protocol(reference, format!("it lists {found} {what}, over the limit of {limit}")));
+        untyped.retain(|digest| !signatures.contains_key(digest));
+        let mut ranked: Vec<(u8, OciDigest)> = signatures.into_iter().map(|(digest, rank)| (rank, digest)).collect();
+        ranked.sort();
+        let mut unread = ranked.len().saturating_sub(MAX_SIGNATURES) + untyped.len().saturating_sub(MAX_UNTYPED);
+        let mut manifests = Vec::new();
+        for (_, digest) in ranked.into_iter().take(MAX_SIGNATURES) {
+            match self.manifest(reference, &Which::Digest(digest), IMAGE_TYPE).await {
+                Ok(Some(manifest)) => manifests.push(manifest),
+                Ok(None) => unread += 1,
+                Err(error) if is_of_this_one(&error) => unread += 1,
+                Err(error) => return Err(error),
             }
         }
-        let mut manifests = Vec::new();
-        for digest in signatures {
-            let which = Which::Digest(digest);
-            let manifest = self.manifest(reference, &which, IMAGE_TYPE).await?;
-            manifests.push(manifest.ok_or_else(|| protocol(reference, format!("it lists {which}, and has no such")))?);
+        for digest in untyped.into_iter().take(MAX_UNTYPED) {
+            match self.manifest(reference, &Which::Digest(digest), IMAGE_TYPE).await {
+                // What is not of this bundle need not be there.
+                Ok(manifest) => manifests.extend(manifest.filter(|manifest| bundle.is_signed_by(manifest))),
+                Err(error) if is_of_this_one(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
-        for digest in untyped {
-            // What is not of this bundle need not be there.
-            let manifest = self.manifest(reference, &Which::Digest(digest), IMAGE_TYPE).await?;
-            manifests.extend(manifest.filter(|manifest| bundle.is_signed_by(manifest)));
-        }
-        if manifests.len() > MAX_SIGNATURES {
-            let found = manifests.len();
-            let why = format!("it lists {found} signatures, over the limit of {MAX_SIGNATURES}");
-            return Err(protocol(reference, why));
-        }
-        Ok(manifests)
+        unread += manifests.len().saturating_sub(MAX_SIGNATURES);
+        manifests.truncate(MAX_SIGNATURES);
+        Ok((manifests, unread))
     }
 
     /// Returns what refers to a manifest, by the API and by the tag.
@@ -99,5 +105,14 @@ impl Registry {
         digest: &OciDigest,
     ) -> Result<Option<Vec<u8>>, RegistryError> {
         self.manifest(reference, &Which::Tag(digest.as_str().replace(':', "-")), INDEX_TYPE).await
+    }
+}
+
+/// The place of a listed signature among others: those that claim a preferred key, those that claim none, and the others.
+fn rank(listed: &Listed, preferred: &BTreeSet<KeyId>) -> u8 {
+    match listed.claimed_key().map(|key| key.parse::<KeyId>()) {
+        Some(Ok(key)) if preferred.contains(&key) => 0,
+        None => 1,
+        Some(Ok(_) | Err(_)) => 2,
     }
 }

@@ -90,6 +90,17 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     let shown = done(&host, &["keys", "list"]).stdout;
     assert_eq!(shown, format!("{id}  acme/* until 2999-12-31\n"));
 
+    // Trusting it for more changes nothing of what it was trusted for before, and each is shown with its own end.
+    let said = done(&host, &["keys", "trust", "acme.pub", "--for", "other/x"]).stdout;
+    let before = "As before, it is trusted for `acme/*` until 2999-12-31.\n";
+    assert_eq!(said, format!("The key {id} is trusted for `other/x`.\n{before}"));
+    let shown = done(&host, &["keys", "list"]).stdout;
+    assert_eq!(shown, format!("{id}  acme/* until 2999-12-31\n{id}  other/x\n"));
+    let listed = done(&host, &["keys", "list", "--json"]).json();
+    let ends: Vec<&Value> =
+        listed["keys"][0]["for"].as_array().into_iter().flatten().map(|it| &it["expires"]).collect();
+    assert_eq!(ends, [&json!("2999-12-31T00:00:00Z"), &Value::Null], "{listed}");
+
     // What is known now is what a lock file keeps.
     let bundle = Bundle::read(&host.repository().join(FILE)).expect("it is whole");
     let locked = Locked::new(&bundle, "here", Signers::Keys(vec![id.parse().expect("an id")]), [].into());
@@ -124,7 +135,11 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     let verified = done(&host, &["plugin", "verify", FILE]).stdout;
     assert!(verified.contains("not counted: the key") && verified.contains("signed by"), "{verified}");
 
-    done(&host, &["keys", "revoke", "new.pub", "--reason", "stolen"]);
+    let said = done(&host, &["keys", "revoke", "new.pub", "--reason", "stolen"]).stdout;
+    assert!(
+        said.starts_with("Revoked permanently: the key ") && said.ends_with("It was trusted for `acme/ls`.\n"),
+        "{said}"
+    );
     refused(&host, 55, "is revoked: stolen", &["plugin", "verify", FILE]);
     refused(&host, 55, "is revoked", &["plugin", "verify", FILE, "--key", "new.pub"]);
     refused(

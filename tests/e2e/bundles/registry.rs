@@ -1,15 +1,16 @@
 //! Bundles in a real registry, and what a registry that means ill can do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_bundle::{Bundle, Parts, SecretKey};
+use host_bundle::{Bundle, MAX_SIGNATURES, OciDigest, Parts, SecretKey};
 use host_registry::{Login, Pace, Reference, Registry, RegistryError, Transfer, download};
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::repository;
 use host_tests::server::{Answer, Request, Server};
+use serde_json::json;
 
 fn bundle() -> Bundle {
     let mut manifest = host_tests::built_in_manifest("ls");
@@ -52,19 +53,89 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
     assert_eq!(pushed.to_string(), format!("{}:0.1.0@{}", server.name("acme/ls"), bundle.digest()));
 
     for which in [place.clone().or_tag("0.1.0"), pushed.clone()] {
-        let pulled = nobody().pull(&which, &quiet).await.expect("pulled");
+        let pulled = nobody().pull(&which, &BTreeSet::new(), &quiet).await.expect("pulled");
         assert_eq!((pulled.digest(), pulled.signatures()), (bundle.digest(), bundle.signatures()));
         assert_eq!(pulled.component(), bundle.component());
     }
     // Another signature is added to what is there, and what was there stays.
-    let mut again = nobody().pull(&pushed, &quiet).await.expect("pulled");
+    let mut again = nobody().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
     again.sign(&key()).expect("signed");
     nobody().push(&place, &again, &quiet).await.expect("pushed");
-    let pulled = nobody().pull(&pushed, &quiet).await.expect("pulled");
+    let pulled = nobody().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
     assert_eq!((pulled.signatures().len(), pulled.digest()), (2, bundle.digest()));
 
-    let error = nobody().pull(&reference(&server.name("acme/other:1")), &quiet).await.expect_err("it is not there");
+    let error = nobody()
+        .pull(&reference(&server.name("acme/other:1")), &BTreeSet::new(), &quiet)
+        .await
+        .expect_err("it is not there");
     assert!(matches!(error, RegistryError::NotFound { .. }), "{error}");
+}
+
+// promise bundle.crowd
+#[tokio::test]
+async fn registry_crowd_of_signatures_does_not_hide_those_of_preferred_keys() {
+    let server = DockerRegistry::start(false);
+    let place = reference(&server.name("acme/ls:1"));
+    let (acme, stranger) = (key(), key());
+    let mut signed = bundle();
+    signed.sign(&acme).expect("signed");
+    nobody().push(&place, &signed, &quiet).await.expect("pushed");
+    let mut crowd = bundle();
+    while crowd.signatures().len() < MAX_SIGNATURES {
+        crowd.sign(&stranger).expect("signed");
+    }
+    nobody().push(&place, &crowd, &quiet).await.expect("pushed");
+
+    let preferred = BTreeSet::from([acme.public().id()]);
+    let pulled = nobody().pull(&place, &preferred, &quiet).await.expect("pulled");
+    assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (MAX_SIGNATURES, 1));
+    let is_theirs = |signature: &host_bundle::Signature| signature.key_id() == Ok(acme.public().id());
+    assert!(pulled.signatures().iter().any(is_theirs), "it is looked at first");
+}
+
+// promise bundle.crowd
+#[tokio::test]
+async fn registry_referrer_that_is_no_signature_is_passed_over_and_counted() {
+    let acme = key();
+    let mut signed = bundle();
+    signed.sign(&acme).expect("signed");
+    let descriptor = |bytes: &[u8]| {
+        json!({
+            "mediaType": "application/vnd.oci.image.manifest.v1+json", "artifactType": host_bundle::SIGNATURE_TYPE,
+            "digest": OciDigest::of(bytes).as_str(), "size": bytes.len(),
+        })
+    };
+    let referrer = signed.referrers().remove(0);
+    let honest: serde_json::Value = serde_json::from_slice(&referrer.manifest).expect("JSON");
+    // What a stranger adds: no manifest at all, one of another bundle, one whose text has another size, one that is gone.
+    let mut wrong_size = honest.clone();
+    wrong_size["layers"][0]["size"] = json!(1);
+    let mut other = honest.clone();
+    other["subject"]["digest"] = json!(OciDigest::of(b"another").as_str());
+    let strange = [b"{}".to_vec(), wrong_size.to_string().into_bytes(), other.to_string().into_bytes()];
+    let mut served: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for bytes in strange.iter().chain([&referrer.manifest]).chain(&referrer.blobs) {
+        served.insert(OciDigest::of(bytes).to_string(), bytes.clone());
+    }
+    let listed: Vec<_> = strange
+        .iter()
+        .map(|bytes| descriptor(bytes))
+        .chain([descriptor(b"gone"), descriptor(&referrer.manifest)])
+        .collect();
+    let list = json!({
+        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": listed,
+    });
+    let server = evil(&signed, move |request, honest| {
+        let name = request.path.rsplit('/').next().unwrap_or_default();
+        match (request.path.contains("/referrers/"), served.get(name)) {
+            (true, _) => Answer::ok(list.to_string()),
+            (false, Some(bytes)) => Answer::ok(bytes),
+            (false, None) => honest,
+        }
+    })
+    .await;
+    let pulled = pull(&server, &nobody()).await.expect("pulled");
+    assert_eq!((pulled.signatures(), pulled.unread_signatures()), (signed.signatures(), 4));
 }
 
 // promise install.login
@@ -78,7 +149,7 @@ async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
     }
     let somebody = login(LOGIN.0, LOGIN.1);
     somebody.push(&place, &bundle(), &quiet).await.expect("pushed");
-    assert_eq!(somebody.pull(&place, &quiet).await.expect("pulled").digest(), bundle().digest());
+    assert_eq!(somebody.pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled").digest(), bundle().digest());
 }
 
 /// A registry that has a bundle, and answers as it likes.
@@ -104,7 +175,7 @@ async fn evil(bundle: &Bundle, answer: impl Fn(&Request, Answer) -> Answer + Sen
 }
 
 async fn pull(server: &Server, registry: &Registry) -> Result<Bundle, RegistryError> {
-    registry.pull(&reference(&format!("127.0.0.1:{}/acme/ls:1", server.port())), &quiet).await
+    registry.pull(&reference(&format!("127.0.0.1:{}/acme/ls:1", server.port())), &BTreeSet::new(), &quiet).await
 }
 
 /// What comes of a registry that answers so for the component.
@@ -146,7 +217,7 @@ async fn a_registry_that_serves_something_else_is_refused() {
     )
     .await;
     let pinned = reference(&format!("127.0.0.1:{}/acme/ls@{}", server.port(), bundle.digest()));
-    let error = nobody().pull(&pinned, &quiet).await.expect_err("it is another");
+    let error = nobody().pull(&pinned, &BTreeSet::new(), &quiet).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
 }
 

@@ -89,8 +89,7 @@ fn is_trusted(entry: &IndexEntry, trust: &Trust, now: Timestamp) -> bool {
     trust.keys().iter().any(|known| {
         entry.keys.contains(&known.key)
             && known.replaced_by.is_none()
-            && known.expires.is_none_or(|expires| now < expires)
-            && known.patterns.iter().any(|pattern| pattern.covers(&entry.name))
+            && known.counts_for(&entry.name, now)
             && trust.revocation(known.key.id()).is_none()
     })
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use host_bundle::{Bundle, OciDigest};
 use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
 
+use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
+use crate::plugins::store;
 
 /// The location of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,16 +47,16 @@ impl BundleSource {
     }
 
     /// Gets the bundle, and the name that finds the same bundle again. A registry is asked with the login that `login` has
-    /// for it; downloads that broke off are kept in a folder.
+    /// for it, and for the signatures of the keys that the user trusts first; downloads that broke off are kept.
     pub async fn fetch(
         &self,
-        downloads: &Path,
+        folders: &Folders,
         login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
         progress: Progress<'_>,
     ) -> Result<(Bundle, String), Failure> {
         match self {
             Self::Web { url, digest } => {
-                let bundle = host_registry::download(url, digest, downloads, Pace::default(), progress).await;
+                let bundle = host_registry::download(url, digest, &folders.downloads, Pace::default(), progress).await;
                 Ok((bundle.map_err(registry_failure)?, url.clone()))
             }
             Self::Path(path) => {
@@ -69,8 +71,9 @@ impl BundleSource {
             }
             Self::Registry(reference) => {
                 let login = login(reference.registry())?;
-                let registry = Registry::new(login, downloads.to_owned()).map_err(registry_failure)?;
-                let bundle = registry.pull(reference, progress).await.map_err(|error| {
+                let registry = Registry::new(login, folders.downloads.clone()).map_err(registry_failure)?;
+                let preferred = store::trusted_keys(folders)?.preferred();
+                let bundle = registry.pull(reference, &preferred, progress).await.map_err(|error| {
                     let is_missing = matches!(error, RegistryError::NotFound { .. });
                     let failure = registry_failure(error);
                     let repository = format!("{}/{}", reference.registry(), reference.repository());
@@ -90,11 +93,11 @@ impl BundleSource {
 pub async fn fetch(
     source: &str,
     digest: Option<&OciDigest>,
-    downloads: &Path,
+    folders: &Folders,
     login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
     progress: Progress<'_>,
 ) -> Result<(Bundle, String), Failure> {
-    let (bundle, place) = BundleSource::parse(source, digest)?.fetch(downloads, login, progress).await?;
+    let (bundle, place) = BundleSource::parse(source, digest)?.fetch(folders, login, progress).await?;
     match digest {
         Some(wanted) if wanted != bundle.digest() => {
             Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is a different bundle"))

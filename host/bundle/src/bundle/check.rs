@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use host_manifest::{Manifest, ManifestError, Source, cut};
+use host_manifest::{Manifest, ManifestError, Source, check_unique_keys, cut};
 use host_message::ToolSpec;
 use host_plugin::admission::{self, AdmissionError};
 use semver::Version;
@@ -26,6 +26,9 @@ const MAX_LAYERS: usize = 3 + 2 * 128;
 
 /// The longest name of a plugin that is taken from an image manifest alone. Protects a list that shows it.
 const MAX_NAME: usize = 256;
+
+/// The longest title of a blob, in bytes: the longest name of a file.
+const MAX_TITLE: usize = 255;
 
 /// Why the parts of a bundle do not agree.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +54,14 @@ pub enum ContentError {
     TooManyLayers {
         /// Number of layers.
         found: usize,
+    },
+    /// The title of a blob is no name of a file.
+    #[error(
+        "the title `{title}` is not the name of a file: it has no `/`, `\\`, `:` or hidden character, and does not begin with a dot"
+    )]
+    Title {
+        /// The title.
+        title: String,
     },
     /// A named part is missing.
     #[error("the {what} `{digest}` is missing")]
@@ -220,7 +231,17 @@ impl Bundle {
             return Err(ContentError::Unreferenced(digest.clone()));
         }
         let digest = OciDigest::of(&image);
-        let bundle = Self { manifest, image, digest, blobs, component, readme, license, signatures: Vec::new() };
+        let bundle = Self {
+            manifest,
+            image,
+            digest,
+            blobs,
+            component,
+            readme,
+            license,
+            signatures: Vec::new(),
+            unread_signatures: 0,
+        };
         bundle.admitted()?;
         Ok(bundle)
     }
@@ -265,7 +286,8 @@ pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
         return Err(ContentError::TooLarge { what: "image manifest".to_owned(), found: size, limit: MAX_IMAGE });
     }
     let wrong = |error: String| ContentError::Image { error };
-    let image: ImageManifest = serde_json::from_slice(bytes).map_err(|error| wrong(cut(&error.to_string())))?;
+    let read = check_unique_keys(bytes).and_then(|()| serde_json::from_slice(bytes));
+    let image: ImageManifest = read.map_err(|error| wrong(cut(&error.to_string())))?;
     if (image.schema_version, image.media_type.as_str()) != (2, IMAGE_TYPE) {
         let found = cut(&image.media_type);
         return Err(wrong(format!("it is version {} of `{found}`, and not 2 of `{IMAGE_TYPE}`", image.schema_version)));
@@ -273,7 +295,24 @@ pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
     if image.layers.len() > MAX_LAYERS {
         return Err(ContentError::TooManyLayers { found: image.layers.len() });
     }
+    for descriptor in image.layers.iter().chain([&image.config]).chain(&image.subject) {
+        check_title(descriptor.title())?;
+    }
     Ok(image)
+}
+
+/// Checks that the title of a blob, if it has one, is the name of a file: a program that writes the blob to a file of that
+/// name, as those for OCI do, stays in its folder.
+pub(crate) fn check_title(title: Option<&str>) -> Result<(), ContentError> {
+    let is_name = |title: &str| {
+        (1..=MAX_TITLE).contains(&title.len())
+            && !title.starts_with('.')
+            && !title.contains(|c| matches!(c, '/' | '\\' | ':') || host_text::is_unsafe(c))
+    };
+    match title {
+        Some(title) if !is_name(title) => Err(ContentError::Title { title: cut(title) }),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The blob that a descriptor names, when it is as the descriptor says.

@@ -7,20 +7,28 @@ use std::io;
 use std::path::PathBuf;
 
 use host_files::{Access, FileError, PrivateFile};
-use host_manifest::cut;
+use host_manifest::cut_lines;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_LISTED, Revocation, Trust, TrustError, TrustedKey};
+use super::{MAX_LISTED, MAX_PATTERNS, Pattern, Purpose, Revocation, Trust, TrustError, TrustedKey};
+use crate::signature::PublicKey;
 
 /// The largest file that is read. Protects memory; thousands of keys stay below.
 const MAX_FILE: u64 = 16 << 20;
-/// The layout of the file.
-const VERSION: u32 = 1;
+/// The layout of the file: each purpose of a key has its own times. In the first one the key had them.
+const VERSION: u32 = 2;
 
 /// The file.
 #[derive(Clone, Debug)]
 pub struct TrustStore {
     file: PrivateFile,
+}
+
+/// The part that every layout has.
+#[derive(Deserialize)]
+struct Versions {
+    version: u32,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +39,40 @@ struct Document {
     keys: Vec<TrustedKey>,
     #[serde(default)]
     revoked: Vec<Revocation>,
+}
+
+/// The first layout.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FirstDocument {
+    version: u32,
+    #[serde(default, rename = "key")]
+    keys: Vec<FirstKey>,
+    #[serde(default)]
+    revoked: Vec<Revocation>,
+}
+
+/// A key with one time for all of its patterns.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FirstKey {
+    key: PublicKey,
+    patterns: Vec<Pattern>,
+    since: Timestamp,
+    expires: Option<Timestamp>,
+    replaced_by: Option<PublicKey>,
+}
+
+impl From<FirstDocument> for Document {
+    fn from(first: FirstDocument) -> Self {
+        let key = |FirstKey { key, mut patterns, since, expires, replaced_by }: FirstKey| {
+            patterns.sort();
+            patterns.dedup();
+            let purposes = patterns.into_iter().map(|pattern| Purpose { pattern, since, expires }).collect();
+            TrustedKey { key, replaced_by, purposes }
+        };
+        Self { version: first.version, keys: first.keys.into_iter().map(key).collect(), revoked: first.revoked }
+    }
 }
 
 /// Why the file is not read or not changed.
@@ -100,10 +142,13 @@ impl TrustStore {
             Err(FileError::Exposed(how)) => return Err(StoreError::Exposed { path: path(), why: how.to_string() }),
             Err(other) => return Err(malformed(other.to_string())),
         };
-        let document: Document = toml::from_str(&text).map_err(|error| malformed(cut(error.to_string().trim_end())))?;
-        if document.version != VERSION {
-            return Err(malformed(format!("its version is {}, and this host knows {VERSION}", document.version)));
-        }
+        let not_toml = |error: toml::de::Error| malformed(cut_lines(error.to_string().trim_end()));
+        let Versions { version } = toml::from_str(&text).map_err(not_toml)?;
+        let mut document: Document = match version {
+            1 => toml::from_str::<FirstDocument>(&text).map_err(not_toml)?.into(),
+            VERSION => toml::from_str(&text).map_err(not_toml)?,
+            other => return Err(malformed(format!("its version is {other}, and this host knows {VERSION}"))),
+        };
         if document.keys.len().max(document.revoked.len()) > MAX_LISTED {
             return Err(malformed(format!("it has over {MAX_LISTED} entries")));
         }
@@ -111,6 +156,17 @@ impl TrustStore {
         ids.sort_unstable();
         if let Some(twice) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(malformed(format!("the key {} is in it twice", twice[0])));
+        }
+        for known in &mut document.keys {
+            let key = known.key.id();
+            known.purposes.sort_by(|one, other| one.pattern.cmp(&other.pattern));
+            if let Some(twice) = known.purposes.windows(2).find(|pair| pair[0].pattern == pair[1].pattern) {
+                return Err(malformed(format!("the key {key} has `{}` twice", twice[0].pattern)));
+            }
+            let found = known.purposes.len();
+            if !(1..=MAX_PATTERNS).contains(&found) {
+                return Err(malformed(format!("the key {key} has {found} patterns, and it has 1 to {MAX_PATTERNS}")));
+            }
         }
         Ok(Trust { keys: document.keys, revoked: document.revoked })
     }

@@ -13,8 +13,8 @@ use host_manifest::cut;
 
 use super::folder::BlobFolder;
 use super::{EntryFault, MAX_BLOB, UnpackError, referrer};
-use crate::bundle::{Bundle, ContentError, MAX_IMAGE, MAX_SIGNATURES, PLUGIN_TYPE, SIGNATURE_TYPE};
-use crate::listing::{AnyManifest, Listed, listing};
+use crate::bundle::{Bundle, ContentError, MAX_IMAGE, PLUGIN_TYPE, SIGNATURE_TYPE};
+use crate::listing::{AnyManifest, Listed, listing, read};
 use crate::oci::{INDEX_FILE, OciDigest};
 use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
 
@@ -74,10 +74,7 @@ pub(super) fn bundle(index: &[u8], blobs: Blobs, name: Option<&str>) -> Result<B
     {
         return Err(ContentError::Unreferenced(hidden.clone()).into());
     }
-    for text in texts {
-        // Their number was checked.
-        let _ = bundle.add_signature(text);
-    }
+    texts.into_iter().for_each(|text| bundle.keep_signature(text));
     Ok(bundle)
 }
 
@@ -133,9 +130,9 @@ impl Walk {
             let what = "manifest".to_owned();
             return Err(ContentError::Size { what, digest, found, said: listed.size }.into());
         }
-        let manifest = match serde_json::from_slice::<AnyManifest>(&bytes) {
+        let manifest = match read::<AnyManifest>(&bytes) {
             Ok(manifest) => manifest,
-            Err(error) if is_ours => return Err(wrong(format!("{digest}: {}", cut(&error.to_string())))),
+            Err(error) if is_ours => return Err(wrong(format!("{digest}: {error}"))),
             Err(_) => return Ok(()),
         };
         for blob in manifest.blobs() {
@@ -181,10 +178,6 @@ impl Walk {
     fn signatures(&mut self, plugin: &OciDigest, size: u64) -> Result<Vec<Signature>, UnpackError> {
         let mut signatures = std::mem::take(&mut self.signatures);
         signatures.retain(|(_, manifest)| manifest.refers_to(plugin));
-        if signatures.len() > MAX_SIGNATURES {
-            let found = signatures.len();
-            return Err(wrong(format!("it lists {found} signatures, over the limit of {MAX_SIGNATURES}")));
-        }
         let mut texts = Vec::new();
         for (digest, manifest) in signatures {
             let wrong = |why: String| UnpackError::Referrer { digest: digest.clone(), why };

@@ -4,7 +4,7 @@ use host_manifest::cut;
 
 use super::UnpackError;
 use crate::bundle::{Bundle, MINISIG_TYPE, SIGNATURE_TYPE};
-use crate::listing::AnyManifest;
+use crate::listing::{self, AnyManifest};
 use crate::oci::{Descriptor, EMPTY_TYPE, OciDigest};
 use crate::signature::MAX_SIGNATURE;
 
@@ -17,14 +17,14 @@ impl Bundle {
     /// When the manifest is not of a signature, refers to something else, or its text is too long.
     pub fn signature_layer(&self, referrer: &[u8]) -> Result<Descriptor, UnpackError> {
         let wrong = |why: String| UnpackError::Referrer { digest: OciDigest::of(referrer), why };
-        let manifest: AnyManifest = serde_json::from_slice(referrer).map_err(|error| wrong(cut(&error.to_string())))?;
+        let manifest: AnyManifest = listing::read(referrer).map_err(wrong)?;
         layer(&manifest, self.digest(), self.signed_bytes().len() as u64).map_err(wrong)
     }
 
     /// Returns whether a manifest says that it is a signature of this bundle: for callers whose list does not say what a
     /// manifest is.
     pub fn is_signed_by(&self, referrer: &[u8]) -> bool {
-        let manifest = serde_json::from_slice::<AnyManifest>(referrer).ok();
+        let manifest = listing::read::<AnyManifest>(referrer).ok();
         manifest.is_some_and(|manifest| {
             manifest.artifact_type.as_deref() == Some(SIGNATURE_TYPE) && manifest.refers_to(self.digest())
         })

@@ -183,3 +183,82 @@ fn bundle_forged_and_copied_signatures_are_rejected_with_their_reason() {
     let Ok(Verdict::Signed { by, not_counted }) = judged(&trust, &crowd.to_archive()) else { panic!("it is good") };
     assert_eq!((by, not_counted.len()), (vec![secret.public().id()], 2));
 }
+
+/// The archive of a bundle with the signatures of others like it beside its own, as many as there are.
+fn crowded(honest: &Bundle, others: &[Bundle]) -> Vec<u8> {
+    let mut layout = honest.layout();
+    let mut index: serde_json::Value = serde_json::from_slice(&layout["index.json"]).expect("JSON");
+    for other in others {
+        let theirs: serde_json::Value = serde_json::from_slice(&other.layout()["index.json"]).expect("JSON");
+        let signatures = theirs["manifests"].as_array().expect("a list").iter().skip(1).cloned();
+        // A stranger's come first.
+        let list = index["manifests"].as_array_mut().expect("a list");
+        signatures.for_each(|signature| list.insert(1, signature));
+        layout.extend(other.layout().into_iter().filter(|(name, _)| name.starts_with("blobs/")));
+    }
+    layout.insert("index.json".to_owned(), index.to_string().into_bytes());
+    archive(&entries(&layout))
+}
+
+// promise bundle.crowd: However many signatures others add to a bundle, those of trusted keys count; what is not looked at is
+//   said.
+#[test]
+fn bundle_crowd_of_signatures_neither_blocks_nor_hides_a_trusted_one() {
+    let secret = key();
+    let trust = trusting(secret.public());
+    let mut honest = bundle();
+    honest.sign(&secret).expect("signed");
+    let crowd: Vec<Bundle> = (0..4)
+        .map(|_| {
+            let mut crowd = bundle();
+            let stranger = key();
+            while crowd.signatures().len() < host_bundle::MAX_SIGNATURES {
+                crowd.sign(&stranger).expect("signed");
+            }
+            crowd
+        })
+        .collect();
+    let Ok(Verdict::Signed { by, not_counted }) = judged(&trust, &crowded(&honest, &crowd)) else { panic!("blocked") };
+    assert_eq!((by, not_counted.len()), (vec![secret.public().id()], 4 * host_bundle::MAX_SIGNATURES));
+
+    // Nor do forgeries that name the trusted key.
+    let mut forgeries = bundle();
+    for number in 0..40 {
+        let mut lines: Vec<String> = honest.signatures()[0].text().lines().map(str::to_owned).collect();
+        let at = 40 + number;
+        let other = if &lines[1][at..=at] == "A" { "B" } else { "A" };
+        lines[1].replace_range(at..=at, other);
+        forgeries.add_signature(Signature::new(lines.join("\n") + "\n").expect("short")).expect("few");
+    }
+    let Ok(Verdict::Signed { by, not_counted }) = judged(&trust, &crowded(&honest, &[forgeries])) else {
+        panic!("blocked")
+    };
+    assert_eq!((by, not_counted.len()), (vec![secret.public().id()], 40));
+    assert!(not_counted.iter().all(|refusal| refusal.to_string().contains("does not hold")), "{not_counted:?}");
+}
+
+// promise bundle.untrusted-comment: The untrusted comment of a signature, which anybody can change, is not read: the
+//   signature holds with any, and is the same signature.
+#[test]
+fn bundle_untrusted_comment_is_neither_read_nor_shown_nor_another_signature() {
+    let secret = key();
+    let trust = trusting(secret.public());
+    let mut honest = bundle();
+    honest.sign(&secret).expect("signed");
+    let good = honest.signatures()[0].text().to_owned();
+    let commented = |words: &str| {
+        let (_, covered) = good.split_once('\n').expect("a line");
+        Signature::new(format!("untrusted comment: {words}\n{covered}")).expect("short")
+    };
+    for number in 0..100 {
+        honest.add_signature(commented(&format!("number {number}"))).expect("it is the same one");
+    }
+    assert_eq!(honest.signatures().len(), 1);
+    let mut changed = bundle();
+    changed.add_signature(commented("verified by acme\u{202e}")).expect("few");
+    let verdict = judged(&trust, &changed.to_archive()).expect("it holds");
+    assert!(!format!("{verdict:?}").contains("verified"), "{verdict:?}");
+    // Nor does the reason for a rejection repeat it.
+    let error = judged(&Trust::default(), &changed.to_archive()).expect_err("nobody trusts it");
+    assert!(!error.contains("verified"), "{error}");
+}

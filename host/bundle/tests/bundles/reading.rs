@@ -104,8 +104,30 @@ fn bundle_archive_that_is_cut_short_or_has_trailing_data_is_rejected() {
     assert!(refused(&[0; 1024]).contains("no `oci-layout`"));
 }
 
+/// What is put in the place of a text within a JSON file.
+type Swap<'s> = (&'s str, &'s str);
+
+/// Changes nothing.
+const KEPT: Swap<'static> = ("", "");
+
+fn swapped(json: &Value, (from, to): Swap<'_>) -> Vec<u8> {
+    let text = json.to_string();
+    assert!(text.contains(from), "{from} in {text}");
+    if from.is_empty() { text.into_bytes() } else { text.replacen(from, to, 1).into_bytes() }
+}
+
 /// The archive of a layout whose image manifest, configuration and blobs were changed, with all digests put right.
 fn forged(change: impl FnOnce(&mut Value, &mut Value, &mut BTreeMap<String, Vec<u8>>)) -> Vec<u8> {
+    forged_text(change, KEPT, KEPT, KEPT)
+}
+
+/// The same, with other texts in the image manifest, the configuration and the index.
+fn forged_text(
+    change: impl FnOnce(&mut Value, &mut Value, &mut BTreeMap<String, Vec<u8>>),
+    in_image: Swap<'_>,
+    in_config: Swap<'_>,
+    in_index: Swap<'_>,
+) -> Vec<u8> {
     let bundle = bundle();
     let mut layout = bundle.layout();
     let mut image: Value = serde_json::from_slice(bundle.signed_bytes()).expect("JSON");
@@ -113,12 +135,12 @@ fn forged(change: impl FnOnce(&mut Value, &mut Value, &mut BTreeMap<String, Vec<
     layout.remove(&path(bundle.signed_bytes()));
     layout.remove(&format!("blobs/sha256/{}", digits(&image["config"])));
     change(&mut image, &mut config, &mut layout);
-    let config = config.to_string().into_bytes();
+    let config = swapped(&config, in_config);
     if image["config"]["digest"] != Value::Null {
         image["config"]["digest"] = OciDigest::of(&config).as_str().into();
         image["config"]["size"] = config.len().into();
     }
-    let image = image.to_string().into_bytes();
+    let image = swapped(&image, in_image);
     layout.insert(path(&config), config);
     let index = json!({
         "schemaVersion": 2,
@@ -129,7 +151,7 @@ fn forged(change: impl FnOnce(&mut Value, &mut Value, &mut BTreeMap<String, Vec<
             "size": image.len(),
         }],
     });
-    layout.insert("index.json".to_owned(), index.to_string().into_bytes());
+    layout.insert("index.json".to_owned(), swapped(&index, in_index));
     layout.insert(path(&image), image);
     archive(&entries(&layout))
 }
@@ -140,6 +162,11 @@ fn path(bytes: &[u8]) -> String {
 
 fn digits(descriptor: &Value) -> String {
     descriptor["digest"].as_str().expect("a digest").trim_start_matches("sha256:").to_owned()
+}
+
+/// Gives a layer another title.
+fn titled(image: &mut Value, layer: usize, title: &str) {
+    image["layers"][layer]["annotations"]["org.opencontainers.image.title"] = title.into();
 }
 
 /// Adds an item of a list to it once more.
@@ -184,12 +211,27 @@ fn bundle_forged_with_correct_digests_is_still_rejected() {
         ),
         (|_, config, _| config["tools"][0]["capabilities"] = json!(["http", "process"]), "needs `process`"),
         (|_, config, _| config["capabilities"]["magic"] = json!({"scope": "*", "reason": "r"}), "magic"),
-        (|_, config, _| config["capabilities"]["http"]["scope"] = json!("\u{0}"), "an invalid scope"),
+        (|_, config, _| config["capabilities"]["http"]["scope"] = json!("\u{0}"), "invalid `capabilities.http.scope`"),
         (|_, config, _| again(&mut config["tools"], 0), "two tools"),
         (|_, config, _| config["name"] = json!("acme/other"), "`org.opencontainers.image.title` says `acme/fetch`"),
         (|_, config, _| config["version"] = json!("9.0.0"), "`org.opencontainers.image.version` says `1.2.0`"),
         (|_, config, _| config["license"] = json!("GPL-3.0"), "org.opencontainers.image.licenses"),
         (|_, config, _| config["description"] = json!("a\nb"), "invalid `description`"),
+        (
+            |_, config, _| {
+                config["capabilities"]["http"]["reason"] =
+                    json!("to fetch\nSigned by E7620F1842B4E81F, which you trust");
+            },
+            "invalid `capabilities.http.reason`: it must be one line",
+        ),
+        (
+            |_, config, _| config["tools"][0]["title"] = json!("Fetch\u{ad}"),
+            "invalid `tools.fetch.title`: it has the character `\\u{ad}`",
+        ),
+        (
+            |_, config, _| config["tools"][0]["description"] = json!("Fetches.\u{e0041}"),
+            "invalid `tools.fetch.description`: it has the character `\\u{e0041}`",
+        ),
         (|_, config, _| config["name"] = json!("../../etc"), "invalid plugin name"),
         (|_, config, _| config["tools"][0]["input_schema"] = json!({"type": "array"}), "is not of type `object`"),
         (|_, config, _| config["tools"][0]["name"] = json!("../x"), "a tool that is called `../x`"),
@@ -207,6 +249,19 @@ fn bundle_forged_with_correct_digests_is_still_rejected() {
         (|image, _, _| image["layers"][0]["size"] = json!(1), "its descriptor says 1"),
         (|image, _, _| image["config"]["mediaType"] = json!("application/json"), "`config.mediaType`"),
         (|image, _, _| image["layers"][0]["mediaType"] = json!("application/x-elf"), "is unknown or repeated"),
+        (|image, _, _| titled(image, 0, "../plugin.wasm"), "the title `../plugin.wasm` is not the name of a file"),
+        (|image, _, _| titled(image, 0, "/etc/cron.d/evil"), "the title `/etc/cron.d/evil` is not the name"),
+        (|image, _, _| titled(image, 1, "docs\\README.md"), "is not the name of a file"),
+        (|image, _, _| titled(image, 1, "C:README.md"), "is not the name of a file"),
+        (|image, _, _| titled(image, 2, "LICENSE\nSigned by"), "the title `LICENSE\\nSigned by` is not the name"),
+        (|image, _, _| titled(image, 2, "LI\u{200b}CENSE"), "the title `LI\\u{200b}CENSE` is not the name"),
+        (|image, _, _| titled(image, 2, ".bashrc"), "is not the name of a file"),
+        (|image, _, _| titled(image, 2, ""), "is not the name of a file"),
+        (|image, _, _| titled(image, 2, &"x".repeat(256)), "is not the name of a file"),
+        (
+            |image, _, _| image["config"]["annotations"] = json!({"org.opencontainers.image.title": "../config.json"}),
+            "the title `../config.json` is not the name of a file",
+        ),
         (|image, _, _| image["layers"][0]["urls"] = json!(["https://evil"]), "unknown field `urls`"),
         (|image, _, _| again(&mut image["layers"], 0), "is unknown or repeated"),
         (|image, _, _| again(&mut image["layers"], 3), "is unknown or repeated"),
@@ -244,6 +299,32 @@ fn bundle_forged_with_correct_digests_is_still_rejected() {
         assert!(error.contains(says), "{number}: {error}");
         assert!(error.len() < 2000, "{number}: what is said of a bundle is bounded");
     }
+}
+
+// promise bundle.unique: No object in a manifest, an image manifest, an index or a layout has a key twice.
+#[test]
+fn bundle_with_a_key_twice_is_rejected_by_name() {
+    let capability = "\"http\":{\"scope\":\"*\",\"reason\":\"to fetch\"}";
+    let more = format!("{capability},\"http\":{{\"scope\":\"a.example\",\"reason\":\"r\"}}");
+    let title = "\"org.opencontainers.image.title\":\"acme/fetch\"";
+    let two_titles = format!("\"org.opencontainers.image.title\":\"acme/other\",{title}");
+    let (version, versions) = ("\"schemaVersion\":2", "\"schemaVersion\":1,\"schemaVersion\":2");
+    let (property, twice) = ("\"url\":{", "\"url\":{},\"url\":{");
+    for (in_image, in_config, in_index, key) in [
+        (KEPT, (capability, more.as_str()), KEPT, "capabilities.http"),
+        (KEPT, (property, twice), KEPT, "tools.input_schema.properties.url"),
+        (KEPT, ("\"license\":", "\"license\":\"MIT\",\"license\":"), KEPT, "license"),
+        ((title, two_titles.as_str()), KEPT, KEPT, "annotations.org.opencontainers.image.title"),
+        ((version, versions), KEPT, KEPT, "schemaVersion"),
+        (KEPT, KEPT, (version, versions), "schemaVersion"),
+    ] {
+        let error = refused(&forged_text(|_, _, _| {}, in_image, in_config, in_index));
+        assert!(error.contains(&format!("the key `{key}` is there twice")), "{key}: {error}");
+    }
+    let mut layout = bundle().layout();
+    let twice = b"{\"imageLayoutVersion\":\"1.0.0\",\"imageLayoutVersion\":\"1.0.0\"}".to_vec();
+    layout.insert("oci-layout".to_owned(), twice);
+    assert!(refused(&archive(&entries(&layout))).contains("the key `imageLayoutVersion` is there twice"));
 }
 
 // promise bundle.consistent

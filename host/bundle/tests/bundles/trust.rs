@@ -87,8 +87,81 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     elsewhere.trust(secret.public().clone(), patterns(&["acme/other"]), None, now()).expect("trusted");
     assert!(matches!(elsewhere.check(&bundle, now()), Err(Refusal::NotForPlugin { .. })));
     elsewhere.trust(secret.public().clone(), patterns(&["acme/fetch"]), None, now()).expect("trusted for both");
-    assert_eq!(elsewhere.keys()[0].patterns, patterns(&["acme/fetch", "acme/other"]));
+    let kept: Vec<&Pattern> = elsewhere.keys()[0].purposes.iter().map(|purpose| &purpose.pattern).collect();
+    assert_eq!(kept, patterns(&["acme/fetch", "acme/other"]).iter().collect::<Vec<_>>());
     assert_eq!(counted(elsewhere.check(&bundle, now())), [id.to_string()]);
+}
+
+// promise bundle.purposes: A key is trusted for each pattern until a time of its own: trusting it for more, or longer, does
+//   not change the others.
+#[test]
+fn keys_trust_for_one_pattern_leaves_the_end_of_another() {
+    let secret = key();
+    let (public, id) = (secret.public().clone(), secret.public().id());
+    let bundle = signed(&[&secret]);
+    let (soon, late) = (at("2027-01-01T00:00:00Z"), at("2028-01-01T00:00:00Z"));
+    let mut trust = Trust::default();
+    trust.trust(public.clone(), patterns(&["acme/fetch"]), Some(soon), now()).expect("trusted");
+    for (pattern, expires) in [("other/*", None), ("acme/other", Some(late))] {
+        trust.trust(public.clone(), patterns(&[pattern]), expires, now()).expect("trusted");
+    }
+    assert_eq!(counted(trust.check(&bundle, now())), [id.to_string()]);
+    assert_eq!(trust.check(&bundle, soon), Err(Refusal::ExpiredKey { key: id, expired: soon }));
+
+    // Of two patterns that cover a plugin, the one that still counts is enough.
+    trust.trust(public.clone(), patterns(&["acme/*"]), Some(late), now()).expect("trusted");
+    assert_eq!(counted(trust.check(&bundle, soon)), [id.to_string()]);
+    assert_eq!(trust.check(&bundle, late), Err(Refusal::ExpiredKey { key: id, expired: late }));
+
+    // The user's new word about the same pattern replaces the old one.
+    trust.trust(public.clone(), patterns(&["acme/*"]), None, late).expect("trusted");
+    assert_eq!(counted(trust.check(&bundle, late)), [id.to_string()]);
+    let nothing = trust.trust(public, Vec::new(), None, now());
+    assert!(matches!(nothing, Err(TrustError::Patterns { found: 0, .. })), "{nothing:?}");
+
+    // A new key in its place has what still counts, each with its own time.
+    let new = key();
+    let mut trust = Trust::default();
+    for (pattern, expires) in [("acme/fetch", Some(late)), ("acme/old", Some(soon)), ("other/*", None)] {
+        trust.trust(secret.public().clone(), patterns(&[pattern]), expires, now()).expect("trusted");
+    }
+    trust.rotate(&Rotation::make(&secret, new.public().clone()).expect("said"), soon).expect("the old key said so");
+    let kept: Vec<(String, Option<Timestamp>)> =
+        trust.keys()[1].purposes.iter().map(|purpose| (purpose.pattern.to_string(), purpose.expires)).collect();
+    assert_eq!(kept, [("acme/fetch".to_owned(), Some(late)), ("other/*".to_owned(), None)]);
+}
+
+// promise bundle.key-list
+#[test]
+fn keys_list_of_the_first_layout_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("keys.toml");
+    let store = TrustStore::at(path.clone());
+    let (old, new) = (key(), key());
+    let text = format!(
+        "version = 1\n\n[[key]]\nkey = \"{}\"\npatterns = [\"acme/other\", \"acme/*\"]\nsince = \
+         \"2026-11-20T12:00:00Z\"\nexpires = \"2027-01-01T00:00:00Z\"\nreplaced_by = \"{}\"\n\n[[key]]\nkey = \"{}\"\n\
+         patterns = [\"acme/fetch\"]\nsince = \"2026-11-20T12:00:00Z\"\n\n[[revoked]]\nreason = \"bad\"\nsince = \
+         \"2026-11-20T12:00:00Z\"\n\n[revoked.what]\nkey = \"E7620F1842B4E81F\"\n",
+        old.public(),
+        new.public(),
+        new.public()
+    );
+    std::fs::write(&path, text).expect("written");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("set");
+    let read = store.load().expect("it is a list");
+    let end = Some(at("2027-01-01T00:00:00Z"));
+    let purposes = |key: usize| -> Vec<(String, Option<Timestamp>)> {
+        read.keys()[key].purposes.iter().map(|purpose| (purpose.pattern.to_string(), purpose.expires)).collect()
+    };
+    assert_eq!(purposes(0), [("acme/*".to_owned(), end), ("acme/other".to_owned(), end)]);
+    assert_eq!(read.keys()[0].replaced_by.as_ref(), Some(new.public()));
+    assert_eq!((purposes(1), read.revoked().len()), (vec![("acme/fetch".to_owned(), None)], 1));
+    // The next change writes the layout of today, with the same in it.
+    store.change(|_| Ok(())).expect("written");
+    let text = std::fs::read_to_string(&path).expect("read");
+    assert!(text.contains("version = 2\n") && text.contains("[[key.for]]\n"), "{text}");
+    assert_eq!(store.load().expect("it is a list"), read);
 }
 
 // promise bundle.revoked: A revocation is permanent, whatever signatures the bundle has.
@@ -227,12 +300,16 @@ fn keys_list_that_is_invalid_or_that_others_could_have_written_is_not_used() {
     }
     let good = std::fs::read_to_string(&path).expect("read");
     let entry = good.split_once("[[key]]").expect("a key").1.to_owned();
+    let purpose = good.split_once("[[key.for]]").expect("a purpose").1.to_owned();
     let revoked =
         "[[revoked]]\nreason = \"r\"\nsince = \"2026-11-20T12:00:00Z\"\nwhat = { key = \"E7620F1842B4E81F\" }\n";
     for (text, says) in [
         (String::new(), "version"),
-        ("version = 2\n".to_owned(), "version is 2"),
-        (good.replace("patterns", "pattern"), "unknown field `pattern`"),
+        ("version = 3\n".to_owned(), "version is 3"),
+        (good.replace("pattern =", "patterns ="), "unknown field `patterns`"),
+        (good.replace("version = 2", "version = 1"), "unknown field `for`"),
+        (format!("{good}\n[[key.for]]{purpose}"), "has `acme/*` twice"),
+        (format!("version = 2\n[[key]]\nkey = \"{public}\"\nfor = []\n"), "has 0 patterns"),
         (good.replace("acme/*", "*"), "invalid pattern"),
         (good.replace("RW", "RX"), "invalid minisign public key"),
         (format!("{good}\n[[key]]{entry}"), "is in it twice"),

@@ -10,8 +10,8 @@ use std::path::Path;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_bundle::{
-    KeyPair, OciDigest, PublicKey, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust, TrustStore,
-    TrustedKey,
+    KeyId, KeyPair, OciDigest, PublicKey, Purpose, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust,
+    TrustStore, TrustedKey,
 };
 use host_text::visible_line;
 use jiff::Timestamp;
@@ -39,8 +39,16 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             let key = public(&key)?;
             let id = key.id();
             let shown: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
-            store.change(|trust| trust.trust(key, patterns, expires, now)).map_err(of_store)?;
-            format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires))
+            let before = store.change(|trust| {
+                let before = purposes(trust, id).filter(|purpose| !patterns.contains(&purpose.pattern));
+                let before: Vec<String> = before.map(|purpose| described_purpose(purpose, now)).collect();
+                trust.trust(key, patterns, expires, now).map(|()| before)
+            });
+            let mut said = format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires));
+            for purpose in before.map_err(of_store)? {
+                let _ = writeln!(said, "As before, it is trusted for {purpose}.");
+            }
+            said
         }
         Keys::Rotate { statement: Some(file), .. } => {
             let rotation =
@@ -56,9 +64,18 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
         }
         Keys::Revoke { what, reason } => {
             let what = revoked(&what)?;
-            let shown = what.to_string();
-            store.change(|trust| trust.revoke(what, &reason, now)).map_err(of_store)?;
-            format!("Revoked permanently: {shown}.\n")
+            let mut said = format!("Revoked permanently: {what}.\n");
+            let before = store.change(|trust| {
+                let before: Vec<String> = match &what {
+                    Revoked::Key(id) => purposes(trust, *id).map(|purpose| described_purpose(purpose, now)).collect(),
+                    Revoked::Digest(_) => Vec::new(),
+                };
+                trust.revoke(what, &reason, now).map(|()| before)
+            });
+            for purpose in before.map_err(of_store)? {
+                let _ = writeln!(said, "It was trusted for {purpose}.");
+            }
+            said
         }
         Keys::List { json } => list(&store.load().map_err(of_store)?, json, now)?,
     };
@@ -157,10 +174,11 @@ fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
     }
     let mut text = String::new();
     for known in trust.keys() {
-        let patterns: Vec<String> = known.patterns.iter().map(ToString::to_string).collect();
-        let (_, why) = state(trust, known, now);
-        // A string takes everything.
-        let _ = writeln!(text, "{}  {}{}", known.key.id(), patterns.join(" "), visible_line(&why));
+        for purpose in &known.purposes {
+            let (_, why) = state(trust, known, Some(purpose), now);
+            // A string takes everything.
+            let _ = writeln!(text, "{}  {}{}", known.key.id(), purpose.pattern, visible_line(&why));
+        }
     }
     if trust.keys().is_empty() {
         text.push_str("No key is trusted.\n");
@@ -171,16 +189,31 @@ fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Returns whether a key currently counts: a word for programs, and a note for users.
-fn state(trust: &Trust, known: &TrustedKey, now: Timestamp) -> (&'static str, String) {
+/// The purposes of the key with this id, if it is known.
+fn purposes(trust: &Trust, id: KeyId) -> impl Iterator<Item = &Purpose> {
+    trust.keys().iter().filter(move |known| known.key.id() == id).flat_map(|known| &known.purposes)
+}
+
+fn described_purpose(purpose: &Purpose, now: Timestamp) -> String {
+    let expired = if purpose.counts(now) { "" } else { " (expired)" };
+    format!("`{}`{}{expired}", purpose.pattern, until(purpose.expires))
+}
+
+/// Returns whether a key currently counts, for one purpose or for any: a word for programs, and a note for users.
+fn state(trust: &Trust, known: &TrustedKey, purpose: Option<&Purpose>, now: Timestamp) -> (&'static str, String) {
+    let expires = purpose.and_then(|purpose| purpose.expires);
+    let counts = match purpose {
+        Some(purpose) => purpose.counts(now),
+        None => known.purposes.iter().any(|purpose| purpose.counts(now)),
+    };
     if let Some(revocation) = trust.revocation(known.key.id()) {
         ("revoked", format!("  (revoked: {})", revocation.reason))
     } else if let Some(by) = &known.replaced_by {
         ("replaced", format!("  (replaced by {})", by.id()))
-    } else if known.expires.is_some_and(|expires| expires <= now) {
-        ("expired", format!("  (expired,{})", until(known.expires)))
+    } else if counts {
+        ("trusted", until(expires))
     } else {
-        ("trusted", until(known.expires))
+        ("expired", format!("  (expired,{})", until(expires)))
     }
 }
 
@@ -189,15 +222,21 @@ fn until(expires: Option<Timestamp>) -> String {
 }
 
 fn described(trust: &Trust, now: Timestamp) -> Value {
+    let purpose = |known: &TrustedKey, purpose: &Purpose| {
+        json!({
+            "pattern": purpose.pattern,
+            "since": purpose.since,
+            "expires": purpose.expires,
+            "state": state(trust, known, Some(purpose), now).0,
+        })
+    };
     let key = |known: &TrustedKey| {
         json!({
             "id": known.key.id(),
             "key": known.key,
-            "patterns": known.patterns,
-            "since": known.since,
-            "expires": known.expires,
+            "for": known.purposes.iter().map(|it| purpose(known, it)).collect::<Vec<_>>(),
             "replaced_by": known.replaced_by.as_ref().map(PublicKey::id),
-            "state": state(trust, known, now).0,
+            "state": state(trust, known, None, now).0,
         })
     };
     let revoked = |Revocation { what, reason, since }: &Revocation| {

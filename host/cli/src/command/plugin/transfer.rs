@@ -48,10 +48,10 @@ pub(super) async fn push(push: &Push, environment: &Environment, stop: &Cancella
 
 pub(super) async fn pull(pull: &Pull, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
     let place = reference(&pull.reference)?;
-    let downloads = environment.folders()?.downloads;
+    let folders = environment.folders()?;
     let bar = Bar::new(Way::In, environment);
     let show = |transfer: Transfer| bar.show(&transfer);
-    let (bundle, _) = unless(stop, BundleSource::Registry(place).fetch(&downloads, login, &show)).await?;
+    let (bundle, _) = unless(stop, BundleSource::Registry(place).fetch(&folders, login, &show)).await?;
     drop(bar);
     let out = pull.out.clone().unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
     write(&out, &bundle, if pull.force { Existing::Replace } else { Existing::Refuse })?;
@@ -74,8 +74,8 @@ pub(super) async fn get(
     match PluginQuery::parse(source) {
         Some(query) => unless(stop, indexes::fetch(&query, digest, environment, login, older, &show)).await,
         None => {
-            let downloads = environment.folders()?.downloads;
-            unless(stop, install::fetch(source, digest, &downloads, login, &show)).await
+            let folders = environment.folders()?;
+            unless(stop, install::fetch(source, digest, &folders, login, &show)).await
         }
     }
 }
