@@ -234,7 +234,99 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     std::fs::write(&place, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
     let late = Host::new(["run"]).file(".host/plugins.lock", &list);
     trust(&late, &acme);
+    assert_eq!(late.run_of(&["trust", "add"]).code, Some(0));
     refused(&install(&late, &["--yes"]), 55, "is a different bundle");
+}
+
+// promise project.lock: The list of plugins of a project that is not trusted is not read: it is neither shown nor installed
+//   from nor written to.
+#[tokio::test]
+async fn install_list_of_an_untrusted_project_is_not_read() {
+    let acme = Publisher::new("acme");
+    for list in ["version = 1\n\n[[plugin]]\nname = \"evil/x\"\n", "\u{0}not a list \u{e0041}"] {
+        let host = Host::new(["run"]).file(".host/plugins.lock", list);
+        trust(&host, &acme);
+        let bundle = file(&host, "a.tar", &acme.signed("1.0.0", READS).await);
+        let mine = install(&host, &[&bundle, "--user", "--yes"]);
+        assert_eq!(mine.code, Some(0), "the user's own list is another one: {mine:?}");
+        let listed = host.run_of(&["plugin", "list"]);
+        assert!(listed.code == Some(0) && listed.stdout.starts_with("acme/counts 1.0.0"), "{listed:?}");
+        let note = "the project's list of plugins is not read: ";
+        assert!(listed.stderr.contains(note) && listed.stderr.contains("is not trusted"), "{listed:?}");
+        assert!(!format!("{listed:?}").contains("evil"), "{listed:?}");
+        for arguments in [&["install", "--yes"][..], &["install", &bundle, "--yes"], &["remove", "evil/x"]] {
+            let ended = host.run_of(&[&["plugin"], arguments].concat());
+            refused(&ended, 55, "the project's list of plugins is not read");
+            assert!(ended.stderr.contains("`host trust add`"), "{ended:?}");
+        }
+        assert_eq!(std::fs::read_to_string(host.repository().join(".host/plugins.lock")).expect("there"), list);
+    }
+    // It is read as soon as it is trusted, and not any more when somebody changed it.
+    let host = Host::new(["run"]).file(".host/plugins.lock", "version = 1\n");
+    assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
+    assert!(host.run_of(&["plugin", "list"]).stderr.is_empty());
+    let host = host.file(".host/plugins.lock", "version = 7\n");
+    let listed = host.run_of(&["plugin", "list"]);
+    assert!(listed.code == Some(0) && listed.stderr.contains("has changed since you trusted it"), "{listed:?}");
+}
+
+// promise install.lookalikes: The question before an installation names each name that looks like one of another plugin.
+#[tokio::test]
+async fn install_names_that_look_like_others_are_in_the_question() {
+    let (acme, evil) = (Publisher::new("acme"), Publisher::new("acne"));
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let ended = install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--user", "--yes"]);
+    assert!(ended.code == Some(0) && !ended.stdout.contains("Easily confused"), "{ended:?}");
+    // An update of itself is no other plugin.
+    let ended = install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.1", READS).await), "--user", "--yes"]);
+    assert!(ended.code == Some(0) && !ended.stdout.contains("Easily confused"), "{ended:?}");
+
+    let plugin = host_tests::guest("misbehave");
+    let tools = host_tests::runtime().describe(plugin).await.expect("it describes itself");
+    let honest = evil.bundle("1.0.0", READS).await;
+    let tools = tools.into_iter().map(host_manifest::ToolEntry::from).collect();
+    let manifest = Manifest { name: "acme/c0unts".to_owned(), tools, ..honest.manifest().clone() };
+    let component = plugin.component().to_vec();
+    let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
+    let archive = file(&host, "b.tar", &bundle);
+    let mut pty = Pty::start(host.command_of(&["plugin", "install", &archive, "--user", "--allow-unsigned"]), 200, 60);
+    pty.sees("Easily confused: the plugin `acme/c0unts` looks like `acme/counts`, which you have");
+    pty.sees("Install it?");
+    pty.types("n\r");
+    assert_eq!(pty.ends(), Some(130));
+}
+
+// promise bundle.crowd
+#[tokio::test]
+async fn install_says_how_many_signatures_do_not_count_and_shows_few() {
+    let acme = Publisher::new("acme");
+    let host = Host::new(["run"]);
+    trust(&host, &acme);
+    let mut bundle = acme.signed("1.0.0", READS).await;
+    let stranger = host_bundle::SecretKey::without_password().expect("a key");
+    for _ in 0..30 {
+        bundle.sign(&stranger).expect("signed");
+    }
+    // A comment that nothing covers is not shown either.
+    let first = bundle.signatures()[0].text();
+    let (_, covered) = first.split_once('\n').expect("a line");
+    let own = host_bundle::Signature::new(format!("untrusted comment: AUDITED AND SAFE\n{covered}")).expect("short");
+    let mut commented = acme.bundle("1.0.0", READS).await;
+    commented.add_signature(own).expect("added");
+    for signature in bundle.signatures() {
+        commented.add_signature(signature.clone()).expect("added");
+    }
+    let archive = file(&host, "a.tar", &commented);
+    let ended = install(&host, &[&archive, "--yes"]);
+    assert!(ended.code == Some(0) && ended.stdout.contains("which you trust for it."), "{ended:?}");
+    assert_eq!(ended.stdout.matches("  not counted: the key ").count(), 8, "{ended:?}");
+    assert!(ended.stdout.contains("  not counted: 22 more signatures; `host plugin verify` shows all"), "{ended:?}");
+    let verified = host.run_of(&["plugin", "verify", &archive]);
+    let listed = host.run_of(&["plugin", "list"]);
+    for ended in [&ended, &verified, &listed] {
+        assert!(ended.code == Some(0) && !format!("{ended:?}").contains("AUDITED"), "{ended:?}");
+    }
 }
 
 // promise install.agreed

@@ -7,6 +7,7 @@
 //!
 //! Deliberately not here: getting the bundle (`source`), showing the question, and using the plugin (`plugins::store`).
 
+mod lookalikes;
 mod question;
 mod source;
 mod target;
@@ -19,12 +20,13 @@ use host_bundle::{Allow, Bundle, Locked, Refusal, Signers, Verdict, VersionChang
 use host_capability::Grants;
 use host_manifest::{Changes, Manifest};
 use host_plugin::{Plugin, Runtime, admission};
+use host_text::count;
 use jiff::Timestamp;
 use semver::Version;
 
 pub use self::question::{InstallAnswer, InstallQuestion};
 pub use self::source::{BundleSource, fetch, is_layout, read_bundle, registry_failure};
-pub use self::target::Target;
+pub use self::target::{ProjectList, Target};
 pub use self::versions::{Published, PublishedVersion, versions};
 use crate::brought::Brought;
 use crate::environment::Folders;
@@ -118,7 +120,9 @@ impl Installer<'_> {
             }
             agreed_before = store.agreed(&old.digest)?;
         }
-        self.check_names(manifest, target)?;
+        let others = self.others(name, target)?;
+        check_names(manifest, &others)?;
+        let lookalikes = lookalikes::of(manifest, others.iter().map(|other| &other.manifest));
         let imports = admission::imports(&manifest.plugin_name(), bundle.component())
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         self.check_description(&bundle).await?;
@@ -134,12 +138,14 @@ impl Installer<'_> {
         // A flag that grants says nothing about secrets, and no call asks about one.
         let is_answered = self.request.yes
             || brings.is_empty() && secrets.is_empty() && (capabilities.is_empty() || !self.request.grants.is_empty());
-        let manifest = manifest.clone();
+        let (manifest, unread_signatures) = (manifest.clone(), bundle.unread_signatures());
         let question = InstallQuestion {
             manifest,
             imports,
             signers,
             not_counted,
+            unread_signatures,
+            lookalikes,
             changes,
             capabilities,
             secrets,
@@ -153,7 +159,12 @@ impl Installer<'_> {
     fn signers(&self, bundle: &Bundle) -> Result<(Signers, Vec<Refusal>), Failure> {
         let trust = store::trusted_keys(self.folders)?;
         let refused = |why: String| {
-            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed", bundle.manifest().name)).cause(why)
+            let name = &bundle.manifest().name;
+            let failure = Failure::new(ErrorKind::Untrusted, format!("`{name}` is not installed")).cause(why);
+            match bundle.unread_signatures() {
+                0 => failure,
+                more => failure.cause(format!("{} of it were not looked at", count(more, "more signature"))),
+            }
         };
         match trust.check(bundle, self.now) {
             Ok(Verdict::Signed { by, not_counted }) => Ok((Signers::Keys(by), not_counted)),
@@ -171,17 +182,11 @@ impl Installer<'_> {
         }
     }
 
-    /// Checks that no other plugin has its name or the names of its tools.
-    fn check_names(&self, manifest: &Manifest, target: &Target) -> Result<(), Failure> {
-        let name = &manifest.name;
-        if name == plugins::DISCOVERED || name == plugins::MCP {
-            return Err(Failure::input(format!("`{name}` cannot be installed"))
-                .cause("this name is reserved for the tools that a command lists")
-                .help("ask its publisher to rename it"));
-        }
+    /// Returns all other plugins that are built in or installed.
+    fn others(&self, name: &str, target: &Target) -> Result<Vec<Other>, Failure> {
         let mut others = Vec::new();
         for installed in plugins::built_in_plugins(&PathBuf::from("/"))? {
-            others.push((installed.manifest, None));
+            others.push(Other { manifest: installed.manifest, remove: None });
         }
         let store = PluginStore::new(self.folders);
         let own = List::own(self.folders)?;
@@ -190,25 +195,12 @@ impl Installer<'_> {
             let is_again = flag.is_empty() && own.path == list.path;
             for (other, locked) in list.file.plugins.iter().filter(|(other, _)| *other != name && !is_again) {
                 if let Some(bundle) = store.bundle(&locked.digest)? {
-                    others.push((bundle.manifest().clone(), Some(format!("host plugin remove {other}{flag}"))));
+                    let remove = Some(format!("host plugin remove {other}{flag}"));
+                    others.push(Other { manifest: bundle.manifest().clone(), remove });
                 }
             }
         }
-        for (other, remove) in others {
-            let taken =
-                other.tools.iter().find(|tool| manifest.tools.iter().any(|own| own.spec.name == tool.spec.name));
-            if other.name == *name || taken.is_some() {
-                let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
-                let help = match remove {
-                    Some(remove) => format!("`{remove}`, to install this one in its place"),
-                    None => "it is built in; ask the publisher of the other one to rename it".to_owned(),
-                };
-                return Err(Failure::input(format!("`{name}` cannot be installed"))
-                    .cause(format!("the plugin `{}` has {what} too", other.name))
-                    .help(help));
-            }
-        }
-        Ok(())
+        Ok(others)
     }
 
     /// Checks that the manifest describes the tools as the component does, which runs for this in a sandbox without
@@ -230,6 +222,37 @@ impl Installer<'_> {
             .check_described(described)
             .map_err(|mismatch| refused("its manifest does not describe its component").cause(mismatch.to_string()))
     }
+}
+
+/// A plugin that is built in or installed already.
+struct Other {
+    manifest: Manifest,
+    /// The command that removes it; `None` if it is built in.
+    remove: Option<String>,
+}
+
+/// Checks that no other plugin has its name or the names of its tools.
+fn check_names(manifest: &Manifest, others: &[Other]) -> Result<(), Failure> {
+    let name = &manifest.name;
+    if name == plugins::DISCOVERED || name == plugins::MCP {
+        return Err(Failure::input(format!("`{name}` cannot be installed"))
+            .cause("this name is reserved for the tools that a command lists")
+            .help("ask its publisher to rename it"));
+    }
+    for Other { manifest: other, remove } in others {
+        let taken = other.tools.iter().find(|tool| manifest.tools.iter().any(|own| own.spec.name == tool.spec.name));
+        if other.name == *name || taken.is_some() {
+            let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
+            let help = match remove {
+                Some(remove) => format!("`{remove}`, to install this one in its place"),
+                None => "it is built in; ask the publisher of the other one to rename it".to_owned(),
+            };
+            return Err(Failure::input(format!("`{name}` cannot be installed"))
+                .cause(format!("the plugin `{}` has {what} too", other.name))
+                .help(help));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the agents that it brings can be used.

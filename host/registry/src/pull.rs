@@ -72,8 +72,8 @@ impl Registry {
         let mut text = BTreeMap::new();
         self.blob(reference, &layer, &mut text, progress).await?;
         let text = text.into_values().next().unwrap_or_default();
-        let text =
-            String::from_utf8(text).map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
+        let text = String::from_utf8(text)
+            .map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
         Signature::new(text).map_err(|error| protocol(reference, format!("{name}: {error}")))
     }
 

@@ -24,6 +24,10 @@ pub struct InstallQuestion {
     pub signers: Signers,
     /// The signatures that do not count, and why.
     pub not_counted: Vec<Refusal>,
+    /// How many signatures of its source were not looked at.
+    pub unread_signatures: usize,
+    /// Its names that are easily taken for names of others: a line each, safe to show.
+    pub lookalikes: Vec<String>,
     /// The version that it replaces, and the differences.
     pub changes: Option<(Version, Changes)>,
     /// The scopes that it asks for and the user was not asked about before, by capability.

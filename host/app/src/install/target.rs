@@ -1,13 +1,15 @@
 //! The list that a plugin is installed into: the user's own, or that of a project.
+//!
+//! Promises: the list of a project that the user does not trust is not read, not even to be shown.
 
 use std::collections::BTreeMap;
 
-use host_bundle::Locked;
+use host_bundle::{LockFile, Locked};
 
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
 use crate::plugins::store::{List, PluginStore};
-use crate::project::{FOLDER, LOCK, Project, TrustState};
+use crate::project::{FOLDER, LOCK, Part, Project, TrustState};
 
 /// A list of plugins, with the project that it belongs to.
 pub struct Target {
@@ -15,6 +17,34 @@ pub struct Target {
     pub list: List,
     /// The project of the list; `None` for the user's own list.
     project: Option<Project>,
+}
+
+/// The list of a project, as far as it may be read.
+pub enum ProjectList {
+    /// It was read, from the bytes that the user trusts; or the project has none.
+    Read(List),
+    /// The project has one and is not trusted as it is now, so nothing of it was read: a note for the user.
+    Withheld(String),
+}
+
+impl ProjectList {
+    /// Reads the list of a project, if the user trusts the project.
+    ///
+    /// # Errors
+    ///
+    /// When a trusted list is invalid.
+    pub fn of(project: &Project) -> Result<Self, Failure> {
+        if project.withholds(Part::Lock) {
+            let reason = project.reason().unwrap_or_else(|| "the project is not trusted".to_owned());
+            return Ok(Self::Withheld(format!(
+                "the project's list of plugins is not read: {reason}; `host trust` shows it, `host trust add` trusts it"
+            )));
+        }
+        match project.files().lock {
+            Some(file) => List::from_project(&file).map(Self::Read),
+            None => Ok(Self::Read(List { path: project.root.join(FOLDER).join(LOCK), file: LockFile::default() })),
+        }
+    }
 }
 
 impl Target {
@@ -27,19 +57,18 @@ impl Target {
         Ok(Self { list: List::own(folders)?, project: None })
     }
 
-    /// The list of a project.
+    /// The list of a project. A project without one has an empty list, whether it is trusted or not.
     ///
     /// # Errors
     ///
-    /// When the project is unusable, or the list cannot be read.
+    /// When the project has a list and is not trusted as it is now, or the list is invalid.
     pub fn for_project(project: Project) -> Result<Self, Failure> {
-        if let TrustState::Unusable(why) = &project.trust_state {
-            return Err(
-                Failure::new(ErrorKind::Untrusted, "the project's list of plugins cannot be used").cause(why.clone())
-            );
+        match ProjectList::of(&project)? {
+            ProjectList::Read(list) => Ok(Self { list, project: Some(project) }),
+            ProjectList::Withheld(_) => Err(project
+                .untrusted("the project's list of plugins is not read")
+                .unwrap_or_else(|| Failure::new(ErrorKind::Untrusted, "the project's list of plugins is not read"))),
         }
-        let list = List::at(project.root.join(FOLDER).join(LOCK))?;
-        Ok(Self { list, project: Some(project) })
     }
 
     /// The plugins of the list whose bundles are not installed.

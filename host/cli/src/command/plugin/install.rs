@@ -10,9 +10,9 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::install::{
     InstallAnswer, InstallOutcome, InstallPlan, InstallQuestion, InstallRequest, Installer, Target,
 };
-use host_bundle::{Allow, Bundle, KeyId, Refusal, Signers};
+use host_bundle::{Allow, Bundle, KeyId, Signers};
 use host_plugin::Runtime;
-use host_text::visible_line;
+use host_text::{count, visible_line};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,10 @@ use super::{build, transfer};
 use crate::arguments::store::Install;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
+
+/// The most signatures that are shown with the reason why they do not count. Protects the lines above them: anybody can add
+/// a signature.
+const MAX_REFUSALS: usize = 8;
 
 pub(super) async fn run(
     install: &Install,
@@ -112,7 +116,11 @@ impl Frontend<'_> {
 /// Shows the plugin to install, its signers, and the differences from the version that it replaces.
 fn shown(question: &InstallQuestion, style: Style) -> String {
     let mut text = host_manifest::explain(&question.manifest, &question.imports);
-    text.push_str(&format!("\n{}", made_by(&question.signers, &question.not_counted, style)));
+    text.push_str(&format!("\n{}", made_by(question, style)));
+    for lookalike in &question.lookalikes {
+        let warning = style.paint("Easily confused:", anstyle::AnsiColor::Yellow);
+        text.push_str(&format!("{warning} {}\n", visible_line(lookalike)));
+    }
     if let Some((version, changes)) = &question.changes {
         text.push_str(&format!("\nSince {version}:\n"));
         for change in changes.iter() {
@@ -122,7 +130,8 @@ fn shown(question: &InstallQuestion, style: Style) -> String {
     text
 }
 
-fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
+fn made_by(question: &InstallQuestion, style: Style) -> String {
+    let InstallQuestion { signers, not_counted, unread_signatures, .. } = question;
     let mut text = match signers {
         Signers::Keys(keys) => {
             let keys: Vec<String> = keys.iter().map(KeyId::to_string).collect();
@@ -133,8 +142,15 @@ fn made_by(signers: &Signers, not_counted: &[Refusal], style: Style) -> String {
             format!("{word}: no key that you trust signed it.\n")
         }
     };
-    for refusal in not_counted {
+    // The gravest come first.
+    for refusal in not_counted.iter().take(MAX_REFUSALS) {
         text.push_str(&format!("  not counted: {}\n", visible_line(&refusal.to_string())));
+    }
+    if let Some(more) = not_counted.len().checked_sub(MAX_REFUSALS).filter(|more| *more > 0) {
+        text.push_str(&format!("  not counted: {}; `host plugin verify` shows all\n", count(more, "more signature")));
+    }
+    if *unread_signatures > 0 {
+        text.push_str(&format!("  not looked at: {}\n", count(*unread_signatures, "more signature")));
     }
     text
 }

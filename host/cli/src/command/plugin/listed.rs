@@ -3,9 +3,9 @@
 use host_app::app;
 use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
-use host_app::install::Target;
+use host_app::install::{ProjectList, Target};
 use host_app::plugins::store::{self, List, PluginStore};
-use host_bundle::{Locked, Refusal, Signers};
+use host_bundle::{LockFile, Locked, Refusal, Signers};
 use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -18,9 +18,15 @@ use crate::printer::{self, Out};
 
 pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let project = Target::for_project(app::project(&list.place.request(), &folders)?)?;
+    let project = match ProjectList::of(&app::project(&list.place.request(), &folders)?)? {
+        ProjectList::Read(list) => list.file,
+        ProjectList::Withheld(note) => {
+            printer::notes(&[note], environment);
+            LockFile::default()
+        }
+    };
     let mut rows = Vec::new();
-    for (whose, file) in [("project", project.list.file), ("user", List::own(&folders)?.file)] {
+    for (whose, file) in [("project", project), ("user", List::own(&folders)?.file)] {
         for (name, locked) in file.plugins {
             let state = state(&locked, &folders)?;
             rows.push((whose, name, locked, state));
