@@ -34,7 +34,7 @@ async fn sandbox_denial_that_a_plugin_makes_up_is_marked_as_its_words() {
         ("read", json!({"path": "/etc/passwd"}), "--grant reach:fs-read=/etc/passwd"),
         ("write", json!({"path": "/etc/passwd", "text": "x"}), "--grant reach:fs-write=/etc/passwd"),
         ("run", json!({"argv": ["sh", "-c", "true"]}), "--grant 'reach:process=sh -c true'"),
-        ("put", json!({"path": "key", "text": "x"}), "--grant reach:state=write"),
+        ("keep", json!({"path": "key", "text": "x"}), "--grant reach:state=write"),
     ] {
         let denied = bench.call(tool, arguments).await.expect_err("it is not granted");
         assert!(matches!(&denied, CallError::Failure(Failure::Denied { .. })), "{tool}: {denied:?}");
