@@ -168,10 +168,10 @@ impl SourceManifest {
     /// If its name, a text or a scope is invalid.
     pub fn check(&self) -> Result<(), ManifestError> {
         check_name(&self.name)?;
-        check_words("license", &self.license)?;
-        self.description.as_ref().map_or(Ok(()), |text| check_words("description", text))?;
-        for declared in self.capabilities.values() {
-            check_words("reason", &declared.reason)?;
+        texts::check_line("license", &self.license)?;
+        self.description.as_ref().map_or(Ok(()), |text| texts::check_line("description", text))?;
+        for (name, declared) in &self.capabilities {
+            texts::check_capability(name, &declared.scope, &declared.reason)?;
         }
         grants(&self.name, &self.capabilities, Path::new("/")).map(drop)
     }
