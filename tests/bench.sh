@@ -112,7 +112,8 @@ time_once() {
         hyperfine -N ${may_fail:+-i} --runs 1 --style none --output pipe --export-csv "$folder/csv" "$1" \
             >/dev/null 2>"$folder/said" ||
             { cat "$folder/said" >&2; return 1; }
-        awk -F, 'END { print $2 * 1000 }' "$folder/csv"
+        # The command may have commas; six columns follow the mean.
+        awk -F, 'END { print $(NF - 6) * 1000 }' "$folder/csv"
     else
         local words from
         eval "words=($1)"
