@@ -127,7 +127,12 @@ fn adopt_of_a_file_that_is_no_plugin_says_what_it_is_and_what_to_do() {
             "nothing says why",
             "--reason fs-read=",
         ),
-        (component(language("c")), &["--license", "MIT", "--reason", "fs-read=a\nb"], "invalid `reason`", ""),
+        (
+            component(language("c")),
+            &["--license", "MIT", "--reason", "fs-read=a\nb"],
+            "invalid `capabilities.fs-read.reason`",
+            "",
+        ),
     ] {
         let host = Host::new(["plugin", "adopt", "x.wasm"]).args(arguments).file("x.wasm", &bytes);
         let ended = host.run();
