@@ -28,10 +28,9 @@ pub struct Language {
 }
 
 /// The languages that bring a compiler of their own; what Rust needs, the other tests need too.
-pub const LANGUAGES: [Language; 5] = [
+pub const LANGUAGES: [Language; 4] = [
     Language { name: "c", wanted: "requirements.txt", installed: ".venv" },
     Language { name: "zig", wanted: "requirements.txt", installed: ".venv" },
-    Language { name: "go", wanted: "requirements.txt", installed: ".venv" },
     Language { name: "js", wanted: "package.json", installed: "node_modules" },
     Language { name: "python", wanted: "requirements.txt", installed: ".venv" },
 ];

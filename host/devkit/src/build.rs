@@ -24,7 +24,6 @@ use wit_component::ComponentEncoder;
 mod c;
 mod contract;
 mod files;
-mod go;
 mod javascript;
 mod package;
 mod python;
@@ -223,7 +222,6 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
         (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest),
         (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest, tools),
         (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest, tools),
-        (Some(Build { language: Language::Go }), Some(manifest)) => go::build(&folder, manifest),
         (None, Some(manifest)) => {
             return files::build(&folder, &manifest)?.map(|built| vec![built]).ok_or(BuildError::NoLanguage(folder));
         }

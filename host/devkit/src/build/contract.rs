@@ -3,22 +3,18 @@
 //! Promises: the world has the capabilities that `plugin.toml` declares and no other, so that a component cannot import
 //! what its manifest does not mention, whatever its language puts into it.
 //!
-//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface. The same
-//! holds for Go, whose world is made here with every capability.
+//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use host_capability::Capability;
 use host_manifest::SourceManifest;
-use wit_bindgen_core::{Files, WorldGenerator};
-use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::{Resolve, WorldId};
 
 use super::{BuildError, read_text, write};
 
 /// The name of the world, and so of the files that a binding generator makes for it.
-pub(crate) const WORLD: &str = "contract";
+pub(super) const WORLD: &str = "contract";
 
 /// The interface to programs that a plugin left running, for plugins with the capability [`PROCESS`].
 const BACKGROUND: &str = "background";
@@ -47,18 +43,6 @@ impl Contract {
     /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest; for a hook `wit/hook`,
     /// whose world has no import.
     pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
-        let capabilities: Vec<&str> = manifest.capabilities.keys().map(String::as_str).collect();
-        Self::read_with(folder, &capabilities)
-    }
-
-    /// Reads the same with every capability that the package's contract has.
-    pub(super) fn read_whole(folder: &Path) -> Result<Self, BuildError> {
-        let cap = folder.join("wit/cap");
-        let there = |name: &&str| cap.join(format!("{name}.wit")).is_file();
-        Self::read_with(folder, &Capability::ALL.map(Capability::name).into_iter().filter(there).collect::<Vec<_>>())
-    }
-
-    fn read_with(folder: &Path, capabilities: &[&str]) -> Result<Self, BuildError> {
         let wrong = |why: String| BuildError::Contract { folder: folder.join("wit"), why };
         let mut resolve = Resolve::default();
         let mut packages = Vec::new();
@@ -81,7 +65,7 @@ impl Contract {
             packages.push((name, files));
         }
         let (world, types) = match versions.as_slice() {
-            [cap, tool] => (world(capabilities, cap, tool, has_background), format!("host:tool/types{tool}")),
+            [cap, tool] => (world(manifest, cap, tool, has_background), format!("host:tool/types{tool}")),
             versions => {
                 let version = versions.first().map(String::as_str).unwrap_or_default();
                 let world =
@@ -114,35 +98,23 @@ impl Contract {
     /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the
     /// world; linked into the module, it describes the module's imports to the step that makes a component.
     pub(super) fn write_c(&self, folder: &Path) -> Result<(), BuildError> {
-        for (name, bytes) in self.generate(wit_bindgen_c::Opts::default().build().as_mut(), folder)?.iter() {
+        let mut files = wit_bindgen_core::Files::default();
+        let generated = wit_bindgen_c::Opts::default().build().generate(&mut self.resolve.clone(), self.id, &mut files);
+        generated.map_err(|error| BuildError::Contract { folder: folder.to_owned(), why: format!("{error:#}") })?;
+        for (name, bytes) in files.iter() {
             write(&folder.join(name), bytes)?;
         }
         Ok(())
     }
-
-    /// Generates a binding for this folder.
-    pub(super) fn generate(&self, generator: &mut dyn WorldGenerator, folder: &Path) -> Result<Files, BuildError> {
-        let mut files = Files::default();
-        let generated = generator.generate(&mut self.resolve.clone(), self.id, &mut files);
-        generated.map_err(|error| BuildError::Contract { folder: folder.to_owned(), why: format!("{error:#}") })?;
-        Ok(files)
-    }
-
-    /// Adds the world to a module whose compiler does not.
-    pub(super) fn embed(&self, plugin: &str, mut module: Vec<u8>) -> Result<Vec<u8>, BuildError> {
-        let embedded = embed_component_metadata(&mut module, &self.resolve, self.id, StringEncoding::UTF8);
-        let failed = |error| BuildError::Componentize { plugin: plugin.to_owned(), why: format!("{error:#}") };
-        embedded.map_err(failed).map(|()| module)
-    }
 }
 
 /// The text of the package with the world.
-pub(crate) fn world(capabilities: &[&str], cap: &str, tool: &str, has_background: bool) -> String {
+fn world(manifest: &SourceManifest, cap: &str, tool: &str, has_background: bool) -> String {
     let mut text = format!("package host:build;\n\nworld {WORLD} {{\n    import host:tool/context{tool};\n");
-    for capability in capabilities {
+    for capability in manifest.capabilities.keys() {
         // A string takes everything.
         let _ = writeln!(text, "    import host:cap/{capability}{cap};");
-        if *capability == PROCESS && has_background {
+        if capability == PROCESS && has_background {
             let _ = writeln!(text, "    import host:tool/{BACKGROUND}{tool};");
         }
     }

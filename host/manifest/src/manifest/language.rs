@@ -20,7 +20,7 @@ pub struct Build {
 pub enum Language {
     /// Rust, through cargo; what a folder with a `Cargo.toml` is in.
     Rust,
-    /// JavaScript or TypeScript, through componentize-qjs.
+    /// JavaScript or TypeScript, through componentize-js.
     JavaScript,
     /// Python, through componentize-py.
     Python,
@@ -28,13 +28,11 @@ pub enum Language {
     C,
     /// Zig.
     Zig,
-    /// Go, through its own compiler for WASI.
-    Go,
 }
 
 impl Language {
     /// All languages, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig, Self::Go];
+    pub const ALL: [Self; 5] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig];
 
     /// Its name in `plugin.toml`.
     pub fn name(self) -> &'static str {
@@ -44,7 +42,6 @@ impl Language {
             Self::Python => "python",
             Self::C => "c",
             Self::Zig => "zig",
-            Self::Go => "go",
         }
     }
 }
