@@ -109,11 +109,6 @@ fn page_about_zig_leads_from_an_empty_folder_to_a_call() {
 }
 
 #[test]
-fn page_about_go_leads_from_an_empty_folder_to_a_call() {
-    check("plugins/go.md");
-}
-
-#[test]
 fn page_about_javascript_leads_from_an_empty_folder_to_a_call() {
     check("plugins/javascript.md");
 }

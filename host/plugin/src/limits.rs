@@ -28,8 +28,9 @@ impl Default for Limits {
 
 /// The largest file that is read or written as a whole. Protects the memory of the host and the guest.
 pub(crate) const MAX_WHOLE: u64 = 20 << 20;
-/// The largest component that is read. Protects the compiler: JavaScript and Python runtimes are 12 to 18 MB.
-pub const MAX_COMPONENT: usize = 64 * MIB;
+/// The largest component that is read. Protects the compiler: JavaScript and Python runtimes are 12 to 18 MB, and
+/// Python with a large package such as sympy 73 MB.
+pub const MAX_COMPONENT: usize = 96 * MIB;
 
 /// The most bytes that a guest may pass in one host call or as its result. Protects the host's memory; the largest
 /// legitimate use is to write a file of 20 MiB.

@@ -5,7 +5,7 @@ use std::process::Command;
 use host_tests::host::{Host, binary};
 use host_tests::languages::{LANGUAGES, Language, Project};
 
-fn language(name: &str) -> Language {
+pub(super) fn language(name: &str) -> Language {
     LANGUAGES.into_iter().find(|language| language.name == name).expect("it is one of them")
 }
 

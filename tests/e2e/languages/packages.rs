@@ -27,7 +27,7 @@ async fn packages_for_browsers_run_in_a_plugin() {
         json!({"cheerio": "1.2.0", "csv-parse": "7.0.3", "papaparse": "5.7.1"}),
         r#"
         import * as cheerio from 'cheerio';
-        import { parse } from 'csv-parse/sync';
+        import { parse } from 'csv-parse/browser/esm/sync';
         import Papa from 'papaparse';
         import { READ_ONLY, plugin } from './host.js';
 

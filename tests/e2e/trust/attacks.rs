@@ -142,7 +142,7 @@ async fn a_projects_plugin_gets_what_the_mode_gives_and_no_more() {
         host
     };
     let asks = host(&[]).run_of(&["trust"]);
-    assert!(asks.stdout.contains("the plugin `reach`, which asks for fs-read `*`, fs-write `*`, http"), "{asks:?}");
+    assert!(asks.stdout.contains("the plugin `reach`, which asks for process `*`, fs-write `*`, http"), "{asks:?}");
     let default = host(&["Look"]);
     assert_eq!(default.run().code, Some(0));
     assert!(!default.repository().join("new.txt").exists());

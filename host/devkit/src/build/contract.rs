@@ -14,7 +14,7 @@ use wit_parser::{Resolve, WorldId};
 use super::{BuildError, read_text, write};
 
 /// The name of the world, and so of the files that a binding generator makes for it.
-pub(super) const WORLD: &str = "contract";
+pub(crate) const WORLD: &str = "contract";
 
 /// The interface to programs that a plugin left running, for plugins with the capability [`PROCESS`].
 const BACKGROUND: &str = "background";
@@ -65,7 +65,10 @@ impl Contract {
             packages.push((name, files));
         }
         let (world, types) = match versions.as_slice() {
-            [cap, tool] => (world(manifest, cap, tool, has_background), format!("host:tool/types{tool}")),
+            [cap, tool] => {
+                let capabilities: Vec<&str> = manifest.capabilities.keys().map(String::as_str).collect();
+                (world(&capabilities, cap, tool, has_background), format!("host:tool/types{tool}"))
+            }
             versions => {
                 let version = versions.first().map(String::as_str).unwrap_or_default();
                 let world =
@@ -109,12 +112,12 @@ impl Contract {
 }
 
 /// The text of the package with the world.
-fn world(manifest: &SourceManifest, cap: &str, tool: &str, has_background: bool) -> String {
+pub(crate) fn world(capabilities: &[&str], cap: &str, tool: &str, has_background: bool) -> String {
     let mut text = format!("package host:build;\n\nworld {WORLD} {{\n    import host:tool/context{tool};\n");
-    for capability in manifest.capabilities.keys() {
+    for capability in capabilities {
         // A string takes everything.
         let _ = writeln!(text, "    import host:cap/{capability}{cap};");
-        if capability == PROCESS && has_background {
+        if *capability == PROCESS && has_background {
             let _ = writeln!(text, "    import host:tool/{BACKGROUND}{tool};");
         }
     }

@@ -83,7 +83,8 @@ async fn reload_adds_what_is_new_and_reports_what_is_gone() {
     pty.types("/reload\r").sees("no plugin changed");
     // What cannot be used beside the others leaves all of them as they were.
     let usurper = guest_file("usurper", folder.path()).await;
-    pty.types("/reload\r").sees("the plugins stay as they were: the plugin `usurper` cannot be used");
+    pty.types("/reload\r")
+        .sees("the plugins stay as they were: the plugins `read_file` and `usurper` both have a tool `read_file`");
     std::fs::remove_file(&usurper).expect("removed");
     guest_file("impostor", folder.path()).await;
     pty.types("/reload\r").sees("`impostor` 0.1.0 is new, with `web_search`");
