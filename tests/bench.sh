@@ -174,6 +174,12 @@ echo "one long run" >&2
 cargo bench --quiet -p host-benches --bench turns >"$folder/turns"
 cat "$folder/turns" >>"$folder/runs"
 
+echo "many calls" >&2
+cargo bench --quiet -p host-benches --bench many >>"$folder/runs"
+
+echo "languages" >&2
+cargo bench --quiet -p host-benches --bench languages >"$folder/languages"
+
 echo "programs" >&2
 cargo bench --quiet -p host-benches --bench programs >>"$folder/runs"
 
@@ -234,6 +240,18 @@ echo "the loop, 2,000 turns with a call each"
 row "  a turn, of the first quarter" us - $(of_runs "turn, first quarter (us)")
 row "  a turn, of the last quarter" us - $(of_runs "turn, last quarter (us)")
 row "    of one of the first" x 1.2 $(of_runs "turn, last to first (x)")
+row "  a session of 100 MB, read again" MB/s - $(of_runs "session of 100 MB read again (MB/s)")
+row "    memory, of its size" x 2 $(of_runs "session of 100 MB read again, memory of its size (x)")
+echo "many calls that do nothing"
+row "  1,000 at once" ms - $(of_runs "1,000 calls at once (ms)")
+row "    growth of memory" MB 1 $(of_runs "1,000 calls at once, growth of memory (MB)")
+row "  a second, on one core" "" - $(of_runs "calls a second on one core")
+row "  a second, on two cores" "" - $(of_runs "calls a second on two cores")
+row "  on one of two cores, 99th percentile" us 60 $(of_runs "call on one of two cores, 99th percentile (us)")
+echo "a tool in each language in a running host, and the same started as a program"
+while IFS=$'\t' read -r what median least; do
+    row "  ${what% (ms)}" ms - "$median" "$least"
+done <"$folder/languages"
 echo "a program that does nothing, from its start to its end"
 row "  with the standard library" ms - $(of_runs "program with the standard library (ms)")
 row "  with host" ms - $(of_runs "program (ms)")
@@ -258,11 +276,13 @@ echo "host tool call glob, whole process"
 row "  in $files files" ms - $(<"$folder/host_glob")
 row "    of \`fd\`" x 1 $(beside / "$folder/host_glob" "$folder/fd_glob")
 echo "host run, whole process"
-row "  from the start to the first request" ms 40 $(of_runs "first request (ms)")
+row "  from the start to the first request" ms 6 $(of_runs "first request (ms)")
 row "  from a reply to the next request, with the first read_file" ms - $(of_runs "first call between requests (ms)")
 row "    when the model took 50 ms to begin its reply" ms 3 $(of_runs "first call after a pause (ms)")
-row "    with a later read_file" ms 3 $(of_runs "later call between requests (ms)")
-row "  peak memory of one turn" MB 60 $(of_runs "peak memory of one turn (MB)")
+row "    with a later read_file" ms 0.5 $(of_runs "later call between requests (ms)")
+row "  8 calls of read_file in one reply, more than one" ms 2 $(of_runs "8 calls in one reply, over one (ms)")
+row "  100 turns with a read_file each, processor time" ms 150 $(of_runs "processor time of 100 turns (ms)")
+row "  peak memory of one turn" MB 28 $(of_runs "peak memory of one turn (MB)")
 row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
 row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
 of_runs "run with an empty answer (ms)" >"$folder/empty"
