@@ -51,6 +51,11 @@ fn can_stop(state: &State) -> bool {
     matches!(&state.turn, Turn::Model(Some(turn)) if !turn.is_cancelled())
 }
 
+/// Whether text is held back: a question is open, or another program has the terminal.
+fn holds_back(state: &State) -> bool {
+    state.lent || state.questions.front().is_some_and(|open| open.state != Listening::Waits)
+}
+
 /// Shortens the text that is held back to what may be held.
 fn leave_out(state: &mut State) {
     if state.held.len() <= MAX_HELD {
@@ -77,6 +82,10 @@ impl Shared {
     /// Shows text that stays.
     pub(super) fn show(&self, state: &mut State, text: &str) {
         state.held.push_str(text);
+        if holds_back(state) {
+            // Nothing on the screen changes, and drawing the question again for each line of a flood would take long.
+            return leave_out(state);
+        }
         self.redraw(state);
     }
 
@@ -162,10 +171,9 @@ impl Shared {
 
     /// Draws everything again.
     pub(super) fn redraw(&self, state: &mut State) {
-        let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
         let finished = state.speech.take_finished();
         state.held.push_str(&finished);
-        let text = match is_asking || state.lent {
+        let text = match holds_back(state) {
             true => {
                 leave_out(state);
                 String::new()

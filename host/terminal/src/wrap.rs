@@ -328,7 +328,7 @@ mod tests {
             ("\u{1b}[31merror:\u{1b}[0m it cannot be opened", "\u{1b}[31merror:\u{1b}[0m it cannot\n  be opened"),
             ("✗ shell cargo test · exit", "✗ shell cargo\n  test · exit"),
             (" WARN plugin `p`: one", " WARN plugin\n      `p`: one"),
-            ("\u{1b}[31mERROR\u{1b}[0m p: ? Allow", "\u{1b}[31mERROR\u{1b}[0m p: ?\n      Allow"),
+            ("\u{1b}[31mERROR\u{1b}[0m p: ? Allow it", "\u{1b}[31mERROR\u{1b}[0m p: ? Allow\n      it"),
         ] {
             assert_eq!(wrapped_lines(text, 16), expected, "{text:?}");
         }

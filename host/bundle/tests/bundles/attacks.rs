@@ -68,9 +68,12 @@ fn any_byte_changed_anywhere_is_refused_with_its_reason() {
             tried += 1;
         }
     }
-    // The index is not signed, and lists what is: each of its bytes decides which blobs are read, or says nothing.
+    // The index is not signed, and lists what is: each of its bytes decides which blobs are read, or says nothing. Whatever
+    // it says, what is taken is what was signed.
     for at in 0..layout["index.json"].len() {
-        judged(&trust, &changed(&layout, "index.json", at)).expect_err("the index");
+        if let Ok(bundle) = Bundle::read_archive(&changed(&layout, "index.json", at)[..]) {
+            assert_eq!((bundle.digest(), bundle.component()), (honest.digest(), honest.component()), "byte {at}");
+        }
         tried += 1;
     }
     // The archive around them: whatever a changed header leads to, what is taken is what was signed.

@@ -199,15 +199,6 @@ fn layout_that_is_deep_or_lists_too_much_is_refused() {
         );
     }
     check_refused(&layout, None, "over 1000 manifests");
-
-    let mut layout = Layout::new();
-    let plugin = layout.plugin(&bundle());
-    layout.list(plugin, "1.2.0");
-    for _ in 0..17 {
-        let listed = layout.signatures(&signed());
-        layout.listed.extend(listed);
-    }
-    check_refused(&layout, None, "it lists 17 signatures, over the limit of 16");
 }
 
 // promise bundle.layouts

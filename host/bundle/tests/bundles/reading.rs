@@ -69,7 +69,7 @@ fn bundle_duplicate_oversized_and_endless_entries_are_rejected() {
     let blob = format!("blobs/sha256/{}", "0".repeat(64));
     for (name, size, says) in [
         (blob.as_str(), 8 << 30, "larger than anything"),
-        (&blob, (64 << 20) + 1, "larger than anything"),
+        (&blob, (96 << 20) + 1, "larger than anything"),
         ("index.json", (1 << 20) + 1, "larger than anything"),
         (&blob, 1 << 20, "not a complete archive"),
     ] {
@@ -376,7 +376,7 @@ fn a_folder_is_read_as_an_archive_is_and_no_link_is_followed() {
     let blob = root.join(path(bundle.component()));
     std::fs::write(&blob, b"changed").expect("written");
     check("was changed");
-    std::fs::File::options().write(true).open(&blob).and_then(|file| file.set_len(65 << 20)).expect("longer");
+    std::fs::File::options().write(true).open(&blob).and_then(|file| file.set_len(97 << 20)).expect("longer");
     check("larger than anything");
     std::fs::remove_file(&blob).expect("removed");
     let same = tempfile::NamedTempFile::new().expect("a file");
@@ -423,7 +423,8 @@ fn bundle_from_a_registry_is_limited_before_the_download_and_checked_after_it() 
     assert!(error.contains("is missing"), "{error}");
 
     let image: Value = serde_json::from_slice(bundle.signed_bytes()).expect("JSON");
-    for (sizes, says) in [(vec![(64 << 20) + 1], "over the limit of 67108864"), (vec![60 << 20, 60 << 20], "104857600")]
+    for (sizes, says) in
+        [(vec![(96 << 20) + 1], "over the limit of 100663296"), (vec![60 << 20, 60 << 20], "104857600")]
     {
         let mut image = image.clone();
         for (layer, size) in sizes.into_iter().enumerate() {
