@@ -7,6 +7,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 use super::assist::{Completions, Folded, Lookup};
+use super::hint::Hint;
 use super::keys::Key;
 use super::menu::Menu;
 use super::{Keyboard, Shared, State, TerminalMode};
@@ -203,7 +204,7 @@ impl Shared {
         }
         let may_grow = found.may_grow;
         if let Some(note) = &found.note {
-            state.hint = Some(note.clone());
+            state.hint = Some(Hint::Key(note.clone()));
         }
         list(state, found, looking.continues);
         if looking.inserts && !may_grow {
@@ -221,7 +222,7 @@ impl Shared {
     /// Asks for the image in the clipboard.
     pub(super) fn wants_image(&self, state: &mut State) {
         if self.setup.assist.image.is_some() && self.setup.mode == TerminalMode::Ansi {
-            state.hint = Some("reading the clipboard".to_owned());
+            state.hint = Some(Hint::Key("reading the clipboard".to_owned()));
             self.jobs.ask(|wanted| wanted.image = true);
         }
     }
@@ -234,7 +235,7 @@ impl Shared {
                 state.editor.insert_folded(&text, &label);
                 state.editor.insert(" ");
             }
-            Err(why) => state.hint = Some(why),
+            Err(why) => state.hint = Some(Hint::Key(why)),
         }
         self.redraw(&mut state);
     }

@@ -8,6 +8,7 @@ use host_text::{count, visible_line};
 use tokio::sync::oneshot;
 
 use super::attention::Focus;
+use super::hint::Hint;
 use super::menu::MENU_ROWS;
 use super::question::{Answered, Line, Listening, Open};
 use super::screen::Live;
@@ -359,7 +360,7 @@ impl Shared {
             live.rows.extend(menu.look(style, columns, room.min(MENU_ROWS)));
         }
         let special = self.setup.assist.special.filter(|(special, _)| state.editor.text().starts_with(*special));
-        let hint = state.hint.as_deref().or(special.map(|(_, words)| words));
+        let hint = state.hint.as_ref().map(Hint::words).or(special.map(|(_, words)| words));
         live.rows.extend(hint.into_iter().flat_map(|hint| self.hint(hint, columns)).take((rows / 3).max(1)));
         if let Some(takes_commands) = state.editor.takes_commands() {
             live.rows.push(style.dim(if takes_commands { "-- NORMAL --" } else { "-- INSERT --" }));

@@ -16,9 +16,6 @@ use super::{End, Keyboard, Shared, TerminalMode, raw};
 /// How often the moving parts are drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// The pause after which an Esc is a key of its own. Over a slow line a key's bytes may come in two packets.
-const ESCAPE: Duration = Duration::from_millis(50);
-
 /// What the thread waits for.
 enum Wait {
     Ends,
@@ -71,7 +68,7 @@ impl Shared {
         })
     }
 
-    fn wait(&self, is_within_key: bool) -> Wait {
+    fn wait(&self, key_ends_in: Option<Duration>) -> Wait {
         let state = self.state();
         if state.end == End::Closed {
             return Wait::Ends;
@@ -88,7 +85,7 @@ impl Shared {
         });
         let moves = self.setup.mode == TerminalMode::Ansi && !(state.activity.is_empty() && state.besides.is_empty());
         let draws_in = state.changed.then(|| TEXT_FRAME.saturating_sub(state.drawn.elapsed()));
-        let times = [is_within_key.then_some(ESCAPE), moves.then_some(FRAME), listens_in, draws_in];
+        let times = [key_ends_in, moves.then_some(FRAME), listens_in, draws_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
 }
@@ -106,10 +103,10 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         return;
     };
     let mut keys = Keys::new(lines);
-    let mut last_frame = Instant::now();
+    let (mut last_frame, mut last_read) = (Instant::now(), Instant::now());
     loop {
         let wait = match shared.upgrade() {
-            Some(shared) => shared.wait(keys.is_waiting()),
+            Some(shared) => shared.wait(keys.waits_for(last_read.elapsed())),
             None => return,
         };
         let Wait::For { keys: reads, time } = wait else { return };
@@ -146,6 +143,7 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
                 }
                 Ok(0) => shared.gone(&mut shared.state()),
                 Ok(count) => {
+                    last_read = Instant::now();
                     for key in keys.feed(buffer.get(..count).unwrap_or_default()) {
                         shared.key(key);
                     }
@@ -154,9 +152,7 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
                 // A process in the background may not read.
                 Err(_) => shared.gone(&mut shared.state()),
             }
-        } else if keys.is_waiting()
-            && let Some(key) = keys.nothing_more()
-        {
+        } else if let Some(key) = keys.nothing_more(last_read.elapsed()) {
             shared.key(key);
         }
         shared.draw_speech();

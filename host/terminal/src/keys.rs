@@ -7,11 +7,16 @@
 //!
 //! Deliberately not here: what a key does.
 
+use std::time::Duration;
+
 /// The largest part of one paste that is kept, in bytes. Protects memory; a longer text belongs in a file.
 const MAX_PASTE: usize = 1 << 20;
 
 /// The longest incomplete sequence that is kept. Protects memory from one that never ends.
 const MAX_SEQUENCE: usize = 4 << 10;
+
+/// The pause after which an Esc is a key of its own. Over a slow line a key's bytes may come in two packets.
+const ESCAPE: Duration = Duration::from_millis(50);
 
 const ESC: u8 = 0x1b;
 const PASTE_ENDS: &[u8] = b"\x1b[201~";
@@ -99,9 +104,10 @@ impl Keys {
         Self { lines, pending: Vec::new(), paste: None }
     }
 
-    /// Whether the bytes so far need more to make a key.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.pending.is_empty() && self.paste.is_none()
+    /// Returns for how long more bytes are waited for, this long after the last ones; `None` if none are needed.
+    pub(super) fn waits_for(&self, quiet: Duration) -> Option<Duration> {
+        let is_waiting = !self.pending.is_empty() && self.paste.is_none();
+        is_waiting.then(|| ESCAPE.saturating_sub(quiet))
     }
 
     /// Takes bytes and returns the keys that are complete now.
@@ -142,9 +148,10 @@ impl Keys {
         }
     }
 
-    /// Returns the key if nothing followed for a while: a lone Esc is one; an incomplete sequence is dropped.
-    pub(super) fn nothing_more(&mut self) -> Option<Key> {
-        if self.paste.is_some() {
+    /// Returns the key if nothing followed for long enough: a lone Esc is one; an incomplete sequence is dropped. Before
+    /// that it does nothing: the thread wakes for other reasons between two pieces of a sequence.
+    pub(super) fn nothing_more(&mut self, quiet: Duration) -> Option<Key> {
+        if self.waits_for(quiet) != Some(Duration::ZERO) {
             return None;
         }
         let was_escape = self.pending == [ESC];
@@ -333,7 +340,7 @@ mod tests {
     fn keys(bytes: &[u8]) -> Vec<Key> {
         let mut keys = Keys::new(Lines::Raw);
         let mut all = keys.feed(bytes);
-        all.extend(keys.nothing_more());
+        all.extend(keys.nothing_more(ESCAPE));
         all
     }
 
@@ -401,6 +408,24 @@ mod tests {
         keys.feed(b"\x1b]");
         (0..100).for_each(|_| drop(keys.feed(&[b'1'; 100])));
         assert!(keys.pending.len() <= MAX_SEQUENCE);
+    }
+
+    #[test]
+    fn terminal_sequence_is_dropped_only_after_the_pause() {
+        let (short, pause) = (ESCAPE - Duration::from_millis(1), ESCAPE);
+        for (first, quiet, between, second, then) in [
+            ("\u{1b}", short, None, "[A", vec![Key::Up]),
+            ("\u{1b}", pause, Some(Key::Escape), "[A", vec![Key::Char('['), Key::Char('A')]),
+            ("\u{1b}[2", short, None, "00~a\u{1b}[201~\r", vec![Key::Paste("a".to_owned()), Key::Enter]),
+            ("\u{1b}[2", pause, None, "~", vec![Key::Char('~')]),
+            // Within a paste nothing is dropped, however long it pauses.
+            ("\u{1b}[200~a\u{1b}[20", pause, None, "1~\r", vec![Key::Paste("a".to_owned()), Key::Enter]),
+        ] {
+            let mut keys = Keys::new(Lines::Raw);
+            assert_eq!(keys.feed(first.as_bytes()), [], "{first:?}");
+            assert_eq!(keys.nothing_more(quiet), between, "{first:?}");
+            assert_eq!(keys.feed(second.as_bytes()), then, "{first:?} {second:?}");
+        }
     }
 
     proptest! {

@@ -20,6 +20,7 @@ mod bindings;
 mod completing;
 mod draw;
 mod editor;
+mod hint;
 mod history;
 mod input;
 mod interrupt;
@@ -56,6 +57,7 @@ pub use self::attention::{Alert, Attention, Notify as NotifyUser, Title};
 pub use self::bindings::{BINDINGS, Binding};
 use self::completing::{Jobs, Looking};
 use self::editor::{Draft, Editor};
+use self::hint::Hint;
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
 use self::markdown::Markdown;
@@ -233,8 +235,8 @@ struct State {
     focus: Focus,
     /// The title of the window; `None` if it is not ours.
     title: Option<String>,
-    /// A line below the text that is being written, until the next key.
-    hint: Option<String>,
+    /// A line below the text that is being written.
+    hint: Option<Hint>,
     /// Whether another Ctrl-C leaves the conversation.
     leaves_next: bool,
     /// Whether the last key was Esc on an empty line.

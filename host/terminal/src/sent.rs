@@ -5,6 +5,7 @@
 use host_text::visible_line;
 
 use super::editor::Draft;
+use super::hint::Hint;
 use super::keys::Key;
 use super::{End, Shared, State, TerminalInput, TerminalMode, Turn};
 
@@ -48,10 +49,11 @@ impl Shared {
         if state.editor.begins_folded() && (begins_special('/') || special.is_some_and(begins_special)) {
             // A command must be seen before it is run.
             state.editor.unfold();
-            state.hint = Some("this paste begins as a command · Enter to run it · Esc to clear".to_owned());
+            let words = "this paste begins as a command · Enter to run it · Esc to clear";
+            state.hint = Some(Hint::Key(words.to_owned()));
             return;
         }
-        state.hint = state.history.add(&text);
+        state.hint = state.history.add(&text).map(Hint::Key);
         let can_steer = self.setup.assist.can_steer.as_ref().is_some_and(|can_steer| can_steer(&text));
         let when = if can_steer { when } else { When::Done };
         state.queued.push_back(Sent { draft: state.editor.take_draft(), when });
@@ -109,9 +111,8 @@ impl Shared {
             }
             let is_new = !matches!(state.turn, Turn::User);
             state.turn = Turn::User;
-            // The hint about leaving stays.
-            if is_new && !state.leaves_next {
-                state.hint = None;
+            if is_new {
+                Hint::end_turn(&mut state.hint);
             }
             if is_new && self.setup.mode == TerminalMode::Dumb {
                 self.lines(state, "");
@@ -121,8 +122,11 @@ impl Shared {
             return None;
         };
         state.turn = Turn::Model(None);
-        state.leaves_next = false;
-        state.hint = None;
+        if std::mem::take(&mut state.leaves_next) {
+            // It would no longer be true.
+            state.hint = None;
+        }
+        Hint::end_turn(&mut state.hint);
         // A terminal that echoes what is typed shows it already.
         match self.setup.mode {
             TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &draft.shown())),

@@ -49,7 +49,10 @@ async fn scenario() {
         history: History::default(),
         resize: Resize::default(),
         answers: Answers::default(),
-        assist: if scenario == "talk slow" { slow() } else { Assist::default() },
+        assist: match scenario.as_str() {
+            "talk slow" => slow(),
+            _ => Assist { special: Some(('!', "runs as you")), ..Assist::default() },
+        },
         attention: Attention { name: "host: a\u{1b}b".to_owned(), title: Title::Set, alert: Alert::Bell, notify: None },
     })
     .expect("there is a terminal");
@@ -82,6 +85,15 @@ async fn scenario() {
                 TerminalInput::Leave => break,
             }
         },
+        "talk turn" => {
+            terminal.works_on(&CancellationToken::new());
+            terminal.rests();
+            terminal.lines("answered");
+            tokio::task::spawn_blocking(wait_for_file).await.expect("it does not panic");
+            let begun = async { terminal.lines("your turn") };
+            let (said, ()) = tokio::join!(terminal.next("say › "), begun);
+            terminal.lines(&format!("said {said:?}"));
+        }
         "flooded" => {
             let flood = async {
                 let line = "f".repeat(50);
@@ -159,6 +171,22 @@ fn terminal_key_is_shown_while_completions_and_the_clipboard_take_their_time() {
     pty.sees("said @x-completed").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(!pty.written().contains("\u{1b}[2J"), "{:?}", pty.written());
+}
+
+#[test]
+fn terminal_answer_to_a_key_stays_when_the_turn_begins_behind_that_key() {
+    for (typed, answered, stays) in [
+        (format!("\u{1b}[200~!one{}\u{1b}[201~\r", "\n".repeat(30)), "this paste begins as a command", true),
+        ("\u{3}".to_owned(), "press Ctrl-C again", true),
+        ("abc".to_owned(), "Enter to send when the model is done", false),
+        ("\u{4}\u{15}a".to_owned(), "Enter to send when the model is done", false),
+    ] {
+        let (mut pty, folder) = started("talk turn");
+        pty.sees("answered").types(&typed).sees(answered);
+        std::fs::write(folder.path().join("go"), "").expect("written");
+        let screen = pty.sees("your turn").screen();
+        assert_eq!(screen.contains(answered), stays, "{typed:?}\n{screen}");
+    }
 }
 
 // promise conversation.title

@@ -6,6 +6,7 @@ use super::assist::Folded;
 use super::attention::Focus;
 use super::completing::close;
 use super::editor::Edited;
+use super::hint::Hint;
 use super::keys::Key;
 use super::question::{Answered, Listening};
 use super::search::Search;
@@ -94,7 +95,7 @@ impl Shared {
                 state.leaves_next = true;
                 let words = "press Ctrl-C again, or Ctrl-D, to quit";
                 match self.setup.mode {
-                    TerminalMode::Ansi => state.hint = Some(words.to_owned()),
+                    TerminalMode::Ansi => state.hint = Some(Hint::Key(words.to_owned())),
                     TerminalMode::Dumb => self.lines(state, &format!("{words}\n{}", state.prompt)),
                 }
             }
@@ -105,7 +106,7 @@ impl Shared {
     fn stop(state: &mut State) {
         if let Turn::Model(Some(turn)) = &state.turn {
             turn.cancel();
-            state.hint = Some("stopping · Ctrl-C again to quit now".to_owned());
+            state.hint = Some(Hint::Turn("stopping · Ctrl-C again to quit now".to_owned()));
         }
     }
 
@@ -146,7 +147,7 @@ impl Shared {
                 true => "Enter to send at its next turn · Tab when it is done · Esc to clear",
                 false => "Enter to send when the model is done · Esc to clear",
             };
-            state.hint = Some(words.to_owned());
+            state.hint = Some(Hint::Turn(words.to_owned()));
         }
     }
 
@@ -163,7 +164,7 @@ impl Shared {
             self.say(state, When::NextTurn);
         } else {
             state.was_escape = true;
-            state.hint = Some(format!("Esc again {words}"));
+            state.hint = Some(Hint::Key(format!("Esc again {words}")));
         }
         true
     }
@@ -179,7 +180,8 @@ impl Shared {
             Key::EndOfInput if is_empty && is_users_turn => self.left(state),
             Key::EndOfInput if is_empty => {
                 state.leaves_then = true;
-                state.hint = Some("quitting when the model is done · any key to stay · Ctrl-C to stop now".to_owned());
+                let words = "quitting when the model is done · any key to stay · Ctrl-C to stop now";
+                state.hint = Some(Hint::Turn(words.to_owned()));
             }
             Key::Tab => {
                 if !self.tab(state) && !is_users_turn && !is_empty {
@@ -288,8 +290,8 @@ impl Shared {
         let is_users_turn = matches!(state.turn, Turn::User);
         state.prompt = shown.label;
         state.hint = Some(match is_users_turn {
-            true => shown.words,
-            false => format!("from the next prompt: {}", shown.words),
+            true => Hint::Key(shown.words),
+            false => Hint::Turn(format!("from the next prompt: {}", shown.words)),
         });
         state.has_new_mode = true;
         self.said.notify_one();
@@ -320,7 +322,7 @@ impl Shared {
             // Editors end the last line.
             Ok(Some(edited)) => state.editor.set(edited.strip_suffix('\n').unwrap_or(&edited)),
             Ok(None) => {}
-            Err(why) => state.hint = Some(why),
+            Err(why) => state.hint = Some(Hint::Key(why)),
         }
         drop(state);
         self.take_back();
