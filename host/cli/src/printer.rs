@@ -98,6 +98,14 @@ impl Out {
         }
     }
 
+    /// Writes entries, one a line. On a terminal they wrap at words, and no row looks like an entry of its own.
+    pub(crate) fn write_entries(&self, text: &str) {
+        self.write(&match host_terminal::columns_of_stdout() {
+            Some(columns) => host_terminal::wrapped_entries(text, columns),
+            None => text.to_owned(),
+        });
+    }
+
     /// Standard output as the sink of a report.
     pub(crate) fn sink(&self) -> Sink {
         let out = self.clone();
@@ -120,6 +128,12 @@ pub(crate) fn to_stderr(text: &str) {
     let text = wrapped.as_deref().unwrap_or(text);
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
+}
+
+/// Writes entries to standard error, one a line, as [`Out::write_entries`] does.
+pub(crate) fn entries_to_stderr(text: &str) {
+    let wrapped = host_terminal::columns_of_stderr().map(|columns| host_terminal::wrapped_entries(text, columns));
+    to_stderr(wrapped.as_deref().unwrap_or(text));
 }
 
 /// Standard error for a log, which must not break what is drawn.

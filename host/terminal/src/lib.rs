@@ -67,7 +67,7 @@ use self::menu::Menu;
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
 pub use self::question::{Choice, Chosen, Line, Question};
-pub use self::raw::columns_of_stderr;
+pub use self::raw::{columns_of_stderr, columns_of_stdout};
 use self::screen::Screen;
 use self::search::Search;
 use self::sent::{Sent, When};
@@ -75,7 +75,7 @@ pub use self::status::StatusPart;
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
 pub use self::width::{broken_at, truncate_to_width, width};
-pub use self::wrap::{wrap, wrapped, wrapped_lines};
+pub use self::wrap::{wrap, wrapped, wrapped_entries, wrapped_lines};
 
 /// The terminal that is in use, for callers that have something to show and hold no terminal.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());

@@ -137,6 +137,11 @@ pub(super) fn size() -> (usize, usize) {
     tcgetwinsize(stdout).map_or((0, 0), |size| (size.ws_col.into(), size.ws_row.into()))
 }
 
+/// Returns the columns of the terminal that standard output is; `None` if it is none, or does not report them.
+pub fn columns_of_stdout() -> Option<usize> {
+    Some(size().0).filter(|columns| *columns > 0)
+}
+
 /// Returns the columns of the terminal that standard error is; `None` if it is none, or does not report them.
 pub fn columns_of_stderr() -> Option<usize> {
     let stderr = io::stderr();

@@ -77,13 +77,24 @@ fn rows(line: &str, first: usize, others: usize) -> Vec<String> {
 /// entry, which begins with a mark or with a label such as `help:`, by two columns more; behind the number of a list they
 /// begin under its text.
 pub fn wrapped_lines(text: &str, columns: usize) -> String {
+    wrapped_each(text, columns, hanging)
+}
+
+/// Wraps each line of a text at its words, and indents the other rows of a line by two columns more than its first one:
+/// where each line is an entry with text from outside, no row of it looks like an entry of its own.
+pub fn wrapped_entries(text: &str, columns: usize) -> String {
+    wrapped_each(text, columns, |line| line.len() - line.trim_start_matches(' ').len() + 2)
+}
+
+/// Wraps each line of a text, with the indentation of its other rows.
+fn wrapped_each(text: &str, columns: usize, indent: impl Fn(&str) -> usize) -> String {
     if text.lines().all(|line| line.len() <= columns || width(line) <= columns) {
         return text.to_owned();
     }
     let mut wrapped_text = String::with_capacity(text.len() + 16);
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        wrapped_text.push_str(&wrapped(line, columns, hanging(line)));
+        wrapped_text.push_str(&wrapped(line, columns, indent(line)));
         wrapped_text.push_str(end);
     }
     wrapped_text
@@ -331,6 +342,17 @@ mod tests {
             ("\u{1b}[31mERROR\u{1b}[0m p: ? Allow it", "\u{1b}[31mERROR\u{1b}[0m p: ? Allow\n      it"),
         ] {
             assert_eq!(wrapped_lines(text, 16), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn wrapped_entries_have_no_row_that_looks_like_another() {
+        for (text, expected) in [
+            ("  fs-read = *\n", "  fs-read = *\n"),
+            ("  fs-read: to look http: *\n", "  fs-read: to\n    look http: *\n"),
+            ("It cannot do it: never", "It cannot do it:\n  never"),
+        ] {
+            assert_eq!(wrapped_entries(text, 16), expected, "{text:?}");
         }
     }
 

@@ -129,8 +129,12 @@ async fn screens_question_of_an_installation() {
     let asks = [READS, &[("http", "GET api.example.com")]].concat();
     let bundle = publisher::file(&host, "counts.tar", &Publisher::new("acme").bundle("1.0.0", &asks).await);
     let install = ["plugin", "install", &bundle, "--user", "--allow-unsigned"];
-    for (name, key) in [("question_install_declined", "n\r"), ("question_install", "y\r")] {
-        let mut pty = Pty::start(host.command_of(&install), COLUMNS, ROWS);
+    for (name, key, columns) in [
+        ("question_install_60", "n\r", 60),
+        ("question_install_declined", "n\r", COLUMNS),
+        ("question_install", "y\r", COLUMNS),
+    ] {
+        let mut pty = Pty::start(host.command_of(&install), columns, ROWS);
         pty.sees("[n]o: ").types(key);
         pty.ends();
         shown(&host, name, &mut pty);

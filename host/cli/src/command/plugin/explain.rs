@@ -15,7 +15,7 @@ pub(super) fn run(plugins: &[BuiltPlugin], out: &Out) -> Result<Code, Failure> {
         if place > 0 {
             out.write("\n");
         }
-        out.write(&host_manifest::explain(manifest, &imports));
+        out.write_entries(&host_manifest::explain(manifest, &imports));
     }
     if plugins.is_empty() {
         return Err(Failure::input("no plugin to explain"));

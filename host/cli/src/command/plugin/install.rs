@@ -100,7 +100,7 @@ impl Frontend<'_> {
             InstallPlan::Ready(installation) => installation,
         };
         let question = installation.question();
-        self.out.write(&shown(question, printer::stdout_style(self.environment)));
+        self.out.write_entries(&shown(question, printer::stdout_style(self.environment)));
         let answer = match question.is_answered {
             true => InstallAnswer::Install,
             false => ask::answer(question, self.environment, self.stop).await?,
@@ -108,7 +108,11 @@ impl Frontend<'_> {
         let outcome = installation.install(answer, target, self.folders)?;
         let outcome = outcome.ok_or_else(|| Failure::new(ErrorKind::Cancelled, "nothing was installed"))?;
         printer::notes(outcome.note.as_slice(), self.environment);
-        self.out.write(&result(&outcome));
+        self.out.write_entries(&result(&outcome));
+        if let Some(lines) = &outcome.required {
+            // As they are, since they are copied into a file.
+            self.out.write(&format!("Required configuration (config.toml):\n\n{lines}"));
+        }
         Ok(())
     }
 }
@@ -155,7 +159,7 @@ fn made_by(question: &InstallQuestion, style: Style) -> String {
     text
 }
 
-fn result(InstallOutcome { name, version, agreed, has_tools, required, .. }: &InstallOutcome) -> String {
+fn result(InstallOutcome { name, version, agreed, has_tools, .. }: &InstallOutcome) -> String {
     let agreed = match agreed.is_empty() {
         true if !has_tools => "it has no tools of its own, so there is nothing to grant".to_owned(),
         true => "you are asked before each call that does more than read the workspace".to_owned(),
@@ -164,9 +168,5 @@ fn result(InstallOutcome { name, version, agreed, has_tools, required, .. }: &In
             format!("granted: {}", granted.join(" "))
         }
     };
-    let mut text = format!("\nInstalled `{name}` {version}; {agreed}.\n");
-    if let Some(lines) = required {
-        text.push_str(&format!("Required configuration (config.toml):\n\n{lines}"));
-    }
-    text
+    format!("\nInstalled `{name}` {version}; {agreed}.\n")
 }

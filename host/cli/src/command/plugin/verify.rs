@@ -33,7 +33,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
             .map_err(|error| Failure::configuration(error.to_string()))?;
         out.write(&format!("{text}\n"));
     } else {
-        out.write(&shown(&bundle, &verdict));
+        out.write_entries(&shown(&bundle, &verdict));
         if verify.files {
             out.write(&texts(&bundle));
         }

@@ -8,7 +8,7 @@ use host_app::install::{InstallAnswer, InstallQuestion};
 use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 
-use crate::printer::to_stderr;
+use crate::printer::{entries_to_stderr, to_stderr};
 use crate::trust_question;
 
 /// Maximum number of questions if answers are invalid.
@@ -35,18 +35,20 @@ pub(super) async fn answer(
         .map(|(name, servers)| format!("  your secret `{}`, sent to {}\n", exact(name), exact(&servers.join(", "))));
     let listed: String = scopes.chain(servers).collect();
     if !listed.is_empty() {
-        to_stderr(&format!("\nNew requests:\n{listed}"));
+        entries_to_stderr(&format!("\nNew requests:\n{listed}"));
     }
     if !question.brings.is_empty() {
-        to_stderr(&format!("\nNew of what it brings: {}\n", question.brings.join(", ")));
+        entries_to_stderr(&format!("\nNew of what it brings: {}\n", question.brings.join(", ")));
     }
     let choices = match question.capabilities.is_empty() {
-        true => "\nInstall it? [y]es, [n]o: ",
-        false => "\nInstall it? [y]es and ask at each call, yes and [g]rant this, [n]o: ",
+        true => "\nInstall it? [y]es, [n]o:",
+        false => "\nInstall it? [y]es and ask at each call, yes and [g]rant this, [n]o:",
     };
     trust_question::discard_what_was_typed();
     for _ in 0..TRIES {
         to_stderr(choices);
+        // A line that is wrapped ends without a blank.
+        to_stderr(" ");
         match trust_question::line(stop).await?.as_deref().map(|line| line.trim().to_ascii_lowercase()).as_deref() {
             Some("y" | "yes") => return Ok(InstallAnswer::Install),
             Some("g" | "grant") if !question.capabilities.is_empty() => return Ok(InstallAnswer::InstallAndGrant),
