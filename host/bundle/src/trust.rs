@@ -1,9 +1,10 @@
 //! Whom a user believes: which keys, for the plugins of which publishers, until when, and what was revoked.
 //!
 //! A key is trusted for patterns (`acme/*`, `acme/fetch`), each until a time of its own, so that the key of one publisher is
-//! worth nothing for another's plugins, and trusting a key for more changes nothing of what it was trusted for before. A bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
-//! hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and wins over
-//! everything.
+//! worth nothing for another's plugins, and trusting a key for more changes nothing of what it was trusted for before. A
+//! bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
+//! hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and wins over everything; trust
+//! that ends is not, and the key can be trusted again.
 //!
 //! Promises: [`Trust::check`] says [`Verdict::Signed`] only with the keys that were counted. Each refusal says what to do.
 //!
@@ -153,6 +154,28 @@ impl Trust {
             None => self.keys.push(TrustedKey { key, purposes, replaced_by: None }),
         }
         Ok(())
+    }
+
+    /// Ends the trust in a key for these patterns, or for all if none is named. Returns what it is still trusted for; a key
+    /// that is trusted for nothing any more leaves the list.
+    ///
+    /// # Errors
+    ///
+    /// If the key is not in the list, or is not trusted for one of the patterns. Then nothing is changed.
+    pub fn distrust(&mut self, key: KeyId, patterns: &[Pattern]) -> Result<Vec<Purpose>, TrustError> {
+        let Some(known) = self.keys.iter_mut().find(|known| known.key.id() == key) else {
+            return Err(TrustError::NotListed { key });
+        };
+        let purposes = &known.purposes;
+        if let Some(pattern) = patterns.iter().find(|it| purposes.iter().all(|purpose| purpose.pattern != **it)) {
+            let known = purposes.iter().map(|purpose| purpose.pattern.clone()).collect();
+            return Err(TrustError::NotFor { key, pattern: pattern.clone(), known });
+        }
+        let is_kept = |purpose: &&Purpose| !patterns.is_empty() && !patterns.contains(&purpose.pattern);
+        let kept: Vec<Purpose> = purposes.iter().filter(is_kept).cloned().collect();
+        known.purposes.clone_from(&kept);
+        self.keys.retain(|known| !known.purposes.is_empty());
+        Ok(kept)
     }
 
     /// Replaces an old key by a new one, as the old key's signed statement says. The new one is trusted for the same

@@ -101,6 +101,18 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
         listed["keys"][0]["for"].as_array().into_iter().flatten().map(|it| &it["expires"]).collect();
     assert_eq!(ends, [&json!("2999-12-31T00:00:00Z"), &Value::Null], "{listed}");
 
+    // And it ends for one pattern alone.
+    let distrust = ["keys", "distrust", "acme.pub"];
+    refused(&host, 42, "is not trusted for `acme/ls`, but for", &[&distrust[..], &["--for", "acme/ls"]].concat());
+    let said = done(&host, &[&distrust[..], &["--for", "other/x"]].concat()).stdout;
+    assert_eq!(said, format!("The key {id} is no longer trusted for `other/x`.\n{before}"));
+    assert_eq!(done(&host, &["keys", "list"]).stdout, format!("{id}  acme/* until 2999-12-31\n"));
+    let said = done(&host, &["keys", "distrust", &id]).stdout;
+    assert_eq!(said, format!("The key {id} is no longer trusted for `acme/*`.\n"));
+    assert_eq!(done(&host, &["keys", "list"]).stdout, "No key is trusted.\n");
+    refused(&host, 42, "is not in the list of trusted keys", &distrust);
+    refused(&host, 55, "is not known; get the publisher's key", &["plugin", "verify", FILE]);
+
     // What is known now is what a lock file keeps.
     let bundle = Bundle::read(&host.repository().join(FILE)).expect("it is whole");
     let locked = Locked::new(&bundle, "here", Signers::Keys(vec![id.parse().expect("an id")]), [].into());

@@ -76,7 +76,7 @@ pub enum Refusal {
         /// The patterns that it is trusted for.
         patterns: Vec<Pattern>,
     },
-    /// Nobody said anything of its key.
+    /// Its key is not in the list.
     #[error(
         "the key {key} is not known; get the publisher's key from a source that you trust, and `host keys trust` it --for \
          {plugin}"
@@ -153,6 +153,22 @@ pub enum TrustError {
     NotTrusted {
         /// The key.
         key: KeyId,
+    },
+    /// It is not in the list.
+    #[error("the key {key} is not in the list of trusted keys; `host keys list` shows it")]
+    NotListed {
+        /// The key.
+        key: KeyId,
+    },
+    /// It is not trusted for the plugins that were named.
+    #[error("the key {key} is not trusted for `{pattern}`, but for `{}`; name one of these", shown(known))]
+    NotFor {
+        /// The key.
+        key: KeyId,
+        /// The pattern that was named.
+        pattern: Pattern,
+        /// The patterns that it is trusted for.
+        known: Vec<Pattern>,
     },
     /// The new key is already in the list.
     #[error("the key {key} is already trusted and cannot replace another; revoke the old one with `host keys revoke`")]

@@ -131,6 +131,43 @@ fn keys_trust_for_one_pattern_leaves_the_end_of_another() {
     assert_eq!(kept, [("acme/fetch".to_owned(), Some(late)), ("other/*".to_owned(), None)]);
 }
 
+#[test]
+fn keys_trust_ends_for_the_patterns_that_are_named() {
+    let secret = key();
+    let (public, id) = (secret.public().clone(), secret.public().id());
+    let bundle = signed(&[&secret]);
+    let trusted = || {
+        let mut trust = Trust::default();
+        trust.trust(public.clone(), patterns(&["acme/*", "acme/fetch", "other/x"]), None, now()).expect("trusted");
+        trust
+    };
+    let check = |ended: &[&str], kept: &[&str]| {
+        let mut trust = trusted();
+        let left = trust.distrust(id, &patterns(ended)).expect("ended");
+        let left: Vec<Pattern> = left.into_iter().map(|purpose| purpose.pattern).collect();
+        assert_eq!(left, patterns(kept), "{ended:?}");
+        trust.check(&bundle, now())
+    };
+    assert_eq!(counted(check(&["acme/fetch"], &["acme/*", "other/x"])), [id.to_string()], "the other one covers it");
+    let ended = check(&["acme/*", "acme/fetch"], &["other/x"]);
+    assert!(matches!(ended, Err(Refusal::NotForPlugin { .. })), "{ended:?}");
+    for all in [&[][..], &["other/x", "acme/fetch", "acme/*"]] {
+        let ended = check(all, &[]);
+        assert!(matches!(ended, Err(Refusal::UnknownKey { .. })), "{ended:?}");
+    }
+
+    // An error changes nothing.
+    let mut trust = trusted();
+    let refused = trust.distrust(id, &patterns(&["acme/fetch", "acme/other"]));
+    assert!(matches!(refused, Err(TrustError::NotFor { .. })), "{refused:?}");
+    let stranger = key().public().id();
+    assert_eq!(trust.distrust(stranger, &[]), Err(TrustError::NotListed { key: stranger }));
+    assert_eq!(trust, trusted());
+    // It is no revocation.
+    trust.distrust(id, &[]).expect("ended");
+    trust.trust(public.clone(), patterns(&["acme/*"]), None, now()).expect("trusted again");
+}
+
 // promise bundle.key-list
 #[test]
 fn keys_list_of_the_first_layout_is_read() {

@@ -127,6 +127,19 @@ The public key is written to the same name ending in .pub. Both files have minis
         #[arg(long, value_name = "DATE", value_parser = date)]
         expires: Option<Timestamp>,
     },
+    /// Stop trusting a key, for some plugins or for all
+    #[command(after_help = "Examples:
+  host keys distrust acme.pub --for acme/fetch       # only for this pattern of `host keys list`
+  host keys distrust E7620F1842B4E81F                # for all, and the key leaves the list
+
+The key can be trusted again. Use `host keys revoke` for a key that was stolen.")]
+    Distrust {
+        /// The public key, the file with it, or its id
+        key: String,
+        /// A pattern that it is trusted for; may be repeated [default: all]
+        #[arg(long = "for", value_name = "PATTERN")]
+        patterns: Vec<Pattern>,
+    },
     /// Replace a key by a new one that the old key signed for; or, as the publisher, make that statement
     #[command(after_help = "Examples:
   host keys rotate --key acme.key --to new.pub --out acme.rotation   # made by the publisher

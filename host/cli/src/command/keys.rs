@@ -10,8 +10,8 @@ use std::path::Path;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_bundle::{
-    KeyId, KeyPair, OciDigest, PublicKey, Purpose, Revocation, Revoked, Rotation, SecretKeyFile, StoreError, Trust,
-    TrustStore, TrustedKey,
+    KeyId, KeyPair, OciDigest, Pattern, PublicKey, Purpose, Revocation, Revoked, Rotation, SecretKeyFile, StoreError,
+    Trust, TrustStore, TrustedKey,
 };
 use host_text::visible_line;
 use jiff::Timestamp;
@@ -47,6 +47,21 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             let mut said = format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires));
             for purpose in before.map_err(of_store)? {
                 let _ = writeln!(said, "As before, it is trusted for {purpose}.");
+            }
+            said
+        }
+        Keys::Distrust { key, patterns } => {
+            let id = key_id(&key)?;
+            let change = store.change(|trust| {
+                let before: Vec<Pattern> = purposes(trust, id).map(|purpose| purpose.pattern.clone()).collect();
+                trust.distrust(id, &patterns).map(|kept| (before, kept))
+            });
+            let (before, kept) = change.map_err(of_store)?;
+            let ended = before.iter().filter(|it| kept.iter().all(|purpose| purpose.pattern != **it));
+            let ended: Vec<String> = ended.map(|pattern| format!("`{pattern}`")).collect();
+            let mut said = format!("The key {id} is no longer trusted for {}.\n", ended.join(", "));
+            for purpose in kept {
+                let _ = writeln!(said, "As before, it is trusted for {}.", described_purpose(&purpose, now));
             }
             said
         }
@@ -160,10 +175,12 @@ fn revoked(what: &str) -> Result<Revoked, Failure> {
         let digest: Result<OciDigest, _> = what.parse();
         return digest.map(Revoked::Digest).map_err(|error| Failure::from_error(ErrorKind::Input, &error));
     }
-    match what.parse() {
-        Ok(id) => Ok(Revoked::Key(id)),
-        Err(_) => Ok(Revoked::Key(public(what)?.id())),
-    }
+    key_id(what).map(Revoked::Key)
+}
+
+/// The id of a key: the id itself, or that of the key or of the file with it.
+fn key_id(given: &str) -> Result<KeyId, Failure> {
+    given.parse().or_else(|_| public(given).map(|key| key.id()))
 }
 
 fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
