@@ -32,6 +32,7 @@ mod memory;
 mod pages;
 mod plugin_check;
 mod plugin_dev;
+mod plugin_new;
 mod plugin_test;
 mod policy;
 mod providers;

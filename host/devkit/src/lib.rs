@@ -16,6 +16,7 @@ mod cases;
 mod check;
 mod dev;
 mod provenance;
+mod target;
 mod templates;
 mod wit;
 
@@ -28,5 +29,6 @@ pub use cases::{CaseError, CaseFileError, CaseOptions, CaseResult, run_cases};
 pub use check::{CheckError, CheckReport, Finding, Severity, Since, check, read_released};
 pub use dev::{Changed, DevError, DevEvent, DevOptions, DevSession, OnDevEvent, TooManySources, WatchError};
 pub use provenance::{Origin, Provenance, ProvenanceEntry};
+pub use target::{AddTargetError, add_target, lacks_target};
 pub use templates::{NewPlugin, NewPluginError, template_languages};
 pub use wit::{PlainContract, WriteContractError};

@@ -31,6 +31,7 @@ pub fn template_languages() -> impl Iterator<Item = &'static str> {
 #[derive(Clone, Debug)]
 pub struct NewPlugin {
     files: Vec<(PathBuf, String)>,
+    is_rust: bool,
 }
 
 /// Why a new plugin is not made.
@@ -97,12 +98,17 @@ impl NewPlugin {
         for (path, text) in files.iter().filter(|(path, _)| path == Path::new("plugin.toml")) {
             SourceManifest::parse(text, &Source::File(path.clone()))?;
         }
-        Ok(Self { files })
+        Ok(Self { files, is_rust: language == "rust" })
     }
 
     /// The files, by their path in the plugin's folder.
     pub fn files(&self) -> &[(PathBuf, String)] {
         &self.files
+    }
+
+    /// Whether the compiler of its language needs a target of its own.
+    pub fn needs_target(&self) -> bool {
+        self.is_rust
     }
 
     /// The commands that the template's page starts with: its first block of shell.

@@ -1,0 +1,72 @@
+//! `host plugin new` and the target of Rust plugins, with a compiler and a rustup that are scripts.
+
+use std::os::unix::fs::PermissionsExt;
+
+use host_tests::host::{Ended, Host};
+
+/// A machine with this compiler, and this rustup if there is one.
+fn machine(rustup: Option<&str>, has_target: bool) -> Host {
+    // The compiler has the target where rustup puts it.
+    let rustc = "#!/bin/sh\necho \"$HOME/target\"\n";
+    let mut host = Host::new(["run"]).home_file("bin/rustc", rustc);
+    if let Some(rustup) = rustup {
+        host = host.home_file("bin/rustup", format!("#!/bin/sh\necho \"$@\" >> \"$HOME/asked\"\n{rustup}\n"));
+    }
+    if has_target {
+        std::fs::create_dir(host.home().join("target")).expect("made");
+    }
+    let programs = host.home().join("bin");
+    for program in std::fs::read_dir(&programs).expect("read").map(|program| program.expect("read").path()) {
+        std::fs::set_permissions(program, PermissionsExt::from_mode(0o755)).expect("set");
+    }
+    let path = std::env::join_paths([programs.as_path(), "/usr/bin".as_ref(), "/bin".as_ref()]).expect("a path");
+    host.env("PATH", path)
+}
+
+/// Creates a plugin there, and returns what rustup was asked.
+fn created(host: &Host, language: &str) -> (Ended, String) {
+    let ended = host.run_of(&["plugin", "new", "words", "--lang", language]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(host.repository().join("words/plugin.toml").exists(), "{ended:?}");
+    assert!(ended.stdout.contains("What comes next:"), "{ended:?}");
+    let asked = std::fs::read_to_string(host.home().join("asked")).unwrap_or_default();
+    (ended, asked)
+}
+
+const ASKED: &str = "target add wasm32-unknown-unknown\n";
+
+#[test]
+fn plugin_new_adds_the_target_of_rust_that_is_missing() {
+    let (ended, asked) = created(&machine(Some("mkdir \"$HOME/target\""), false), "rust");
+    assert_eq!(asked, ASKED);
+    let said = "note: `rustup target add wasm32-unknown-unknown` downloads Rust's standard library";
+    assert!(ended.stderr.starts_with(said) && !ended.stderr.contains("warning:"), "{ended:?}");
+
+    for (language, has_target) in [("rust", true), ("c", false), ("js", false), ("python", false), ("zig", false)] {
+        let (ended, asked) = created(&machine(Some("exit 1"), has_target), language);
+        assert_eq!((asked.as_str(), ended.stderr.as_str()), ("", ""), "{language}");
+    }
+}
+
+#[test]
+fn plugin_new_without_the_target_is_a_warning_with_the_command() {
+    for (rustup, says) in [
+        (Some("echo 'could not download' >&2; exit 1"), "warning: `rustup target add wasm32-unknown-unknown` failed"),
+        (Some("exit 0"), "warning: `rustc` still has no target `wasm32-unknown-unknown`, since rustup does not"),
+    ] {
+        let (ended, asked) = created(&machine(rustup, false), "rust");
+        assert_eq!(asked, ASKED, "{says}");
+        assert!(ended.stderr.contains(says), "{says}: {ended:?}");
+    }
+}
+
+#[test]
+fn plugin_new_without_rustup_names_the_target_that_is_missing() {
+    // No program but the compiler can be found, not even a rustup of this machine.
+    let host = machine(None, false);
+    let path = host.home().join("bin");
+    let host = host.env("PATH", path);
+    let (ended, _) = created(&host, "rust");
+    let says = "warning: the compiler has no target `wasm32-unknown-unknown`, and `rustup` cannot be run";
+    assert!(ended.stderr.contains(says), "{ended:?}");
+}
