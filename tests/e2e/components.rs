@@ -61,6 +61,21 @@ fn the_components_are_what_their_sources_build_in_any_folder() {
 }
 
 #[test]
+fn components_name_the_wit_component_that_made_them() {
+    let lock = std::fs::read_to_string(repository().join("Cargo.lock")).expect("read");
+    let versions: Vec<&str> = lock
+        .split("[[package]]")
+        .filter_map(|package| package.split_once("name = \"wit-component\"\nversion = \""))
+        .filter_map(|(_, version)| version.split('"').next())
+        .collect();
+    let linked = format!("wit-component {}", versions.join(", "));
+    assert_eq!(host_devkit::COMPONENTIZER, linked);
+    let text = std::fs::read_to_string(repository().join("plugins/dist/provenance.json")).expect("read");
+    let committed: Provenance = serde_json::from_str(&text).expect("it is one");
+    assert_eq!(committed.componentizer, linked);
+}
+
+#[test]
 fn a_changed_component_is_noticed() {
     add_target();
     let out = tempfile::tempdir().expect("a folder");
