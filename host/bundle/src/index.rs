@@ -1,8 +1,8 @@
 //! An index of plugins: what a publisher or a company offers, in one signed file that users search.
 //!
 //! Promises: an index is read only after a signature of one of the keys that the user named for it was checked over its
-//! bytes; everything in it is bounded, and each plugin stands in it once a version. A signature of an index is
-//! worthless for a bundle, and the other way round, by the comments that they cover.
+//! bytes; everything in it is bounded, no object has a key twice, and each plugin stands in it once a version. A signature
+//! of an index is worthless for a bundle, and the other way round, by the comments that they cover.
 //!
 //! Deliberately not here: getting an index (`host-registry`), which one was seen before, and whether a plugin that it
 //! names may be installed: an index grants no trust, and a bundle is checked as if there were none.
@@ -11,7 +11,7 @@ mod entry;
 
 use std::collections::BTreeSet;
 
-use host_manifest::{cut, is_name};
+use host_manifest::{check_unique_keys, cut, is_name};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -139,8 +139,7 @@ impl PluginIndex {
         if bytes.len() as u64 > MAX_PLUGIN_INDEX {
             return Err(IndexError::TooLarge { found: bytes.len() as u64 });
         }
-        let signature = Signature::make(secret, &bytes, &statement(&bytes))?;
-        Ok(SignedIndex { bytes, signature: signature.text().to_owned() })
+        SignedIndex::sign(bytes, secret)
     }
 
     /// Reads an index whose signature is not asked for: one that the user is about to replace.
@@ -157,6 +156,7 @@ impl PluginIndex {
         struct Layout {
             index: u64,
         }
+        check_unique_keys(bytes).map_err(malformed)?;
         let Layout { index } = serde_json::from_slice(bytes).map_err(malformed)?;
         if index != u64::from(LAYOUT) {
             return Err(IndexError::Layout { found: index });
@@ -192,6 +192,16 @@ impl PluginIndex {
 }
 
 impl SignedIndex {
+    /// Signs bytes as an index, whatever they are: a reader checks them, since a publisher can sign what it wants.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no random numbers.
+    pub fn sign(bytes: Vec<u8>, secret: &SecretKey) -> Result<Self, IndexError> {
+        let signature = Signature::make(secret, &bytes, &statement(&bytes))?;
+        Ok(Self { bytes, signature: signature.text().to_owned() })
+    }
+
     /// Reads the index, if one of these keys signed it and was not revoked.
     ///
     /// # Errors
@@ -240,8 +250,9 @@ impl SignedIndex {
     /// When it is not the artifact of an index, or one of them is too large.
     pub fn layers(manifest: &[u8]) -> Result<[Descriptor; 2], IndexError> {
         let malformed = |why: String| IndexError::Malformed(why);
-        let manifest: AnyManifest =
-            serde_json::from_slice(manifest).map_err(|error| malformed(cut(&error.to_string())))?;
+        let manifest: AnyManifest = check_unique_keys(manifest)
+            .and_then(|()| serde_json::from_slice(manifest))
+            .map_err(|error| malformed(cut(&error.to_string())))?;
         let kind = manifest.artifact_type.as_deref().unwrap_or("nothing");
         if kind != PLUGIN_INDEX_TYPE {
             return Err(malformed(format!("its `artifactType` is `{}`, and not `{PLUGIN_INDEX_TYPE}`", cut(kind))));

@@ -7,10 +7,8 @@
 //! Deliberately not here: what the keys mean.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use host_plugin::{JsonRule, check_json};
 
 use crate::shown::cut;
 
@@ -20,74 +18,40 @@ use crate::shown::cut;
 ///
 /// If one has, with the key and its line; or if it is not JSON, or nests deeper than `serde_json` allows.
 pub fn check_unique_keys(json: &[u8]) -> Result<(), serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(json);
-    Value { path: &mut Vec::new() }.deserialize(&mut reader)?;
-    reader.end()
+    check_json(json, &mut UniqueKeys::default())
 }
 
-/// A value whose keys are checked, and of which nothing is kept.
-struct Value<'p> {
-    /// The keys that lead to it.
-    path: &'p mut Vec<String>,
+/// The objects that are being read, the innermost last.
+#[derive(Default)]
+struct UniqueKeys {
+    objects: Vec<Object>,
 }
 
-impl<'de> DeserializeSeed<'de> for Value<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
+/// An object, as far as it was read.
+#[derive(Default)]
+struct Object {
+    keys: BTreeSet<String>,
+    /// The key whose value is being read.
+    last: String,
 }
 
-impl<'de> Visitor<'de> for Value<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any value")
+impl JsonRule for UniqueKeys {
+    fn object_begins(&mut self) {
+        self.objects.push(Object::default());
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(Value { path: self.path })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut keys = BTreeSet::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if keys.contains(&key) {
-                let place: String = self.path.iter().map(|above| format!("{}.", cut(above))).collect();
-                return Err(A::Error::custom(format!("the key `{}` is there twice", cut(&format!("{place}{key}")))));
-            }
-            keys.insert(key.clone());
-            self.path.push(key);
-            map.next_value_seed(Value { path: self.path })?;
-            self.path.pop();
+    fn key(&mut self, key: &str) -> Result<(), String> {
+        let Some((object, above)) = self.objects.split_last_mut() else { return Ok(()) };
+        if !object.keys.insert(key.to_owned()) {
+            let place: String = above.iter().map(|above| format!("{}.", cut(&above.last))).collect();
+            return Err(format!("the key `{}` is there twice", cut(&format!("{place}{key}"))));
         }
+        key.clone_into(&mut object.last);
         Ok(())
+    }
+
+    fn object_ends(&mut self) {
+        self.objects.pop();
     }
 }
 

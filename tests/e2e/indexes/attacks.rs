@@ -213,6 +213,36 @@ async fn index_text_is_escaped_wherever_it_is_shown() {
     }
 }
 
+// promise index.keys: An index in which a key is there twice is not used, even if it is signed: programs would read
+//   different values from it.
+#[tokio::test]
+async fn index_with_a_key_twice_is_not_used() {
+    let acme = Publisher::new("acme");
+    let publishing = maker(&acme, &["1.0.0"]).await;
+    made(&publishing, &acme, &["--name", "main"]);
+    let honest = String::from_utf8(written(&publishing).bytes).expect("text");
+    let folder = publishing.repository().join("bundles");
+    let host = user(&folder.join("index.json").display().to_string(), &acme);
+    done(host.run_of(&["plugin", "search"]));
+    for (key, line, again) in [
+        ("serial", "\"serial\": 1,", "\"serial\": 9,"),
+        ("plugins.publisher", "\"publisher\": \"acme\",", "\"publisher\": \"acme\","),
+        ("plugins.capabilities.fs-read", "\"fs-read\": \"*\"", ", \"fs-read\": \".\""),
+    ] {
+        let at = honest.find(line).unwrap_or_else(|| panic!("{line} is not in {honest}")) + line.len();
+        let (before, behind) = honest.split_at(at);
+        let text = format!("{before}{again}{behind}");
+        let signed = SignedIndex::sign(text.into_bytes(), &acme.open()).expect("signed");
+        std::fs::write(folder.join("index.json"), &signed.bytes).expect("written");
+        std::fs::write(folder.join("index.json.minisig"), &signed.signature).expect("written");
+        for arguments in [&["plugin", "search"][..], &["plugin", "install", "acme/counts", "--yes"]] {
+            let ended = host.run_of(arguments);
+            assert!(ended.code.is_some_and(|code| code != 0) && ended.stdout.is_empty(), "{key}: {ended:?}");
+            assert!(ended.stderr.contains(&format!("the key `{key}` is there twice")), "{key}: {ended:?}");
+        }
+    }
+}
+
 // promise index.digest
 #[tokio::test]
 async fn index_that_contradicts_another_one_installs_nothing() {

@@ -94,6 +94,15 @@ fn index_that_breaks_a_rule_is_refused_even_if_it_is_signed() {
     check(&entry("capabilities", json!({"root": "*"})), "`root` is not a capability");
     check(&entry("tools", vec![json!({"name": "a", "description": "b"}); 129].into()), "129 tools");
     check(&entry("tools", json!([{"name": "a", "description": "b".repeat(501)}])), "is too long");
+    let text = honest.to_string();
+    for (key, again) in [
+        ("serial", text.replacen("\"serial\":3", "\"serial\":3,\"serial\":4", 1)),
+        ("plugins.capabilities.http", text.replacen("{\"http\":\"*\"}", "{\"http\":\"*\",\"http\":\"a.example\"}", 1)),
+    ] {
+        assert_ne!(again, text);
+        let error = PluginIndex::parse(again.as_bytes()).expect_err(key).to_string();
+        assert!(error.contains(&format!("the key `{key}` is there twice at line 1")), "{error}");
+    }
     let large = vec![b' '; MAX_PLUGIN_INDEX as usize + 1];
     assert!(matches!(PluginIndex::parse(&large), Err(IndexError::TooLarge { .. })));
     assert!(PluginIndex::parse(b"[]").is_err() && PluginIndex::parse(b"").is_err());
@@ -115,6 +124,9 @@ fn index_artifact_has_the_index_and_its_signature() {
     let [index, signature] = SignedIndex::layers(&manifest).expect("an index");
     assert_eq!(index.digest, OciDigest::of(&blobs[1]));
     assert_eq!(signature.digest, OciDigest::of(&blobs[2]));
+    let twice = String::from_utf8(manifest.clone()).expect("text").replacen('{', "{\"layers\":[],", 1);
+    let error = SignedIndex::layers(twice.as_bytes()).expect_err("twice").to_string();
+    assert!(error.contains("the key `layers` is there twice"), "{error}");
     let value: Value = serde_json::from_slice(&manifest).expect("JSON");
     let check = |change: &dyn Fn(&mut Value), says: &str| {
         let mut value = value.clone();
