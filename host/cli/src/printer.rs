@@ -3,6 +3,7 @@
 //! Promises: standard output has the answer (or JSON) and nothing else; text from models and tools reaches a terminal
 //! with its control characters made visible; a closed standard output ends the run quietly.
 
+mod stderr;
 pub(crate) mod terminal;
 mod text;
 
@@ -18,6 +19,8 @@ use host_app::report::stream_json::StreamJson;
 use host_app::report::{self, About, Report, Sink};
 pub(crate) use host_terminal::Style;
 use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::stderr::{Stderr, entries_to_stderr, never_wait, to_stderr};
 
 use crate::arguments::Format;
 
@@ -115,38 +118,6 @@ impl Out {
     /// Returns whether the reader is gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
-    }
-}
-
-/// Writes to standard error, and ignores a failure. If something is drawn on the terminal, the text goes above that. On a
-/// terminal its lines wrap at words.
-pub(crate) fn to_stderr(text: &str) {
-    if host_terminal::above(text) {
-        return;
-    }
-    let wrapped = host_terminal::columns_of_stderr().map(|columns| host_terminal::wrapped_lines(text, columns));
-    let text = wrapped.as_deref().unwrap_or(text);
-    let mut stderr = io::stderr().lock();
-    stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()).ok();
-}
-
-/// Writes entries to standard error, one a line, as [`Out::write_entries`] does.
-pub(crate) fn entries_to_stderr(text: &str) {
-    let wrapped = host_terminal::columns_of_stderr().map(|columns| host_terminal::wrapped_entries(text, columns));
-    to_stderr(wrapped.as_deref().unwrap_or(text));
-}
-
-/// Standard error for a log, which must not break what is drawn.
-pub(crate) struct Stderr;
-
-impl Write for Stderr {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        to_stderr(&String::from_utf8_lossy(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -40,6 +40,44 @@ fn check(output: impl Read) {
     assert_eq!(answers[2]["result"]["isError"], true);
 }
 
+// promise mcp.streams
+#[test]
+fn mcp_serve_does_not_wait_for_a_client_that_never_reads_standard_error() {
+    let host = Host::new(["run"]).env("HOST_LOG", "trace");
+    let (mut theirs, mut errors) = std::io::pipe().expect("a pipe");
+    // No line has room.
+    let flags = fcntl_getfl(&errors).expect("flags");
+    rustix::fs::fcntl_setfl(&errors, flags | OFlags::NONBLOCK).expect("set");
+    let mut filled = Vec::new();
+    for size in [4096, 1] {
+        while errors.write(&vec![b'x'; size]).is_ok() {
+            filled.resize(filled.len() + size, 0);
+        }
+    }
+    rustix::fs::fcntl_setfl(&errors, flags).expect("set");
+    let (input, mut ours) = std::io::pipe().expect("a pipe");
+    let (output_read, output) = std::io::pipe().expect("a pipe");
+    let mut command = host.command_of(&["mcp", "serve"]);
+    let mut server = command.stdin(input).stdout(output).stderr(errors).spawn().expect("it starts");
+    // The command holds streams of its own.
+    drop(command);
+    ours.write_all(requests(100).as_bytes()).expect("it is read");
+    check(&output_read);
+    // Once there is room, the next line counts those that were lost.
+    theirs.read_exact(&mut filled).expect("read");
+    let reading = std::thread::spawn(move || {
+        let mut text = String::new();
+        theirs.read_to_string(&mut text).expect("text");
+        text
+    });
+    let list = json!({"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params": {}});
+    ours.write_all(format!("{list}\n").as_bytes()).expect("it is read");
+    drop(ours);
+    assert_eq!(server.wait().expect("it ends").code(), Some(0));
+    let text = reading.join().expect("read");
+    assert!(text.starts_with("… ") && text.contains(" left out: nothing read standard error\n"), "{text:.1000}");
+}
+
 fn start(host: &Host, input: impl Into<Stdio>, output: impl Into<Stdio>) -> Child {
     host.command_of(&["mcp", "serve"]).stdin(input).stdout(output).stderr(Stdio::null()).spawn().expect("it starts")
 }

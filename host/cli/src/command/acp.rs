@@ -1,6 +1,7 @@
 //! `host acp`: the agent for an editor that speaks the Agent Client Protocol on the standard streams.
 //!
-//! Promises: standard output has messages of the protocol and nothing else; logs are on standard error.
+//! Promises: standard output has messages of the protocol and nothing else; logs are on standard error, and an
+//! editor that never reads them stops nothing.
 
 use host_acp::{Setup, serve};
 use host_app::environment::Environment;
@@ -9,12 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::acp::Acp;
 use crate::exit::Code;
+use crate::printer;
 
 /// Serves the editor until it ends the input.
 pub(crate) async fn run(acp: Acp, mut environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     // The streams belong to the editor, whatever they are.
     environment.stdin_is_terminal = false;
     environment.stdout_is_terminal = false;
+    printer::never_wait();
     let (access, run) = (acp.access.request(), acp.request());
     let setup = Setup { environment, access, run, any_folder: acp.any_folder };
     serve(setup, Box::new(std::io::stdin()), Box::new(std::io::stdout()), stop.clone()).await?;

@@ -1,7 +1,8 @@
 //! `host mcp serve`: the tools for other agents, on standard streams or HTTP.
 //!
 //! Promises: standard output has messages of the protocol and nothing else, or, with `--http`, the one line with the
-//! address; an address that other machines reach is used only if the user names the server for them.
+//! address; a client that never reads standard error stops nothing; an address that other machines reach is used only if the
+//! user names the server for them.
 //!
 //! Deliberately not here: the protocol (`host-mcp`).
 
@@ -32,6 +33,9 @@ const MAX_TOKEN: u64 = 4 << 10;
 
 pub(crate) async fn run(serve: Serve, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let Serve { http, token_file, host_name, model, place, access } = serve;
+    if http.is_none() {
+        printer::never_wait();
+    }
     // Before anything is opened, so that a mistake is reported at once.
     let http = match http {
         Some(address) => Some((listen(address, &host_name).await?, token(token_file.as_deref(), &environment)?)),
