@@ -5,4 +5,5 @@
 mod clients;
 mod commands;
 mod minisign;
+mod progress;
 mod registry;

@@ -12,7 +12,7 @@ use host_tests::repository;
 use host_tests::server::{Answer, Request, Server};
 use serde_json::json;
 
-fn bundle() -> Bundle {
+pub(super) fn bundle() -> Bundle {
     let mut manifest = host_tests::built_in_manifest("ls");
     manifest.name = "acme/ls".to_owned();
     manifest.description = Some("Lists a folder.".to_owned());
@@ -32,7 +32,7 @@ pub(super) fn downloads() -> PathBuf {
     tempfile::tempdir().expect("a folder").keep()
 }
 
-pub(super) fn nobody() -> Registry {
+pub(super) fn anonymous() -> Registry {
     Registry::new(None, downloads()).expect("a client")
 }
 
@@ -153,7 +153,10 @@ async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
 }
 
 /// A registry that has a bundle, and answers as it likes.
-async fn evil(bundle: &Bundle, answer: impl Fn(&Request, Answer) -> Answer + Send + Sync + 'static) -> Server {
+pub(super) async fn evil(
+    bundle: &Bundle,
+    answer: impl Fn(&Request, Answer) -> Answer + Send + Sync + 'static,
+) -> Server {
     let mut blobs: BTreeMap<String, Vec<u8>> =
         bundle.blobs().map(|(digest, bytes)| (digest.to_string(), bytes.to_vec())).collect();
     blobs.insert(bundle.digest().to_string(), bundle.signed_bytes().to_vec());

@@ -1,11 +1,11 @@
 //! `host plugin push` and `pull`, and getting a bundle from wherever it is.
 //!
-//! Deliberately not here: trust.
+//! Deliberately not here: trust, and how the progress is drawn (`bar`).
+
+mod bar;
 
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::Duration;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use host_app::environment::Environment;
@@ -14,16 +14,13 @@ use host_app::indexes::{self, OlderIndex, PluginQuery};
 use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
 use host_registry::{LatestTag, Login, NoReference, Pushed, Reference, Registry, Transfer};
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
+use self::bar::{Bar, Way};
 use super::pack::{Existing, file_name, write};
 use crate::arguments::store::{Pull, Push};
 use crate::exit::Code;
 use crate::printer::Out;
-
-/// Interval at which the display of a transfer is updated.
-const TICK: Duration = Duration::from_millis(100);
 
 pub(super) async fn push(push: &Push, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
     let bundle = read_bundle(&push.file)?;
@@ -97,70 +94,6 @@ pub(super) fn login(registry: &str) -> Result<Option<Login>, Failure> {
         Err(error) => Err(Failure::configuration(format!("cannot read Docker's login for `{registry}`"))
             .cause(error.to_string())
             .help(format!("run `docker logout {registry}`, then `docker login {registry}`"))),
-    }
-}
-
-/// The direction of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Out,
-    In,
-}
-
-/// The progress of a transfer, on standard error if that is a terminal; it restarts with each blob. It goes when it is
-/// dropped, however the transfer ended.
-struct Bar {
-    bar: ProgressBar,
-    way: Way,
-    of: Mutex<Option<OciDigest>>,
-}
-
-impl Bar {
-    fn new(way: Way, environment: &Environment) -> Self {
-        let target = match environment.stderr_is_terminal {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, way, of: Mutex::default() }
-    }
-
-    fn show(&self, transfer: &Transfer) {
-        let mut of = self.of.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if of.as_ref() != Some(&transfer.digest) {
-            let template = match (self.way, transfer.total) {
-                // The amount that was sent is known only once all of it was accepted.
-                (Way::Out, _) => "{spinner} sending {msg}, {total_bytes}, {elapsed}",
-                (Way::In, 0) => "{spinner} getting {msg}, {bytes}, {speed}",
-                // It fits a terminal of 80 columns.
-                (Way::In, _) => "getting {msg} [{bar:20}] {bytes} of {total_bytes}, {speed}",
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                // Earlier bytes do not count for the speed.
-                let before = transfer.done;
-                let speed = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                    let came = state.pos().saturating_sub(before) as f64;
-                    // A string takes everything.
-                    let _ = write!(out, "{}/s", HumanBytes((came / state.elapsed().as_secs_f64().max(0.1)) as u64));
-                };
-                let style = style.with_key("speed", speed);
-                self.bar.set_style(style.progress_chars("=> ").tick_chars("|/-\\ "));
-            }
-            self.bar.reset();
-            self.bar.set_length(transfer.total);
-            self.bar.set_message(transfer.digest.digits().chars().take(12).collect::<String>());
-            // Before there is something to show it would be an empty bar.
-            self.bar.enable_steady_tick(TICK);
-            *of = Some(transfer.digest.clone());
-        }
-        self.bar.set_position(transfer.done);
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        // The ticker of the bar holds it too.
-        self.bar.finish_and_clear();
     }
 }
 
