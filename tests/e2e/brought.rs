@@ -125,7 +125,7 @@ fn brought_agent_takes_no_other_ones_place() {
 
 // promise bundle.files-attack: A bundle whose manifest names files elsewhere is rejected as a whole, and nothing is written.
 #[test]
-fn bundle_with_files_elsewhere_is_no_bundle() {
+fn bundle_with_files_elsewhere_is_rejected() {
     let (host, acme) = (Host::new(["plugin"]), Publisher::new("acme"));
     write(&host, &[("plugin.toml", &manifest("1.0.0")), ("commands/greet.md", "Greet\n")]);
     let bundle = signed(&host, &acme, "kit.tar");

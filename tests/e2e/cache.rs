@@ -111,7 +111,7 @@ async fn cache_plugin_that_was_compiled_once_is_loaded_by_the_next_start() {
 // promise cache.entry: An entry that is cut, changed, another component's or made with another key is removed and
 //   compiled again.
 #[tokio::test]
-async fn an_entry_that_was_cut_or_grew_is_made_anew() {
+async fn an_entry_that_was_cut_or_grew_is_made_again() {
     let cache = Cache::filled().await;
     let entry = cache.entry();
     let good = fs::read(&entry).expect("read");
@@ -128,7 +128,7 @@ async fn an_entry_that_was_cut_or_grew_is_made_anew() {
 
 // promise cache.entry
 #[tokio::test]
-async fn an_entry_with_another_byte_anywhere_is_made_anew() {
+async fn an_entry_with_a_changed_byte_is_made_again() {
     let cache = Cache::filled().await;
     let entry = cache.entry();
     let good = fs::read(&entry).expect("read");

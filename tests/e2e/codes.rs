@@ -54,7 +54,7 @@ fn each_exit_code_is_given_for_its_reason() {
 }
 
 #[test]
-fn codes_output_that_cannot_be_written_is_no_success() {
+fn codes_output_that_cannot_be_written_is_not_a_success() {
     for format in ["text", "json", "stream-json"] {
         let host = Host::scripted(&[answer("Done.")], &["--output-format", format, "Look"]);
         let mut command = host.command();

@@ -91,7 +91,7 @@ async fn settings_are_read_by_their_plugin_and_one_that_nobody_reads_is_an_error
 
 // promise secret.redacted
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_secret_is_sent_from_where_the_user_keeps_it_and_seen_by_nobody() {
+async fn settings_secret_is_sent_from_where_the_user_keeps_it_and_never_shown() {
     let server =
         Server::start(|request| Answer::ok(format!("you are {}", request.header("authorization").unwrap_or("nobody"))))
             .await;

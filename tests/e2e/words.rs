@@ -46,6 +46,10 @@ const AVOIDED: &[(&str, &str)] = &[
     ("takes that back", "revokes that"),
     ("nothing of it is used", "is ignored"),
     ("says as much", "states that"),
+    ("are no text", "are not text"),
+    ("which is no", "which is not a"),
+    ("which is none of", "which does not belong to"),
+    ("nobody signs", "is not signed"),
 ];
 
 #[test]

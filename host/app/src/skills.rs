@@ -163,7 +163,7 @@ impl Skills {
 pub fn check(folder: &Path) -> Result<SkillFile, Failure> {
     let shown = escape_name(&folder.display().to_string(), SHOWN * 2);
     let invalid = |why: String| {
-        Failure::input(format!("`{shown}` is no valid skill: {why}")).help("docs/skills.md has the format")
+        Failure::input(format!("`{shown}` is not a valid skill: {why}")).help("docs/skills.md has the format")
     };
     let folder = std::fs::canonicalize(folder).map_err(|error| invalid(error.to_string()))?;
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -20,7 +20,7 @@ pub struct RemotePermit {
 
 /// An address that a configured server may not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{server}` leads to `{address}`, which is no public address")]
+#[error("`{server}` leads to `{address}`, which is not a public address")]
 pub struct NotPublic {
     /// The server that was named.
     pub server: Authority,

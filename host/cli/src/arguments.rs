@@ -466,14 +466,12 @@ The exit code is 54 if the call fails or is denied, and 42 if it cannot be made.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plugin {
     /// Create a plugin: a folder with a working tool to start from
-    #[command(
-        after_help = "The folder has everything that the plugin needs, including the contract in wit/.
+    #[command(after_help = "The folder has everything that the plugin needs, including the contract in wit/.
 For Rust it also adds the compiler's target for WebAssembly with rustup, if it is missing.
 
 Examples:
   host plugin new count-words --lang python
-  host plugin new acme/count-words --lang c --in plugins/count-words"
-    )]
+  host plugin new acme/count-words --lang c --in plugins/count-words")]
     New {
         /// The plugin's name: NAME or PUBLISHER/NAME
         #[arg(value_name = "[PUBLISHER/]NAME")]

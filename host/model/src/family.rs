@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn model_family_has_a_newest_model_that_is_no_snapshot() {
+    fn model_family_has_a_newest_model_that_is_not_a_snapshot() {
         let check = |before, after, known: &str, names: &[&str], newest: Option<&str>| {
             let family = ModelFamily { before, after };
             assert_eq!(family.newer_than(known, names.iter().copied()), newest, "{names:?}");

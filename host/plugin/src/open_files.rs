@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn open_files_text_that_was_just_replaced_is_no_change_of_the_users() {
+    async fn open_files_text_that_was_just_replaced_is_not_the_users_change() {
         let (_folder, root) = root();
         let file = root.join("x");
         fs::write(&file, "new\n").expect("written");

@@ -111,7 +111,7 @@ impl Runtime {
         {
             // A host that is an address is not resolved, so it is checked here.
             by.permit.named_by_it(server).permit_address(address)?;
-            return Err(RemoteError::Invalid(format!("`{address}` is no public address")));
+            return Err(RemoteError::Invalid(format!("`{address}` is not a public address")));
         }
         RemoteClient::new(&self.shared().certificates, by.permit.named_by_it(server), redirects)
     }

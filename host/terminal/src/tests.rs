@@ -280,7 +280,7 @@ fn questions_come_one_after_the_other_and_what_is_shown_meanwhile_behind_them() 
 }
 
 #[test]
-fn terminal_question_is_removed_when_nobody_waits_for_it_and_ctrl_c_dismisses_the_next() {
+fn terminal_question_is_removed_when_nothing_waits_for_it_and_ctrl_c_dismisses_the_next() {
     let mut pty = play("withdrawn", 60, 20);
     pty.sees("Quick?").sees("in time: false").sees("And this?").sees("› 3 n  No");
     pty.types("\u{3}").saw("chosen Dismissed true");

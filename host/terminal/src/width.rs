@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn width_of_colours_and_links_is_none_and_of_emoji_the_most() {
+    fn width_of_colours_and_links_is_zero_and_of_emoji_the_most() {
         for (text, expected) in [
             ("abc", 3),
             ("日本", 4),

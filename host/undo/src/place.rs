@@ -58,7 +58,7 @@ impl Place {
     ///
     /// When a folder on the way cannot be opened, or the path is not absolute or has `..` in it.
     pub(crate) fn open(path: &Path) -> io::Result<Found> {
-        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "it is no absolute path of a file");
+        let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "it is not the absolute path of a file");
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(invalid()) };
         let mut parts = parent.components().peekable();
         if parts.next() != Some(Component::RootDir) {

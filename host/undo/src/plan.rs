@@ -42,7 +42,7 @@ fn step(path: &Path, changes: &[&Change]) -> Option<Step> {
     let (first, last) = (changes.first()?, changes.last()?);
     let mut obstacle = first.not_kept.clone().map(Obstacle::NotKept);
     if first.target_is_unknown() {
-        obstacle.get_or_insert_with(|| Obstacle::NotKept("it was no regular file".to_owned()));
+        obstacle.get_or_insert_with(|| Obstacle::NotKept("it was not a regular file".to_owned()));
     }
     for pair in changes.windows(2) {
         let [one, next] = pair else { continue };

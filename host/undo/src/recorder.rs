@@ -362,7 +362,7 @@ fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), Jour
         return Ok((State::Link { target: fs::read_link(path).map_err(failed)? }, None));
     }
     if !about.is_file() {
-        return Ok((State::Other, Some("it is no regular file".to_owned())));
+        return Ok((State::Other, Some("it is not a regular file".to_owned())));
     }
     if about.len() > MAX_KEPT_FILE {
         return Ok((State::Other, Some(format!("{} bytes are too many to keep", about.len()))));

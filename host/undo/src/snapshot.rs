@@ -276,7 +276,7 @@ impl Snapshot {
             }
             Content::TooLarge => other(format!("{size} bytes are too many to keep")),
             Content::Unreadable(why) => other(format!("it cannot be read: {why}")),
-            Content::Special => other("it is no regular file".to_owned()),
+            Content::Special => other("it is not a regular file".to_owned()),
         })
     }
 }

@@ -12,7 +12,7 @@ use host_tests::registry::DockerRegistry;
 use host_tests::server::{Answer, Server};
 use serde_json::{Value, json};
 
-use super::registry::{downloads, nobody, quiet, reference};
+use super::registry::{anonymous, downloads, quiet, reference};
 use crate::publisher::{Publisher, READS, file, trust};
 
 const IMAGE: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -60,8 +60,9 @@ async fn plugin_that_skopeo_mirrored_is_installed_by_its_signature() {
     // A signature that is added there keeps what the other client listed.
     let mut again = bundle.clone();
     acme.sign(&mut again);
-    nobody().push(&reference(&format!("{mirror}:1.0.0")), &again, &quiet).await.expect("pushed");
-    let pulled = nobody().pull(&reference(&format!("{mirror}:1.0.0")), &BTreeSet::new(), &quiet).await.expect("pulled");
+    anonymous().push(&reference(&format!("{mirror}:1.0.0")), &again, &quiet).await.expect("pushed");
+    let pulled =
+        anonymous().pull(&reference(&format!("{mirror}:1.0.0")), &BTreeSet::new(), &quiet).await.expect("pulled");
     assert_eq!(pulled.signatures(), again.signatures());
     assert!(pulled.signatures().contains(&bundle.signatures()[0]));
 
@@ -160,7 +161,7 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
     ] {
         let server = lists(&bundle, referrers, tag).await;
         let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-        let pulled = nobody().pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled");
+        let pulled = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled");
         assert_eq!(pulled.signatures().len(), count);
         assert_eq!(pulled.digest(), bundle.digest());
     }
@@ -168,11 +169,11 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
     let pages = |link: String| list(&[]).header("link", &link);
     let server = lists(&bundle, pages("<http://192.0.2.1/next>; rel=\"next\"".to_owned()), none()).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    let error = nobody().pull(&place, &BTreeSet::new(), &quiet).await.expect_err("it leads elsewhere").to_string();
+    let error = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect_err("it leads elsewhere").to_string();
     assert!(error.contains("its next page is at `http://192.0.2.1/next`"), "{error}");
     let server = lists(&bundle, pages("</v2/acme/counts/referrers/again>; rel=next".to_owned()), none()).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    nobody().pull(&place, &BTreeSet::new(), &quiet).await.expect("pages without end are not read without end");
+    anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("pages without end are not read without end");
     let asked = server.requests().iter().filter(|request| request.path.contains("/referrers/")).count();
     assert_eq!(asked, 32);
     // Lists without end of what may be a signature.
@@ -180,7 +181,7 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
         (0..65_u8).map(|number| json!({"mediaType": IMAGE, "digest": OciDigest::of(&[number]), "size": 1})).collect();
     let server = lists(&bundle, none(), list(&many.iter().collect::<Vec<_>>())).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    let pulled = nobody().pull(&place, &BTreeSet::new(), &quiet).await.expect("others cannot block it");
+    let pulled = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("others cannot block it");
     assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (0, 1));
 }
 

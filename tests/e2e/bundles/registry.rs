@@ -49,22 +49,22 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
     let mut bundle = bundle();
     bundle.sign(&key()).expect("signed");
     let place = reference(&server.name("acme/ls"));
-    let pushed = nobody().push(&place, &bundle, &quiet).await.expect("pushed").reference;
+    let pushed = anonymous().push(&place, &bundle, &quiet).await.expect("pushed").reference;
     assert_eq!(pushed.to_string(), format!("{}:0.1.0@{}", server.name("acme/ls"), bundle.digest()));
 
     for which in [place.clone().or_tag("0.1.0"), pushed.clone()] {
-        let pulled = nobody().pull(&which, &BTreeSet::new(), &quiet).await.expect("pulled");
+        let pulled = anonymous().pull(&which, &BTreeSet::new(), &quiet).await.expect("pulled");
         assert_eq!((pulled.digest(), pulled.signatures()), (bundle.digest(), bundle.signatures()));
         assert_eq!(pulled.component(), bundle.component());
     }
     // Another signature is added to what is there, and what was there stays.
-    let mut again = nobody().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
+    let mut again = anonymous().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
     again.sign(&key()).expect("signed");
-    nobody().push(&place, &again, &quiet).await.expect("pushed");
-    let pulled = nobody().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
+    anonymous().push(&place, &again, &quiet).await.expect("pushed");
+    let pulled = anonymous().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
     assert_eq!((pulled.signatures().len(), pulled.digest()), (2, bundle.digest()));
 
-    let error = nobody()
+    let error = anonymous()
         .pull(&reference(&server.name("acme/other:1")), &BTreeSet::new(), &quiet)
         .await
         .expect_err("it is not there");
@@ -79,15 +79,15 @@ async fn registry_crowd_of_signatures_does_not_hide_those_of_preferred_keys() {
     let (acme, stranger) = (key(), key());
     let mut signed = bundle();
     signed.sign(&acme).expect("signed");
-    nobody().push(&place, &signed, &quiet).await.expect("pushed");
+    anonymous().push(&place, &signed, &quiet).await.expect("pushed");
     let mut crowd = bundle();
     while crowd.signatures().len() < MAX_SIGNATURES {
         crowd.sign(&stranger).expect("signed");
     }
-    nobody().push(&place, &crowd, &quiet).await.expect("pushed");
+    anonymous().push(&place, &crowd, &quiet).await.expect("pushed");
 
     let preferred = BTreeSet::from([acme.public().id()]);
-    let pulled = nobody().pull(&place, &preferred, &quiet).await.expect("pulled");
+    let pulled = anonymous().pull(&place, &preferred, &quiet).await.expect("pulled");
     assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (MAX_SIGNATURES, 1));
     let is_theirs = |signature: &host_bundle::Signature| signature.key_id() == Ok(acme.public().id());
     assert!(pulled.signatures().iter().any(is_theirs), "it is looked at first");
@@ -95,7 +95,7 @@ async fn registry_crowd_of_signatures_does_not_hide_those_of_preferred_keys() {
 
 // promise bundle.crowd
 #[tokio::test]
-async fn registry_referrer_that_is_no_signature_is_passed_over_and_counted() {
+async fn registry_referrer_that_is_not_a_signature_is_passed_over_and_counted() {
     let acme = key();
     let mut signed = bundle();
     signed.sign(&acme).expect("signed");
@@ -134,7 +134,7 @@ async fn registry_referrer_that_is_no_signature_is_passed_over_and_counted() {
         }
     })
     .await;
-    let pulled = pull(&server, &nobody()).await.expect("pulled");
+    let pulled = pull(&server, &anonymous()).await.expect("pulled");
     assert_eq!((pulled.signatures(), pulled.unread_signatures()), (signed.signatures(), 4));
 }
 
@@ -143,7 +143,7 @@ async fn registry_referrer_that_is_no_signature_is_passed_over_and_counted() {
 async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
     let server = DockerRegistry::start(true);
     let place = reference(&server.name("acme/ls:1"));
-    for (who, words) in [(nobody(), "without a login"), (login(LOGIN.0, "wrong"), "this login")] {
+    for (who, words) in [(anonymous(), "without a login"), (login(LOGIN.0, "wrong"), "this login")] {
         let error = who.push(&place, &bundle(), &quiet).await.expect_err("it may not").to_string();
         assert!(error.contains(words) && error.contains("docker login"), "{error}");
     }
@@ -188,7 +188,7 @@ async fn with_component(answer: impl Fn(Answer) -> Answer + Send + Sync + 'stati
     let server =
         evil(&bundle, move |request, honest| if request.path.ends_with(&component) { answer(honest) } else { honest })
             .await;
-    pull(&server, &nobody()).await
+    pull(&server, &anonymous()).await
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn a_registry_that_serves_something_else_is_refused() {
     )
     .await;
     let pinned = reference(&format!("127.0.0.1:{}/acme/ls@{}", server.port(), bundle.digest()));
-    let error = nobody().pull(&pinned, &BTreeSet::new(), &quiet).await.expect_err("it is another");
+    let error = anonymous().pull(&pinned, &BTreeSet::new(), &quiet).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
 }
 
@@ -234,7 +234,7 @@ async fn registry_endless_response_is_cut_off() {
             if request.path.contains(path) { Answer::ok(vec![b' '; 1 << 16]).endless() } else { honest }
         })
         .await;
-        let error = pull(&server, &nobody()).await.expect_err("it never ends");
+        let error = pull(&server, &anonymous()).await.expect_err("it never ends");
         assert!(matches!(error, RegistryError::TooLarge { .. }), "{path}: {error}");
     }
     // An error without end is told in a line.
@@ -249,7 +249,7 @@ async fn registry_endless_response_is_cut_off() {
         ),
     })
     .await;
-    let error = pull(&server, &nobody()).await.expect_err("it never ends");
+    let error = pull(&server, &anonymous()).await.expect_err("it never ends");
     assert!(matches!(error, RegistryError::TooLarge { .. }), "{error}");
 }
 
@@ -280,12 +280,12 @@ async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
     let of_pull = async |path: &str, status: u16, what: String| {
         let slow = path.to_owned();
         let server = dripping(move |request| request.path.contains(&slow), status, Some(&bundle)).await;
-        (server.port(), pull(&server, &nobody().with_pace(pace)).await.map(drop), what)
+        (server.port(), pull(&server, &anonymous().with_pace(pace)).await.map(drop), what)
     };
     let of_push = async {
         let server = dripping(|request| request.method == "POST", 500, None).await;
         let place = reference(&format!("127.0.0.1:{}/acme/ls:1", server.port()));
-        let pushed = nobody().with_pace(pace).push(&place, &bundle, &quiet).await;
+        let pushed = anonymous().with_pace(pace).push(&place, &bundle, &quiet).await;
         (server.port(), pushed.map(drop), "the blob sha256:".to_owned())
     };
     let of_download = async {
@@ -350,7 +350,7 @@ async fn registry_download_that_broke_off_continues_where_it_was() {
 
 // promise install.server
 #[tokio::test]
-async fn registry_partial_download_that_somebody_planted_is_detected() {
+async fn registry_planted_partial_download_is_detected() {
     let bundle = bundle();
     let server = evil(&bundle, |_, honest| honest).await;
     let downloads = tempfile::tempdir().expect("a folder");
@@ -432,7 +432,7 @@ async fn an_address_that_has_another_file_meanwhile_is_fetched_from_its_beginnin
 
 // promise install.server
 #[tokio::test]
-async fn halves_that_do_not_fit_are_found_out_and_fetched_anew_once() {
+async fn halves_that_do_not_match_are_detected_and_fetched_again_once() {
     let bundle = bundle();
     let archive = bundle.to_archive();
     let half = archive.len() / 2;

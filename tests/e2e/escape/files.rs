@@ -225,7 +225,7 @@ const SPECIAL: &[(&str, &str)] = &[
 
 // promise files.special
 #[tokio::test]
-async fn escape_what_is_no_file_is_not_read_even_with_a_grant_for_everything() {
+async fn escape_only_files_are_read_even_with_a_grant_for_everything() {
     let mut failures = Failures::default();
     let free = bench(READ_ALL);
     for (path, harm) in SPECIAL {

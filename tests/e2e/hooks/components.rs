@@ -64,7 +64,7 @@ fn hook_component_that_misbehaves_denies() {
 }
 
 #[test]
-fn hook_component_that_imports_a_capability_or_is_none_is_not_used() {
+fn hook_component_that_imports_a_capability_or_is_not_a_hook_is_not_used() {
     for (bytes, why) in [
         (guest("counts").component().to_vec(), "does not export `host:hook/handler@0.1.0`"),
         (b"\0asm\x0d\0\x01\0".to_vec(), "does not export `host:hook/handler@0.1.0`"),

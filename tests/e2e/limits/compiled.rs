@@ -1,5 +1,5 @@
 //! Components that are cheap to send and expensive to compile: the compiler's process is ended by its limits or with the
-//! call, and whoever waits is told for what.
+//! call, and the caller learns what it waits for.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -152,7 +152,7 @@ fn invalid() -> Vec<u8> {
 
 // promise plugin.compile-cancelled: Cancelling a call ends the compilation that it waits for.
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_compilation_ends_with_whoever_waits_for_it() {
+async fn limits_compilation_ends_with_the_call_that_waits_for_it() {
     let (runtime, folder, _) = compiling(limits(8 << 10, 601));
     let plugin = Plugin::new(PluginName::new("expensive"), expensive(), Grants::none());
     let waits = tokio::spawn(async move { runtime.prepare(&plugin).await.map_err(|error| error.to_string()) });

@@ -235,7 +235,7 @@ fn names(value: &Value, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn faults_names_that_no_service_accepts_are_sent_to_none() {
+async fn faults_names_that_no_service_accepts_are_not_sent() {
     let long: &'static str = "n".repeat(5_000).leak();
     for_each_format(async |format| {
         for name in ["", "a\0b", "no such tool", long] {

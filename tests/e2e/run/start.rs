@@ -234,7 +234,7 @@ async fn default_model_is_the_newest_of_its_family_by_the_services_list() {
 }
 
 #[test]
-fn folder_that_is_no_repository_is_asked_about_once() {
+fn folder_that_is_not_a_repository_is_asked_about_once() {
     let (host, model) = scripted(&[answer("Done.")]);
     std::fs::remove_dir(host.repository().join(".git")).expect("removed");
     let outside = |arguments: &[&str]| {

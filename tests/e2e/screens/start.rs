@@ -34,7 +34,7 @@ fn screens_first_start() {
 }
 
 #[test]
-fn screens_folder_that_is_no_repository() {
+fn screens_folder_that_is_not_a_repository() {
     for columns in WIDTHS {
         let host = Host::new(std::iter::empty::<&str>());
         std::fs::remove_dir(host.repository().join(".git")).expect("removed");

@@ -24,7 +24,7 @@ pub struct IndexConfig {
 }
 
 impl IndexConfig {
-    /// Refuses an index that nobody signs.
+    /// Rejects an index without a key that signs it.
     pub(super) fn check(&self, name: &str, path: &Path) -> Result<(), Failure> {
         if self.keys.is_empty() {
             return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))

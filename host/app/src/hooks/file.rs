@@ -151,7 +151,7 @@ fn usable(event: HookEvent, matcher: &Matcher, raw: RawHook, convention: Convent
     let unit = if convention == Convention::Gemini { 0.001 } else { 1.0 };
     let seconds = timeout.map_or(HOOK_SECONDS as f64, |timeout| timeout * unit);
     let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    let limit = limit.ok_or_else(|| format!("its timeout `{seconds}` is no time"))?.min(MAX_HOOK_TIME);
+    let limit = limit.ok_or_else(|| format!("its timeout `{seconds}` is not a valid time"))?.min(MAX_HOOK_TIME);
     Ok(FileHook { event, matcher: matcher.clone(), name, argv, limit })
 }
 

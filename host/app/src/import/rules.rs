@@ -139,6 +139,6 @@ fn rule(
         text.push_str(&format!("workspace = {}\n", Value::String(path.to_owned())));
     }
     let mut rules = Policy::parse(&text, PolicyFile { tier: Tier::User, path: None })
-        .map_err(|error| format!("it is no rule here: {}", error.problem))?;
-    rules.pop().ok_or_else(|| "it is no rule here".to_owned())
+        .map_err(|error| format!("it is not a rule of this host: {}", error.problem))?;
+    rules.pop().ok_or_else(|| "it is not a rule of this host".to_owned())
 }

@@ -46,7 +46,7 @@ fn import_reads_permissions_as_rules_that_allow_no_more() {
         ("mcp__github", Ask, "github__*"),
         ("mcp__github__*", Deny, "github__*"),
         ("mcp__", Deny, "it names no server"),
-        ("mcp__*__x*y", Deny, "it is no rule here"),
+        ("mcp__*__x*y", Deny, "it is not a rule of this host"),
         ("Task", Allow, "there is no such tool here"),
         ("", Allow, "there is no such tool here"),
     ] {

@@ -87,7 +87,7 @@ impl Seen {
             };
             if let Some(what) = what.filter(|_| older == OlderIndex::Report) {
                 return Err(Failure::new(ErrorKind::Untrusted, what).help(
-                    "somebody may be hiding a newer version; if its publisher says that this one is right, add \
+                    "a newer version may be hidden; if its publisher says that this one is right, add \
                      --allow-older-index",
                 ));
             }

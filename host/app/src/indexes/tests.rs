@@ -34,7 +34,7 @@ fn index_places_beside_it_stay_beside_it() {
 }
 
 #[test]
-fn plugin_name_of_an_index_is_no_reference_and_no_file() {
+fn plugin_name_of_an_index_is_neither_a_reference_nor_a_file() {
     let parse = |text: &str| PluginQuery::parse(text).map(|query| (query.name, query.version.map(|it| it.to_string())));
     assert_eq!(parse("acme/fetch"), Some(("acme/fetch".to_owned(), None)));
     assert_eq!(parse("acme/fetch@1.0.0-rc.1"), Some(("acme/fetch".to_owned(), Some("1.0.0-rc.1".to_owned()))));

@@ -66,7 +66,7 @@ impl Offer {
                 }
                 if !tool.input_schema.get("type").is_none_or(|kind| kind == "object") {
                     let note =
-                        format!("the tool `{}` is not used: its arguments are no object", excerpt(&tool.name, 60));
+                        format!("the tool `{}` is not used: its arguments are not an object", excerpt(&tool.name, 60));
                     offer.notes.push((server.name.clone(), note));
                     continue;
                 }

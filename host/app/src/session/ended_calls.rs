@@ -111,7 +111,8 @@ fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
     // The name comes from the log: only one that the host gives is joined to a path.
     let number = name.strip_prefix("output-").and_then(|rest| rest.strip_suffix(".txt"));
     if !number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())) {
-        let cut = Some(format!("the log names a file `{}`, which is none of the session's", host_text::exact(name)));
+        let cut =
+            Some(format!("the log names a file `{}`, which does not belong to the session", host_text::exact(name)));
         return EndedCall { cut, ..call };
     }
     let path = log.with_extension("outputs").join(name);
@@ -192,10 +193,10 @@ mod tests {
         for (name, response, cut) in [
             ("output-1.txt", "all of it", None),
             ("output-2.txt", "of one", Some("cannot be read")),
-            ("../secret.txt", "of one", Some("none of the session's")),
-            ("output-../../secret.txt", "of one", Some("none of the session's")),
-            ("output-.txt", "of one", Some("none of the session's")),
-            ("/etc/hosts", "of one", Some("none of the session's")),
+            ("../secret.txt", "of one", Some("does not belong to the session")),
+            ("output-../../secret.txt", "of one", Some("does not belong to the session")),
+            ("output-.txt", "of one", Some("does not belong to the session")),
+            ("/etc/hosts", "of one", Some("does not belong to the session")),
         ] {
             let more = format!(r#""report":{{"title":"a","whole":"{name}"}}"#);
             let found = ended(&stored(folder.path(), &[("one", &more)]), 1).expect("it is read");

@@ -147,7 +147,7 @@ impl SkillSource for SessionSkills {
 
     fn activate(&self, name: &str) -> Result<KeptText, String> {
         let skill = self.skills.find(name).filter(|skill| !skill.file.only_by_user);
-        let skill = skill.ok_or_else(|| "there is none of that name".to_owned())?;
+        let skill = skill.ok_or_else(|| "there is none with that name".to_owned())?;
         self.activate_skill(skill).map(|activated| activated.text)
     }
 }

@@ -55,7 +55,7 @@ pub enum ContentError {
         /// Number of layers.
         found: usize,
     },
-    /// The title of a blob is no name of a file.
+    /// The title of a blob is not a file name.
     #[error(
         "the title `{title}` is not the name of a file: it has no `/`, `\\`, `:` or hidden character, and does not begin with a dot"
     )]

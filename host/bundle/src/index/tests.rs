@@ -18,8 +18,8 @@ fn secret() -> SecretKey {
     SecretKey::without_password().expect("random numbers")
 }
 
-// promise index.signed: An index is used only if one of the keys that are configured for it signed exactly its bytes; a
-//   signature of a bundle is none of an index.
+// promise index.signed: An index is used only if one of the keys that are configured for it signed exactly its bytes; the
+//   signature of a bundle is not accepted for an index.
 #[test]
 fn index_opens_for_the_key_that_signed_it_and_no_other() {
     let (mine, other) = (secret(), secret());

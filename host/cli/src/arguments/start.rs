@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_command_of_another_agent_is_no_typo() {
+    fn arguments_command_of_another_agent_is_not_a_typo() {
         for (line, expected) in [
             (&["login"][..], "GEMINI_API_KEY"),
             (&["resume", "2026"], "`host --resume`"),

@@ -20,7 +20,7 @@ pub struct Build {
 pub enum Language {
     /// Rust, through cargo; what a folder with a `Cargo.toml` is in.
     Rust,
-    /// JavaScript or TypeScript, through componentize-js.
+    /// JavaScript or TypeScript, through componentize-qjs.
     JavaScript,
     /// Python, through componentize-py.
     Python,

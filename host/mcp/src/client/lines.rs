@@ -24,8 +24,8 @@ pub(super) const MAX_MESSAGE: usize = 24 << 20;
 /// up to some 700 bytes once it is read.
 const MAX_MESSAGE_VALUES: usize = 200_000;
 
-/// The most lines of an MCP server that are no messages. Protects the host from a program that is no MCP server: it is given
-/// up. Some print a few lines of their own when they start.
+/// The most lines of an MCP server that are not messages. Protects the host from a program that is not an MCP server: it
+/// is given up. Some print a few lines of their own when they start.
 const MAX_RUBBISH: usize = 200;
 
 /// How much of the beginning and the end of a line that is too long is kept, to find the request that it answers.
@@ -139,11 +139,11 @@ where
                     return None;
                 }
                 Read::Rubbish(line) => {
-                    tracing::debug!(line, "a line that is no message");
+                    tracing::debug!(line, "a line that is not a message");
                     self.trouble.hint(|| format!("it printed `{line}` where only messages may be"));
                     self.rubbish += 1;
                     if self.rubbish > MAX_RUBBISH {
-                        self.trouble.set(format!("it printed over {MAX_RUBBISH} lines that are no messages"));
+                        self.trouble.set(format!("it printed over {MAX_RUBBISH} lines that are not messages"));
                         return None;
                     }
                 }

@@ -154,7 +154,7 @@ fn text(entry: &Value, key: &str, most: usize) -> Result<Option<String>, String>
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.len() <= most => Ok(Some(text.clone())),
         Some(Value::String(_)) => Err(format!("its {key} is over {most} bytes")),
-        Some(_) => Err(format!("its {key} is no text")),
+        Some(_) => Err(format!("its {key} is not text")),
     }
 }
 
@@ -171,7 +171,7 @@ fn schema(entry: &Value, key: &str) -> Result<Option<Value>, String> {
         None | Some(Value::Null) => Ok(None),
         Some(schema @ Value::Object(_)) if schema.to_string().len() <= MAX_SCHEMA => Ok(Some(schema.clone())),
         Some(Value::Object(_)) => Err(format!("its {key} is over {} KiB", MAX_SCHEMA >> 10)),
-        Some(_) => Err(format!("its {key} is no object")),
+        Some(_) => Err(format!("its {key} is not an object")),
     }
 }
 
@@ -240,11 +240,11 @@ mod tests {
         };
         check(json!({"inputSchema": plain}), "no name");
         check(json!({"name": "", "inputSchema": plain}), "no name");
-        check(json!({"name": 1, "inputSchema": plain}), "no text");
+        check(json!({"name": 1, "inputSchema": plain}), "not text");
         check(json!({"name": "x".repeat(129), "inputSchema": plain}), "over 128 bytes");
         check(json!({"name": "a\u{202e}b", "inputSchema": plain}), "cannot be shown");
         check(json!({"name": "a"}), "no inputSchema");
-        check(json!({"name": "a", "inputSchema": true}), "no object");
+        check(json!({"name": "a", "inputSchema": true}), "not an object");
         check(json!({"name": "a", "inputSchema": {"x": "x".repeat(MAX_SCHEMA)}}), "over 64 KiB");
         check(json!({"name": "a", "inputSchema": plain, "outputSchema": {"x": "x".repeat(MAX_SCHEMA)}}), "over 64 KiB");
         check(json!({"name": "a", "inputSchema": plain, "description": "x".repeat(MAX_DESCRIPTION + 1)}), "over 16384");

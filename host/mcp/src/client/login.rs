@@ -103,7 +103,7 @@ async fn in_browser(
     let visited =
         url::Url::parse(session.get_authorization_url()).map_err(|error| failed(shared, &error.to_string()))?;
     if !matches!(visited.scheme(), "https" | "http") {
-        return Err(failed(shared, "the address to visit is no web page"));
+        return Err(failed(shared, "the address to visit is not a web page"));
     }
     let state = visited.query_pairs().find(|(key, _)| key == "state").map(|(_, value)| value.into_owned());
     let state = state.ok_or_else(|| failed(shared, "the address to visit has no state"))?;

@@ -26,7 +26,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(15 * 60);
 const EDITABLE_BYTES: usize = 8_000;
 
 /// The reason for a call whose answer was none of the form's.
-const NOT_OFFERED: &str = "the answer is none of those that were offered";
+const NOT_OFFERED: &str = "the answer is not one of those that were offered";
 
 /// How a client asks its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -167,7 +167,7 @@ async fn metadata_that_leads_elsewhere_ends_the_login() {
 }
 
 #[tokio::test]
-async fn login_can_be_cancelled_and_a_program_has_none() {
+async fn login_can_be_cancelled_and_a_program_has_no_login() {
     let server = protected(Does::Right).await;
     let fixture = Fixture::new();
     let session = fixture.connect(fixture.address(&server.url("/mcp"), &[]));

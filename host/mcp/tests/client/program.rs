@@ -68,7 +68,7 @@ serve"#;
 
 // promise mcp.eras
 #[tokio::test]
-async fn server_that_dies_of_an_unknown_first_request_is_started_anew() {
+async fn server_that_dies_of_an_unknown_first_request_is_started_again() {
     let fixture = Fixture::new();
     let session = fixture.connect(fixture.script("on_discover() { exit 1; }\nserve"));
     assert_eq!(session.ready().await.revision.as_deref(), Some("2025-11-25"));
@@ -128,7 +128,7 @@ async fn program_that_is_missing_or_no_server_is_away_with_the_reason() {
     let rubbish = r#"while :; do printf '\033]0;evil\007 hello\n'; done"#;
     let session = fixture.connect(fixture.script(rubbish));
     let why = session.away().await;
-    assert!(why.contains("hello") && why.contains("no messages") && !why.contains('\u{1b}'), "{why}");
+    assert!(why.contains("hello") && why.contains("not messages") && !why.contains('\u{1b}'), "{why}");
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ serve"#;
 }
 
 #[tokio::test]
-async fn tools_that_change_at_run_time_are_listed_anew() {
+async fn tools_that_change_at_run_time_are_listed_again() {
     let fixture = Fixture::new();
     let script = r#"on_call() {
     tools='[{"name":"other","inputSchema":{"type":"object"}}]'
@@ -294,7 +294,7 @@ async fn dropped_call_is_cancelled_at_the_server() {
 
 // promise mcp.calls
 #[tokio::test]
-async fn answer_to_another_request_is_no_answer() {
+async fn answer_to_another_request_is_not_accepted() {
     let fixture = Fixture::new();
     let mut server = fixture.script("on_call() { i=4711; text lost; }\nserve");
     server.timeout = Duration::from_millis(500);
@@ -305,7 +305,7 @@ async fn answer_to_another_request_is_no_answer() {
 }
 
 #[tokio::test]
-async fn tool_that_fails_is_an_answer_and_an_error_is_none() {
+async fn tool_that_fails_gives_an_answer_and_an_error_gives_none() {
     let fixture = Fixture::new();
     let script = r#"on_call() {
     case $line in

@@ -189,7 +189,7 @@ async fn a_token_is_used_until_a_minute_before_its_end() {
 }
 
 #[tokio::test]
-async fn a_forgotten_token_is_fetched_anew_and_a_newer_one_is_kept() {
+async fn a_forgotten_token_is_fetched_again_and_a_newer_one_is_kept() {
     let service = Series::start(vec![token("t-1", 3600), token("t-2", 3600)]).await;
     let tokens = tokens(&user(&service.address));
     let first = tokens.current().await.expect("a token");

@@ -213,7 +213,7 @@ fn the_prompt_decides_what_is_called() {
 }
 
 #[test]
-fn a_later_prompt_is_planned_for_anew() {
+fn a_later_prompt_is_planned_again() {
     let files = repository();
     let mut contents = vec![Content::user(SURVEY)];
     converse(&mut contents, &tools(ALL), |call| run(&files, call));

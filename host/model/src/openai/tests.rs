@@ -289,7 +289,7 @@ async fn an_error_within_the_reply_ends_it() {
 }
 
 #[test]
-fn an_address_that_is_none_is_a_configuration_error() {
+fn an_invalid_address_is_a_configuration_error() {
     for address in ["", "localhost:8080", "ftp://a", "http://", "not an address", "file:///etc/passwd"] {
         let error =
             OpenAi::new(Access { address: Some(address.to_owned()), ..Access::default() }).err().expect(address);

@@ -449,7 +449,7 @@ mod tests {
     use crate::workspace::Workspace;
 
     #[test]
-    fn walk_that_finds_nothing_ends_when_nobody_waits_for_it() {
+    fn walk_that_finds_nothing_ends_when_nothing_waits_for_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("a path");
         std::fs::write(root.join("a.txt"), "").expect("written");

@@ -136,7 +136,7 @@ async fn approval_queue_later_listener_receives_what_is_open() {
 }
 
 #[tokio::test]
-async fn approval_queue_stalled_listener_holds_nobody_up() {
+async fn approval_queue_stalled_listener_delays_no_other() {
     let queue = ApprovalQueue::new();
     let deaf = queue.listen();
     for _ in 0..2 * WAITING {

@@ -363,7 +363,7 @@ async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
 
 // promise preview.edits-only: A yes to all edits of a tool does not cover the commands of the same tool.
 #[tokio::test]
-async fn a_yes_to_all_changes_of_files_is_none_to_a_command_of_the_same_tool() {
+async fn a_yes_to_all_file_changes_allows_no_command_of_the_same_tool() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules(""), &queue);
     let wanted = [("run", json!({"path": "a"})), command("make")];

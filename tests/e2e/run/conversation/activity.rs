@@ -43,7 +43,7 @@ async fn ctrl_c_ends_the_wait_before_a_retry_which_is_counted_down() {
 }
 
 #[test]
-fn activity_has_the_time_and_the_key_that_stops_it_and_a_question_is_no_work() {
+fn activity_has_the_time_and_the_key_that_stops_it_and_a_question_is_not_work() {
     let asks = json!({"chunks": [call("shell", json!({"command": "touch asked"}))]});
     let (_host, mut pty) = talk(&[hangs("I begin"), asks], &[]);
     pty.types("first\r").sees("I begin").sees("writing (Ctrl-C to stop)");

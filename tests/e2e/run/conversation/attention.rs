@@ -46,7 +46,7 @@ fn title_says_what_goes_on_and_is_as_before_at_the_end() {
 }
 
 #[test]
-fn modes_are_as_before_whoever_gets_the_terminal() {
+fn modes_are_restored_whenever_the_terminal_is_left() {
     // An editor, a suspension, a signal.
     let (_host, mut pty) = {
         let host = Host::scripted(&[], &[]);

@@ -97,7 +97,7 @@ async fn a_loop_of_words_after_one_of_calls_is_the_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_run_begins_anew() {
+async fn each_run_starts_fresh() {
     let mut replies = same(4);
     replies.push(text("one"));
     replies.extend(same(4));

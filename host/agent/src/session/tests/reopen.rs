@@ -193,7 +193,7 @@ fn a_session_is_written_by_one_process_at_a_time() {
 }
 
 #[test]
-fn a_damaged_log_is_not_gone_on_with_and_stays_as_it_is() {
+fn a_damaged_log_is_not_continued_and_stays_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = file(&folder, &[question(0)]);
     let mut log = OpenOptions::new().append(true).open(&path).expect("open");

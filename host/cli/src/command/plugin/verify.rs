@@ -112,7 +112,7 @@ fn texts(bundle: &Bundle) -> String {
                 let _ = writeln!(text, "│ {}", visible(line));
             }),
             Err(_) => {
-                let _ = writeln!(text, "{} bytes that are no text", content.len());
+                let _ = writeln!(text, "{} bytes that are not text", content.len());
             }
         }
     }

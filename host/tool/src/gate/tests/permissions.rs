@@ -68,7 +68,7 @@ async fn gate_answer_for_the_session_is_not_one_of_a_subagent() {
 }
 
 #[tokio::test]
-async fn gate_answer_that_was_not_offered_is_none() {
+async fn gate_answer_that_was_not_offered_is_asked_for_again() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules(""), &queue);
     let answers = [
