@@ -1,8 +1,8 @@
 //! An index of plugins: what a publisher or a company offers, in one signed file that users search.
 //!
 //! Promises: an index is read only after a signature of one of the keys that the user named for it was checked over its
-//! bytes; everything in it is bounded, no object has a key twice, and each plugin stands in it once a version. A signature
-//! of an index is worthless for a bundle, and the other way round, by the comments that they cover.
+//! bytes; everything in it is bounded, no object has the same key twice, and each version of a plugin is listed once. A
+//! signature of an index is not valid for a bundle, nor the other way round: each covers a comment that names its kind.
 //!
 //! Deliberately not here: getting an index (`host-registry`), which one was seen before, and whether a plugin that it
 //! names may be installed: an index grants no trust, and a bundle is checked as if there were none.

@@ -92,7 +92,7 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
 
     // Trusting it for more changes nothing of what it was trusted for before, and each is shown with its own end.
     let said = done(&host, &["keys", "trust", "acme.pub", "--for", "other/x"]).stdout;
-    let before = "As before, it is trusted for `acme/*` until 2999-12-31.\n";
+    let before = "It is still trusted for `acme/*` until 2999-12-31.\n";
     assert_eq!(said, format!("The key {id} is trusted for `other/x`.\n{before}"));
     let shown = done(&host, &["keys", "list"]).stdout;
     assert_eq!(shown, format!("{id}  acme/* until 2999-12-31\n{id}  other/x\n"));
@@ -110,7 +110,7 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     let said = done(&host, &["keys", "distrust", &id]).stdout;
     assert_eq!(said, format!("The key {id} is no longer trusted for `acme/*`.\n"));
     assert_eq!(done(&host, &["keys", "list"]).stdout, "No key is trusted.\n");
-    refused(&host, 42, "is not in the list of trusted keys", &distrust);
+    refused(&host, 42, "is not trusted for anything", &distrust);
     refused(&host, 55, "is not known; get the publisher's key", &["plugin", "verify", FILE]);
 
     // What is known now is what a lock file keeps.

@@ -155,7 +155,7 @@ pub enum TrustError {
         key: KeyId,
     },
     /// It is not in the list.
-    #[error("the key {key} is not in the list of trusted keys; `host keys list` shows it")]
+    #[error("the key {key} is not trusted for anything; `host keys list` shows the trusted keys")]
     NotListed {
         /// The key.
         key: KeyId,

@@ -46,7 +46,7 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             });
             let mut said = format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires));
             for purpose in before.map_err(of_store)? {
-                let _ = writeln!(said, "As before, it is trusted for {purpose}.");
+                let _ = writeln!(said, "It is still trusted for {purpose}.");
             }
             said
         }
@@ -61,7 +61,7 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             let ended: Vec<String> = ended.map(|pattern| format!("`{pattern}`")).collect();
             let mut said = format!("The key {id} is no longer trusted for {}.\n", ended.join(", "));
             for purpose in kept {
-                let _ = writeln!(said, "As before, it is trusted for {}.", described_purpose(&purpose, now));
+                let _ = writeln!(said, "It is still trusted for {}.", described_purpose(&purpose, now));
             }
             said
         }

@@ -19,11 +19,13 @@ const TICK: Duration = Duration::from_millis(100);
 /// Columns that stay free behind the row, for two times `^C`.
 const FREE: usize = 4;
 
-/// The columns that the long row takes at most, and the short one; in fewer than the shortest needs nothing is drawn.
+/// The most columns that the row takes with everything in it.
 const LONG: usize = 75;
-/// See [`LONG`].
+
+/// The most columns that it takes without a bar.
 const SHORT: usize = 50;
-/// See [`LONG`].
+
+/// The most columns that it takes with the amounts alone. In fewer nothing is drawn.
 const SHORTEST: usize = 26;
 
 /// The direction of a transfer.
