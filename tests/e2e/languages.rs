@@ -14,6 +14,7 @@ mod adopt;
 mod all;
 mod baseline;
 mod building;
+mod goroutines;
 mod packages;
 
 /// The example of a language with these grants, and a workspace.

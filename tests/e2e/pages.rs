@@ -109,6 +109,11 @@ fn page_about_zig_leads_from_an_empty_folder_to_a_call() {
 }
 
 #[test]
+fn page_about_go_leads_from_an_empty_folder_to_a_call() {
+    check("plugins/go.md");
+}
+
+#[test]
 fn page_about_javascript_leads_from_an_empty_folder_to_a_call() {
     check("plugins/javascript.md");
 }

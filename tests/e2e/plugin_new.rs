@@ -42,8 +42,8 @@ fn plugin_new_adds_the_target_of_rust_that_is_missing() {
     let said = "note: `rustup target add wasm32-unknown-unknown` downloads Rust's standard library";
     assert!(ended.stderr.starts_with(said) && !ended.stderr.contains("warning:"), "{ended:?}");
 
-    for (language, has_target) in [("rust", true), ("c", false), ("js", false), ("python", false), ("zig", false)] {
-        let (ended, asked) = created(&machine(Some("exit 1"), has_target), language);
+    for language in ["rust", "c", "js", "python", "zig", "go"] {
+        let (ended, asked) = created(&machine(Some("exit 1"), language == "rust"), language);
         assert_eq!((asked.as_str(), ended.stderr.as_str()), ("", ""), "{language}");
     }
 }

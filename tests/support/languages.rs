@@ -28,9 +28,10 @@ pub struct Language {
 }
 
 /// The languages that bring a compiler of their own; what Rust needs, the other tests need too.
-pub const LANGUAGES: [Language; 4] = [
+pub const LANGUAGES: [Language; 5] = [
     Language { name: "c", wanted: "requirements.txt", installed: ".venv" },
     Language { name: "zig", wanted: "requirements.txt", installed: ".venv" },
+    Language { name: "go", wanted: "requirements.txt", installed: ".venv" },
     Language { name: "js", wanted: "package.json", installed: "node_modules" },
     Language { name: "python", wanted: "requirements.txt", installed: ".venv" },
 ];
@@ -81,8 +82,8 @@ impl Project {
     pub fn host(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.current_dir(self.path()).args(arguments).stdin(Stdio::null()).env("XDG_CACHE_HOME", cache());
-        // Compiling the C library anew for each package would take longer than all the tests.
-        command.env("ZIG_GLOBAL_CACHE_DIR", cache().join("zig"));
+        // Compiling the C library and Go's standard library anew for each package would take longer than all the tests.
+        command.env("ZIG_GLOBAL_CACHE_DIR", cache().join("zig")).env("GOCACHE", cache().join("go"));
         command
     }
 
@@ -103,11 +104,13 @@ impl Project {
         let mut all = Vec::new();
         let devkit = repository().join("host/devkit/src");
         let build = devkit.join("build");
-        for folder in [self.path(), &self.path().join("wit/tool"), &self.path().join("wit/cap"), &build] {
+        let inner = ["wit/tool", "wit/cap", "host"].map(|inner| self.path().join(inner));
+        let folders = [self.path().to_owned()].into_iter().chain(inner).chain([build.clone(), build.join("go")]);
+        for folder in folders.filter(|folder| folder.is_dir()) {
             let mut files: Vec<_> =
-                std::fs::read_dir(folder).expect("read").map(|entry| entry.expect("read").path()).collect();
+                std::fs::read_dir(&folder).expect("read").map(|entry| entry.expect("read").path()).collect();
             files.sort();
-            if *folder == build {
+            if folder == build {
                 files.push(devkit.join("build.rs"));
             }
             for file in files.into_iter().filter(|file| file.is_file()) {

@@ -45,6 +45,7 @@ pub fn tools() -> Tools {
         rustc: std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")),
         cargo_home: std::env::var_os("CARGO_HOME").map(PathBuf::from),
         zig_cache: None,
+        go_cache: None,
     }
 }
 

@@ -486,7 +486,7 @@ Examples:
     /// Build the plugins of a package or workspace to components
     #[command(
         after_help = "A folder with a Cargo.toml is Rust; `[build]` with `language` in plugin.toml names another. \
-In Rust, C and Zig the same sources and compiler give the same bytes.
+In Rust, C, Zig and Go the same sources and compiler give the same bytes.
 
 Examples:
   host plugin build . --out dist

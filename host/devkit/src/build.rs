@@ -24,6 +24,7 @@ use wit_component::ComponentEncoder;
 mod c;
 mod contract;
 mod files;
+mod go;
 mod javascript;
 mod package;
 mod python;
@@ -202,6 +203,8 @@ pub struct Tools {
     pub cargo_home: Option<PathBuf>,
     /// The folder that the user set for the cache of zig; without one it lies in the package.
     pub zig_cache: Option<PathBuf>,
+    /// The same for Go.
+    pub go_cache: Option<PathBuf>,
 }
 
 /// Builds all plugins of the package or workspace in `folder`. The compiler's progress goes to standard error.
@@ -222,6 +225,7 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
         (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest),
         (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest, tools),
         (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest, tools),
+        (Some(Build { language: Language::Go }), Some(manifest)) => go::build(&folder, manifest, tools),
         (None, Some(manifest)) => {
             return files::build(&folder, &manifest)?.map(|built| vec![built]).ok_or(BuildError::NoLanguage(folder));
         }

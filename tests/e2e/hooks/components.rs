@@ -103,12 +103,13 @@ fn built(language: Language, folder: &Path) -> Vec<u8> {
         "js" => command.arg("build.mjs"),
         _ => command.args(["plugin", "build", ".", "--out", "dist"]),
     };
-    let output = command.current_dir(folder).env("XDG_CACHE_HOME", cache()).output().expect("it runs");
+    command.current_dir(folder).env("XDG_CACHE_HOME", cache()).env("GOCACHE", cache().join("go"));
+    let output = command.output().expect("it runs");
     assert!(output.status.success(), "{}: {}", language.name, String::from_utf8_lossy(&output.stderr));
     fs::read(folder.join(made)).expect("it was made")
 }
 
-// promise hooks.languages: The example of a hook works in C, Zig and JavaScript as it does in Rust.
+// promise hooks.languages: The example of a hook works in C, Zig, Go and JavaScript as it does in Rust.
 #[test]
 fn hook_component_of_each_language_checks_calls() {
     // An engine for Python takes a minute to compile.

@@ -38,6 +38,7 @@ fn built(language: Language) -> std::path::PathBuf {
         "zig" => ("plugin.zig", include_str!("all/plugin.zig")),
         "js" => ("plugin.js", include_str!("all/plugin.js")),
         "python" => ("plugin.py", include_str!("all/plugin.py")),
+        "go" => ("plugin.go", include_str!("all/plugin.go")),
         other => panic!("no probe in {other}"),
     };
     let written = Project::begun(language, "all").text("plugin.toml");

@@ -36,6 +36,28 @@ const QUICKJS: &[&str] = &[
     "wasi:random/insecure-seed@0.2.12",
 ];
 
+/// What the runtime of Go imports besides.
+const GO: &[&str] = &[
+    "wasi:cli/environment@0.2.12",
+    "wasi:cli/exit@0.2.12",
+    "wasi:cli/stderr@0.2.12",
+    "wasi:cli/stdin@0.2.12",
+    "wasi:cli/stdout@0.2.12",
+    "wasi:cli/terminal-input@0.2.12",
+    "wasi:cli/terminal-output@0.2.12",
+    "wasi:cli/terminal-stderr@0.2.12",
+    "wasi:cli/terminal-stdin@0.2.12",
+    "wasi:cli/terminal-stdout@0.2.12",
+    "wasi:clocks/monotonic-clock@0.2.12",
+    "wasi:clocks/wall-clock@0.2.12",
+    "wasi:filesystem/preopens@0.2.12",
+    "wasi:filesystem/types@0.2.12",
+    "wasi:io/error@0.2.12",
+    "wasi:io/poll@0.2.12",
+    "wasi:io/streams@0.2.12",
+    "wasi:random/random@0.2.12",
+];
+
 /// What the interpreter of Python imports besides; behind its sockets there is nothing.
 const CPYTHON: &[&str] = &[
     "wasi:cli/environment@0.2.9",
@@ -73,6 +95,7 @@ fn each_language_imports_what_it_asks_for_and_its_part_of_the_baseline() {
         let besides = match language.name {
             "c" | "zig" => &[],
             "js" => QUICKJS,
+            "go" => GO,
             "python" => CPYTHON,
             other => panic!("what does {other} import?"),
         };
@@ -174,6 +197,53 @@ export const tool = plugin({
 });
 "#;
 
+/// And in Go, whose runtime comes to WASI through the adapter too.
+const PROBE_GO: &str = r#"
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"host.internal/host"
+)
+
+func main() {}
+
+func init() {
+	host.Export(host.Tool{
+		Name: "probe", Description: "Tries.", InputSchema: `{"type": "object"}`, Annotations: host.ReadOnly, Call: probe,
+	})
+}
+
+func probe(json.RawMessage) (host.Answer, error) {
+	fmt.Println("said aloud")
+	fmt.Fprintln(os.Stderr, "said aside")
+	var said []string
+	tried := func(what string, err error) {
+		said = append(said, fmt.Sprintf("%s %t", what, err == nil))
+	}
+	_, err := os.ReadFile("/etc/passwd")
+	tried("open", err)
+	_, err = os.ReadFile("some.txt")
+	tried("here", err)
+	tried("write", os.WriteFile("new.txt", nil, 0o600))
+	_, err = os.ReadDir("/")
+	tried("list", err)
+	_, err = net.Dial("tcp", "127.0.0.1:80")
+	tried("connect", err)
+	tried("run", exec.Command("true").Run())
+	said = append(said, fmt.Sprintf("environment %d", len(os.Environ())))
+	said = append(said, fmt.Sprintf("clock %t", time.Now().Unix() > 1700000000))
+	return host.Answer{Text: strings.Join(said, "\n")}, nil
+}
+"#;
+
 fn probe(name: &str, file: &str, text: &str) -> std::path::PathBuf {
     let project = Project::new(language(name), "probe");
     // The template's titles are of its own tool.
@@ -246,6 +316,15 @@ async fn the_library_of_c_reaches_nothing() {
 
 // promise wasi.inert
 #[tokio::test]
+async fn the_library_of_go_reaches_nothing() {
+    let said = tried(&probe("go", "plugin.go", PROBE_GO)).await;
+    let nothing = ["open", "here", "write", "list", "connect", "run"].map(|what| format!("{what} false"));
+    assert_eq!(said[..6], nothing);
+    assert_eq!(said[6..], ["environment 0", "clock true"]);
+}
+
+// promise wasi.inert
+#[tokio::test]
 async fn the_engine_of_javascript_reaches_nothing() {
     let dist = probe("js", "plugin.js", PROBE_JS);
     let said = tried(&dist).await;
@@ -256,9 +335,12 @@ async fn the_engine_of_javascript_reaches_nothing() {
 // promise wasi.printing: Text that a guest prints goes to the log, is limited and is never part of the output.
 #[test]
 fn wasi_text_that_a_plugin_prints_goes_to_the_log_and_not_to_the_output() {
-    for (name, file, text) in
-        [("python", "plugin.py", PROBE_PYTHON), ("c", "plugin.c", PROBE_C), ("js", "plugin.js", PROBE_JS)]
-    {
+    for (name, file, text) in [
+        ("python", "plugin.py", PROBE_PYTHON),
+        ("c", "plugin.c", PROBE_C),
+        ("js", "plugin.js", PROBE_JS),
+        ("go", "plugin.go", PROBE_GO),
+    ] {
         let dist = probe(name, file, text);
         let call = || Host::new(["tool", "call", "probe", "{}", "--plugin"]).arg(&dist);
         let ended = call().env("HOST_LOG", "info").run();

@@ -36,6 +36,7 @@ fn a_missing_compiler_is_said_with_the_line_that_gets_it() {
     for (name, says) in [
         ("c", ".venv/bin/pip install ziglang"),
         ("zig", ".venv/bin/pip install ziglang"),
+        ("go", ".venv/bin/pip install -r requirements.txt"),
         ("python", ".venv/bin/pip install -r requirements.txt"),
         ("js", "npm install"),
     ] {
@@ -61,7 +62,7 @@ fn a_missing_compiler_is_said_with_the_line_that_gets_it() {
 fn plugin_build_without_a_language_reports_which_there_are() {
     let manifest = "name = \"words\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n";
     for (text, says) in [
-        (manifest.to_owned(), "`rust`, `javascript`, `python`, `c`, `zig`"),
+        (manifest.to_owned(), "`rust`, `javascript`, `python`, `c`, `zig`, `go`"),
         (format!("{manifest}[build]\nlanguage = \"cobol\"\n"), "unknown variant `cobol`"),
         (format!("{manifest}[build]\nlanguage = \"c\"\nflags = \"-O9\"\n"), "unknown field `flags`"),
         (format!("{manifest}[build]\n"), "missing field `language`"),
@@ -85,6 +86,17 @@ fn a_capability_that_plugin_toml_does_not_declare_is_not_there_to_be_imported() 
     }
 }
 
+/// The linker of Go drops what the code does not reach, so that its binding has every capability.
+#[test]
+fn go_code_that_reaches_a_capability_has_to_declare_it() {
+    let project = Project::new(language("go"), "words");
+    let manifest = project.text("plugin.toml");
+    let (without, _) = manifest.split_once("[capabilities").expect("it declares one");
+    let project = project.file("plugin.toml", without);
+    let said = project.build().expect_err("what is not declared cannot be used");
+    assert!(said.contains("imports `host:cap/fs-read` and does not declare it"), "{said}");
+}
+
 #[test]
 fn a_contract_that_is_missing_or_broken_is_said_to_be() {
     let project = Project::new(language("c"), "words");
@@ -98,7 +110,7 @@ fn a_contract_that_is_missing_or_broken_is_said_to_be() {
 
 #[test]
 fn the_same_sources_in_another_folder_are_the_same_component() {
-    for name in ["c", "zig"] {
+    for (name, compiler) in [("c", "zig cc 0.17.0"), ("zig", "zig 0.17.0"), ("go", "go1.27.3")] {
         let (one, other) = (Project::new(language(name), "words"), Project::new(language(name), "words"));
         one.build().unwrap_or_else(|said| panic!("{name}: {said}"));
         let dist = one.path().join("dist");
@@ -106,7 +118,7 @@ fn the_same_sources_in_another_folder_are_the_same_component() {
         let output = check.arg(&dist).output().expect("it runs");
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let provenance = one.text("dist/provenance.json");
-        assert!(provenance.contains("zig") && provenance.contains("0.17.0"), "{provenance}");
+        assert!(provenance.contains(compiler), "{provenance}");
     }
 }
 
@@ -157,12 +169,39 @@ fn the_commands_that_new_prints_are_commands_of_this_host() {
 
 /// Where nobody has a home, and so that a package builds as fast again wherever it is built.
 #[test]
-fn the_cache_of_zig_lies_in_the_package() {
-    let project = Project::new(language("c"), "words");
-    let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
-    // An empty variable is none.
-    command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env("ZIG_GLOBAL_CACHE_DIR", "");
-    let output = command.output().expect("it runs");
+fn the_cache_of_a_compiler_lies_in_the_package() {
+    for (name, variable, cache) in
+        [("c", "ZIG_GLOBAL_CACHE_DIR", "build/zig-cache"), ("go", "GOCACHE", "build/go-cache")]
+    {
+        let project = Project::new(language(name), "words");
+        let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
+        // An empty variable is none.
+        command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env(variable, "");
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(project.path().join(cache).is_dir(), "{name}");
+    }
+}
+
+/// What the user set for Go's command, a newer compiler and a module that would have to be fetched.
+#[test]
+fn go_builds_with_its_own_settings_and_fetches_nothing() {
+    let mut project = Project::new(language("go"), "words");
+    let (module, source) = (project.text("go.mod"), project.text("plugin.go"));
+    let build = |project: &Project| {
+        let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
+        command.env("GOFLAGS", "-mod=mod -tags=none").env("GOPROXY", "http://127.0.0.1:1").env("GOWASM", "satconv");
+        command.output().expect("it runs")
+    };
+    let output = build(&project);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(project.path().join("build/zig-cache").is_dir());
+    let newer = module.replace("go 1.25", "go 1.99");
+    let needs = format!("{module}\nrequire example.com/far v1.0.0\n");
+    let uses = source.replace("import (\n", "import (\n\t_ \"example.com/far\"\n");
+    for (module, source, says) in [(newer, &source, "requires go >= 1.99"), (needs, &uses, "example.com/far")] {
+        project = project.file("go.mod", &module).file("plugin.go", source);
+        let output = build(&project);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(says) && !said.contains("127.0.0.1"), "{said}");
+    }
 }

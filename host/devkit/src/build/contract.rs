@@ -3,12 +3,16 @@
 //! Promises: the world has the capabilities that `plugin.toml` declares and no other, so that a component cannot import
 //! what its manifest does not mention, whatever its language puts into it.
 //!
-//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface.
+//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface. Go drops it
+//! too; its world comes from here, with every capability.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use host_capability::Capability;
 use host_manifest::SourceManifest;
+use wit_bindgen_core::{Files, WorldGenerator};
+use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::{Resolve, WorldId};
 
 use super::{BuildError, read_text, write};
@@ -35,6 +39,7 @@ pub(super) struct Contract {
     world: String,
     /// The interface with the types that all share, with its version.
     types: String,
+    is_hook: bool,
     resolve: Resolve,
     id: WorldId,
 }
@@ -43,6 +48,18 @@ impl Contract {
     /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest; for a hook `wit/hook`,
     /// whose world has no import.
     pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
+        let capabilities: Vec<&str> = manifest.capabilities.keys().map(String::as_str).collect();
+        Self::read_with(folder, &capabilities)
+    }
+
+    /// Reads the same for a world with every capability that the package's contract has.
+    pub(super) fn read_whole(folder: &Path) -> Result<Self, BuildError> {
+        let cap = folder.join("wit/cap");
+        let there = |name: &&str| cap.join(format!("{name}.wit")).is_file();
+        Self::read_with(folder, &Capability::ALL.map(Capability::name).into_iter().filter(there).collect::<Vec<_>>())
+    }
+
+    fn read_with(folder: &Path, capabilities: &[&str]) -> Result<Self, BuildError> {
         let wrong = |why: String| BuildError::Contract { folder: folder.join("wit"), why };
         let mut resolve = Resolve::default();
         let mut packages = Vec::new();
@@ -65,10 +82,7 @@ impl Contract {
             packages.push((name, files));
         }
         let (world, types) = match versions.as_slice() {
-            [cap, tool] => {
-                let capabilities: Vec<&str> = manifest.capabilities.keys().map(String::as_str).collect();
-                (world(&capabilities, cap, tool, has_background), format!("host:tool/types{tool}"))
-            }
+            [cap, tool] => (world(capabilities, cap, tool, has_background), format!("host:tool/types{tool}")),
             versions => {
                 let version = versions.first().map(String::as_str).unwrap_or_default();
                 let world =
@@ -78,7 +92,7 @@ impl Contract {
         };
         let package = resolve.push_source("world.wit", &world).map_err(|error| wrong(format!("{error:#}")))?;
         let id = resolve.select_world(&[package], Some(WORLD)).map_err(|error| wrong(format!("{error:#}")))?;
-        Ok(Self { packages, world, types, resolve, id })
+        Ok(Self { packages, world, types, is_hook, resolve, id })
     }
 
     /// Writes it as a folder that binding generators read: the world, and what it needs under `deps`.
@@ -98,16 +112,33 @@ impl Contract {
         &self.types
     }
 
+    /// Returns whether it is the contract of a hook, and not of a plugin with tools.
+    pub(super) fn is_hook(&self) -> bool {
+        self.is_hook
+    }
+
     /// Writes the binding for C into a folder: `contract.h`, `contract.c`, and an object whose one section is the
     /// world; linked into the module, it describes the module's imports to the step that makes a component.
     pub(super) fn write_c(&self, folder: &Path) -> Result<(), BuildError> {
-        let mut files = wit_bindgen_core::Files::default();
-        let generated = wit_bindgen_c::Opts::default().build().generate(&mut self.resolve.clone(), self.id, &mut files);
-        generated.map_err(|error| BuildError::Contract { folder: folder.to_owned(), why: format!("{error:#}") })?;
-        for (name, bytes) in files.iter() {
+        for (name, bytes) in self.generate(wit_bindgen_c::Opts::default().build().as_mut(), folder)?.iter() {
             write(&folder.join(name), bytes)?;
         }
         Ok(())
+    }
+
+    /// Generates a binding; `folder` is for the error.
+    pub(super) fn generate(&self, generator: &mut dyn WorldGenerator, folder: &Path) -> Result<Files, BuildError> {
+        let mut files = Files::default();
+        let generated = generator.generate(&mut self.resolve.clone(), self.id, &mut files);
+        generated.map_err(|error| BuildError::Contract { folder: folder.to_owned(), why: format!("{error:#}") })?;
+        Ok(files)
+    }
+
+    /// Adds the world to a module whose compiler does not do so.
+    pub(super) fn embed(&self, plugin: &str, mut module: Vec<u8>) -> Result<Vec<u8>, BuildError> {
+        let embedded = embed_component_metadata(&mut module, &self.resolve, self.id, StringEncoding::UTF8);
+        let failed = |error| BuildError::Componentize { plugin: plugin.to_owned(), why: format!("{error:#}") };
+        embedded.map_err(failed).map(|()| module)
     }
 }
 

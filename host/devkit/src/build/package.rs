@@ -81,9 +81,20 @@ pub(super) fn sources(folder: &Path, endings: &[&str], others: &[&str]) -> Resul
 /// A program that the package brings in its virtual environment, or the one of that name on the search path. `None` if
 /// neither answers to being asked for its version with `ask`; otherwise also returns the answer.
 pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str]) -> Option<(PathBuf, String)> {
+    program_with(folder, names, ask, &[])
+}
+
+/// The same for a program that needs these variables, also to be asked.
+pub(super) fn program_with(
+    folder: &Path,
+    names: &[&str],
+    ask: &[&str],
+    variables: &[(&str, &str)],
+) -> Option<(PathBuf, String)> {
     let own = names.iter().map(|name| folder.join(".venv/bin").join(name));
     own.chain(names.iter().map(PathBuf::from)).find_map(|program| {
-        let output = Command::new(&program).args(ask).stdin(Stdio::null()).output().ok()?;
+        let output =
+            Command::new(&program).args(ask).envs(variables.iter().copied()).stdin(Stdio::null()).output().ok()?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         output.status.success().then_some((program, version))
     })

@@ -28,11 +28,13 @@ pub enum Language {
     C,
     /// Zig.
     Zig,
+    /// Go, through its own compiler for WASI.
+    Go,
 }
 
 impl Language {
     /// All languages, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig];
+    pub const ALL: [Self; 6] = [Self::Rust, Self::JavaScript, Self::Python, Self::C, Self::Zig, Self::Go];
 
     /// Its name in `plugin.toml`.
     pub fn name(self) -> &'static str {
@@ -42,6 +44,7 @@ impl Language {
             Self::Python => "python",
             Self::C => "c",
             Self::Zig => "zig",
+            Self::Go => "go",
         }
     }
 }

@@ -63,12 +63,14 @@ pub(super) fn tools(environment: &Environment) -> Tools {
     let program = |variable: &str, usual: &str| {
         environment.variable(variable).map_or_else(|| OsString::from(usual), OsString::from)
     };
+    let folder = |variable| environment.variable(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let home = environment.variable("CARGO_HOME").map(PathBuf::from);
     let usual = || environment.variable("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     Tools {
         cargo: program("CARGO", "cargo"),
         rustc: program("RUSTC", "rustc"),
         cargo_home: home.or_else(usual),
-        zig_cache: environment.variable("ZIG_GLOBAL_CACHE_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from),
+        zig_cache: folder("ZIG_GLOBAL_CACHE_DIR"),
+        go_cache: folder("GOCACHE"),
     }
 }

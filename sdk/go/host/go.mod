@@ -1,0 +1,7 @@
+module host.internal/host
+
+go 1.25
+
+require host.internal/contract v0.0.0
+
+replace host.internal/contract => ../build/contract
