@@ -6,6 +6,7 @@
 //!
 //! Deliberately not here: what the entries mean together, and writing.
 
+mod settled;
 mod tagged;
 
 use std::fs::File;
@@ -89,10 +90,10 @@ pub enum Record {
         because: Vec<String>,
     },
     /// A call ended.
+    #[serde(deserialize_with = "settled::fields")]
     CallSettled {
         prompt: PromptId,
         call_id: CallId,
-        #[serde(flatten)]
         status: CallStatus,
         decided: Option<Decided>,
         duration_ms: u64,

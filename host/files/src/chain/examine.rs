@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChainError, ChainStore, END, FIELD, Head, KEY_ID, LINK};
 
+/// Bytes that are read at once.
+const BUFFER: usize = 256 << 10;
+
 /// What is wrong with a chained file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
@@ -91,7 +94,8 @@ impl ChainStore {
         // Before the file, which grows first.
         let head = self.head(name)?;
         let failed = |cause| ChainError::Io { path: self.folder.join(name), cause };
-        let (mut input, mut hasher, key_id) = (BufReader::new(file), self.hasher(name), self.key_id());
+        let input = BufReader::with_capacity(BUFFER, file);
+        let (mut input, mut hasher, key_id) = (input, self.hasher(name), self.key_id());
         let (mut examined, mut line) = (Examined { has_head: head.is_some(), ..Examined::default() }, Vec::new());
         let mut at_head = None;
         loop {
@@ -105,7 +109,8 @@ impl ChainStore {
                 examined.torn_bytes = length;
                 break;
             }
-            let state = match link(&line) {
+            let linked = link(&line);
+            let state = match linked {
                 None => {
                     hasher.update(&line);
                     LineState::Unchained
@@ -125,7 +130,7 @@ impl ChainStore {
             };
             examined.take_in(state);
             if head.as_ref().is_some_and(|head| head.lines == examined.lines) {
-                at_head = link(&line).map(|(_, link)| link.to_vec());
+                at_head = linked.map(|(_, link)| link.to_vec());
             }
             each(examined.lines, &line, state);
         }

@@ -36,10 +36,10 @@ impl<'de> Visitor<'de> for LoggedVisitor {
         let (mut time, mut kind) = (None, None);
         let mut before = VecDeque::new();
         while time.is_none() || kind.is_none() {
-            match map.next_key::<Cow<'de, str>>()? {
-                Some(key) if key == "time" && time.is_none() => time = Some(map.next_value()?),
-                Some(key) if key == "type" && kind.is_none() => kind = Some(map.next_value::<Cow<'de, str>>()?),
-                Some(key) => before.push_back((key.into_owned(), map.next_value::<Value>()?)),
+            match map.next_key::<Text<'de>>()? {
+                Some(Text(key)) if key == "time" && time.is_none() => time = Some(map.next_value()?),
+                Some(Text(key)) if key == "type" && kind.is_none() => kind = Some(map.next_value::<Text<'de>>()?.0),
+                Some(Text(key)) => before.push_back((key.into_owned(), map.next_value::<Value>()?)),
                 None => break,
             }
         }
@@ -50,6 +50,11 @@ impl<'de> Visitor<'de> for LoggedVisitor {
         Ok(Logged { time, record })
     }
 }
+
+/// A text, borrowed from the line where it has no escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The fields of an entry, without its time and type.
 struct Fields<A> {

@@ -1,0 +1,49 @@
+//! The entry of a call that ended, whose status is two fields of the entry.
+//!
+//! What is derived for a flattened field copies all fields first, and this entry has what the call returned: most of the
+//! bytes of a long session.
+
+use host_message::{CallId, Display, Part, PromptId};
+use host_tool::{Decided, FailureKind};
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::{CallReport, CallStatus};
+
+/// The fields of [`Record::CallSettled`](super::Record::CallSettled), in their order.
+type Fields = (PromptId, CallId, CallStatus, Option<Decided>, u64, Vec<Part>, Option<Display>, Option<CallReport>);
+
+/// The same as the entry has them.
+#[derive(serde::Deserialize)]
+struct Settled {
+    prompt: PromptId,
+    call_id: CallId,
+    status: StatusName,
+    kind: Option<FailureKind>,
+    decided: Option<Decided>,
+    duration_ms: u64,
+    parts: Vec<Part>,
+    display: Option<Display>,
+    report: Option<CallReport>,
+}
+
+/// [`CallStatus`] without the kind of failure.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StatusName {
+    Success,
+    Error,
+    Cancelled,
+    Interrupted,
+}
+
+pub(super) fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+    let Settled { prompt, call_id, status, kind, decided, duration_ms, parts, display, report } =
+        Settled::deserialize(deserializer)?;
+    let status = match status {
+        StatusName::Success => CallStatus::Success,
+        StatusName::Error => CallStatus::Error { kind: kind.ok_or_else(|| D::Error::missing_field("kind"))? },
+        StatusName::Cancelled => CallStatus::Cancelled,
+        StatusName::Interrupted => CallStatus::Interrupted,
+    };
+    Ok((prompt, call_id, status, decided, duration_ms, parts, display, report))
+}
