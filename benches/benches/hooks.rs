@@ -12,7 +12,7 @@ use host_plugin::{
     HookCommand, HookComponent, HookDecided, HookEnd, HookMoment, HookQuestion, HookToolCall, ProgramAccess, Runtime,
     RuntimeOptions,
 };
-use host_process::{ConfineMode, places};
+use host_process::{ConfineMode, Places};
 
 /// How often each is asked.
 const ROUNDS: usize = 200;
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let environment: Vec<_> = std::env::vars_os().collect();
     let programs = ProgramAccess {
-        readable: places(std::env::home_dir().as_deref(), &environment),
+        installed: Places::new(std::env::home_dir().as_deref(), environment.clone()),
         writable: vec![folder.path().to_owned()],
         ..ProgramAccess::default()
     };

@@ -26,7 +26,8 @@ fn main() {
         })
         .unwrap_or_default();
     names.sort();
-    let mut list = String::from("&[\n");
+    // A static of its own: what a plugin's manifest was read into is kept in it.
+    let mut list = format!("{{\nstatic ALL: [BuiltIn; {}] = [\n", names.len());
     for name in names {
         let component = fs::read(dist.join(format!("{name}.wasm"))).expect("it was listed");
         let sha256: [u8; 32] = Sha256::digest(component).into();
@@ -34,13 +35,13 @@ fn main() {
         writeln!(
             list,
             "    BuiltIn {{ name: {name:?}, manifest: include_str!({}), component: include_bytes!({}), \
-             sha256: {sha256:?} }},",
+             sha256: {sha256:?}, read: OnceLock::new() }},",
             file("json"),
             file("wasm"),
         )
         .expect("a string takes everything");
     }
-    list.push(']');
+    list.push_str("];\n&ALL\n}");
     let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("built_in.rs");
     fs::write(out, list).expect("cargo's own folder can be written");
 }

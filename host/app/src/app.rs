@@ -174,7 +174,7 @@ impl App {
             return Err(failure);
         }
         let own = (&folders, environment);
-        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, confined)?;
+        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, &programs)?;
         runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
         let mut tools: Vec<&str> = plugins
             .iter()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host_files::RealPaths;
 use host_plugin::ProgramAccess;
-use host_process::ConfineMode;
+use host_process::{ConfineMode, Places};
 use host_tool::ApprovalMode;
 
 use crate::configuration::Confine;
@@ -124,7 +124,8 @@ pub(crate) fn program_access(
     };
     let mut access = ProgramAccess {
         mode,
-        readable: host_process::places(home, &environment.all()),
+        installed: Places::new(home, environment.all()),
+        readable: Vec::new(),
         writable: Vec::new(),
         protected: Vec::new(),
         offered: home.map(Path::to_owned),
@@ -173,7 +174,8 @@ pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathB
     let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
     // The home can be a link, too.
     let mut paths = RealPaths::default();
-    let real: Vec<PathBuf> = named.iter().filter_map(|path| paths.real_beginning(path)).collect();
+    let real: Vec<PathBuf> =
+        named.iter().filter_map(|path| paths.real_beginning(path).filter(|real| real != path)).collect();
     named.into_iter().chain(real).collect()
 }
 

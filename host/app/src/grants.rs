@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Scope};
+use host_plugin::ProgramAccess;
 use host_text::name_help;
 use host_tool::{ApprovalMode, SessionReads};
 
@@ -73,9 +74,9 @@ impl UserGrants {
         plugins: &[LoadedPlugin],
         workspace: &Path,
         (own, environment): (&Folders, &Environment),
-        confined: bool,
+        programs: &ProgramAccess,
     ) -> Result<Self, Failure> {
-        let outside = Outside::new(environment, own)?;
+        let (confined, outside) = (programs.is_complete(), Outside::new(environment, own, &programs.never_offered)?);
         let added = access.add_dir.iter().map(|folder| outside.folder(folder)).collect::<Result<_, _>>()?;
         let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;

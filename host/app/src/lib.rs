@@ -10,6 +10,7 @@
 //! printing, ending the process.
 
 pub mod agents;
+pub mod ahead;
 mod allowed_tools;
 pub mod app;
 pub mod attach;

@@ -8,12 +8,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use host_capability::{Capability, Scope, escaped};
+use host_files::RealPaths;
 use host_text::exact;
 use host_tool::SessionReads;
 
-use crate::confinement::never_offered;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::grants::quoted_text;
@@ -67,23 +68,23 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Reads which files of this environment are secrets.
+    /// Reads which files of this environment are secrets. `obeyed` is what nobody is asked about.
     ///
     /// # Errors
     ///
     /// If the home or a folder of the host cannot be named in a scope.
-    pub(crate) fn new(environment: &Environment, own: &Folders) -> Result<Self, Failure> {
+    pub(crate) fn new(environment: &Environment, own: &Folders, obeyed: &[PathBuf]) -> Result<Self, Failure> {
         let home = environment.home();
         let of_home = home.into_iter().flat_map(|home| SECRETS_OF_HOME.iter().map(|name| home.join(name)));
         let of_system = SECRETS_OF_SYSTEM.iter().map(PathBuf::from);
         let of_host = own.all().into_iter().filter(|path| *path != own.brought).map(Path::to_owned);
         let secrets = of_home.chain(of_system).chain(of_host);
-        let secrets: Vec<PathBuf> =
-            secrets.flat_map(|path| [fs::canonicalize(&path).ok(), Some(path)]).flatten().collect();
-        let obeyed = never_offered(home, own);
+        let mut paths = RealPaths::default();
+        let real_and_named = |path: PathBuf| [paths.real(&path).filter(|real| *real != path), Some(path)];
+        let secrets: Vec<PathBuf> = secrets.flat_map(real_and_named).flatten().collect();
         Ok(Self {
             readable: all_but(Capability::FsRead, &secrets)?,
-            writable: all_but(Capability::FsWrite, &[secrets, obeyed, vec![own.brought.clone()]].concat())?,
+            writable: all_but(Capability::FsWrite, &[&secrets, obeyed, slice::from_ref(&own.brought)].concat())?,
             home: home.map(Path::to_owned),
         })
     }
@@ -155,6 +156,7 @@ mod tests {
     use host_capability::{Grants, PluginName};
 
     use super::*;
+    use crate::confinement::never_offered;
     use crate::environment::Terminals;
 
     struct Place {
@@ -172,7 +174,8 @@ mod tests {
         fs::write(root.join("home/notes"), "").expect("written");
         let environment = Environment::new(BTreeMap::new(), Some(root.join("home")), Terminals::default());
         let folders = environment.folders().expect("there is a home");
-        let outside = Outside::new(&environment, &folders).expect("the names are plain");
+        let outside = Outside::new(&environment, &folders, &never_offered(environment.home(), &folders))
+            .expect("the names are plain");
         Place { _folder: folder, root, outside }
     }
 

@@ -25,13 +25,20 @@ use self::start::Starts;
 use crate::exit::{self, Code};
 use crate::printer::Style;
 
+/// Whether the arguments of this process begin with `run`.
+pub(crate) fn is_run() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == "run")
+}
+
 /// Parses the arguments of this process. Prints help and version; reports a mistake, which is invalid input.
 pub(crate) fn parse(style: Style) -> Result<Arguments, Code> {
     let (words, starts) = match start::read(std::env::args_os().collect()) {
         Ok(start) => start,
         Err(failure) => return Err(exit::report(&failure, style)),
     };
-    let mut arguments = Arguments::try_parse_from(words).map_err(|error| {
+    // An invalid line is explained by the whole program.
+    let alone = OnlyRun::try_parse_from(&words).map(Arguments::from);
+    let mut arguments = alone.or_else(|_| Arguments::try_parse_from(&words)).map_err(|error| {
         let told = error.print();
         if error.use_stderr() || told.is_err() { Code::Failed(ErrorKind::Input) } else { Code::Done }
     })?;
@@ -55,6 +62,25 @@ pub(crate) fn parse(style: Style) -> Result<Arguments, Code> {
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// `host run` alone: the command that is started all day does not wait until the flags of all others are described.
+#[derive(Debug, Parser)]
+#[command(name = "host", subcommand_required = true)]
+struct OnlyRun {
+    #[command(subcommand)]
+    command: RunCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RunCommand {
+    Run(Run),
+}
+
+impl From<OnlyRun> for Arguments {
+    fn from(OnlyRun { command: RunCommand::Run(run) }: OnlyRun) -> Self {
+        Self { command: Command::Run(run) }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -860,6 +886,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn run_alone_is_read_as_among_all_commands() {
+        for line in ["run", "run --yolo --model gemini/x fix it", "run -p x --grant a:fs-read=. --turns 3", "run -- -x"]
+        {
+            let words: Vec<_> = std::iter::once("host").chain(line.split(' ')).collect();
+            let alone = OnlyRun::try_parse_from(&words).map(Arguments::from);
+            let among_all = Arguments::try_parse_from(&words);
+            assert_eq!(format!("{:?}", alone.ok()), format!("{:?}", among_all.ok()), "{line}");
+        }
+        for line in ["session list", "run --help", "run --no-such", "--version", ""] {
+            let words: Vec<_> = std::iter::once("host").chain(line.split(' ')).collect();
+            assert!(OnlyRun::try_parse_from(words).is_err(), "{line}");
+        }
     }
 
     #[test]

@@ -39,6 +39,9 @@ fn main() -> ExitCode {
         return compiler::run(&arguments);
     }
     let environment = process::environment();
+    if arguments::is_run() {
+        host_app::ahead::begin();
+    }
     let style = printer::style(&environment);
     let arguments = match arguments::parse(style) {
         Ok(arguments) => arguments,

@@ -18,18 +18,14 @@ pub struct RealPaths {
 impl RealPaths {
     /// Returns the path without symbolic links; `None` if there is nothing at it, or it cannot be resolved.
     pub fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.folders.get(path) {
+            return known.clone();
+        }
         let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
         let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), is_plain) else {
             return fs::canonicalize(path).ok();
         };
-        let folder = match self.folders.get(folder) {
-            Some(known) => known.clone(),
-            None => {
-                let found = self.real(folder);
-                self.folders.insert(folder.to_owned(), found.clone());
-                found
-            }
-        }?;
+        let folder = self.folder(folder)?;
         let path = folder.join(name);
         match fs::symlink_metadata(&path).ok()?.is_symlink() {
             true => fs::canonicalize(path).ok(),
@@ -37,12 +33,22 @@ impl RealPaths {
         }
     }
 
+    /// The same for a folder, which is remembered.
+    fn folder(&mut self, folder: &Path) -> Option<PathBuf> {
+        let found = self.real(folder);
+        if !self.folders.contains_key(folder) {
+            self.folders.insert(folder.to_owned(), found.clone());
+        }
+        found
+    }
+
     /// Returns the path without symbolic links as far as there is something, with the rest of it behind.
     pub fn real_beginning(&mut self, path: &Path) -> Option<PathBuf> {
         let mut missing: Vec<OsString> = Vec::new();
         let mut there = path;
         loop {
-            if let Some(real) = self.real(there) {
+            let real = if missing.is_empty() { self.real(there) } else { self.folder(there) };
+            if let Some(real) = real {
                 return Some(missing.into_iter().rev().fold(real, |real, name| real.join(name)));
             }
             missing.push(there.file_name()?.to_owned());

@@ -86,6 +86,7 @@ pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenR
 pub use open_files::OpenFiles;
 pub use plugin::Plugin;
 pub use programs::{CommandsIn, ProgramAccess};
+pub use readable::read_git_settings;
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use remote::{Redirects, RemoteClient, RemoteError, RemoteFailure, remote_failure};
 pub use runtime::{Invocation, Runtime, RuntimeOptions};

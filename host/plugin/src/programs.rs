@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::{fs, io};
 
-use host_process::{ConfineMode, Confinement, Wall, level};
+use host_process::{ConfineMode, Confinement, Places, Wall, level};
 use tempfile::TempDir;
 
 /// Returns the words of each command that a command runs.
@@ -15,7 +15,9 @@ pub type CommandsIn = fn(&[String]) -> Vec<Vec<String>>;
 pub struct ProgramAccess {
     /// Whether they are confined.
     pub mode: ConfineMode,
-    /// Files and folders that they may read and run.
+    /// What is installed on the machine and for the user, which they may read and run.
+    pub installed: Places,
+    /// Files and folders that they may read and run besides.
     pub readable: Vec<PathBuf>,
     /// Files and folders that they may change, too.
     pub writable: Vec<PathBuf>,
@@ -88,7 +90,7 @@ impl ProgramAccess {
         if real.ancestors().take_while(|folder| *folder != top).any(is_project) {
             return None;
         }
-        match changes || there != path || covers(&self.readable) {
+        match changes || there != path || covers(&self.readable) || covers(self.installed.paths()) {
             true => Some(Offer::Write(real)),
             false => Some(Offer::Read(real)),
         }
@@ -149,7 +151,8 @@ impl Programs {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
-        let ProgramAccess { readable, writable, protected, .. } = self.access().clone();
+        let ProgramAccess { installed, mut readable, writable, protected, .. } = self.access().clone();
+        readable.extend_from_slice(installed.paths());
         Ok(Confined {
             confinement: Some(Confinement { readable, writable, protected, temporary: Some(temporary) }),
             note,

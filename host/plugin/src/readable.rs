@@ -15,6 +15,7 @@ use std::time::UNIX_EPOCH;
 use cap_std::fs::{File, FileType, Metadata as CapMetadata};
 use host_capability::{Denied, Grants, PluginName, ReadPermit};
 
+pub use self::ignored::read_git_settings;
 use self::ignored::{Rules, Verdict};
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_read::{Entry, Error, Kind, Metadata};

@@ -41,7 +41,7 @@ pub use linux::{Level, Process, level, start};
 pub use mode::{ConfineMode, UnknownConfineMode};
 pub use network::{Connecting, Network, NotConnected, Server};
 pub use own::{limit_own, prepare_host, yield_to_other_threads};
-pub use places::places;
+pub use places::Places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Level, Process, level, start};
 pub use shell::{Shell, shell};

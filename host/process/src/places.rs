@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use host_files::RealPaths;
 
@@ -145,9 +146,33 @@ const VARIABLES: &[(&str, &[&str])] = &[
     ("VOLTA_HOME", &[]),
 ];
 
-/// Returns the places that a program may read: those of the system, of the toolchains in this home, and those that these
-/// variables name. Only existing ones, resolved, none within another.
-pub fn places(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+/// The places that a program may read, which are looked for when a program first needs them: most runs start none.
+#[derive(Clone, Debug, Default)]
+pub struct Places(Option<Arc<Sought>>);
+
+#[derive(Debug)]
+struct Sought {
+    home: Option<PathBuf>,
+    environment: Vec<(OsString, OsString)>,
+    found: OnceLock<Vec<PathBuf>>,
+}
+
+impl Places {
+    /// Those of the system, of the toolchains in this home, and those that these variables name. The default has none.
+    pub fn new(home: Option<&Path>, environment: Vec<(OsString, OsString)>) -> Self {
+        Self(Some(Arc::new(Sought { home: home.map(Path::to_owned), environment, found: OnceLock::new() })))
+    }
+
+    /// Returns those that exist, resolved, none within another.
+    pub fn paths(&self) -> &[PathBuf] {
+        match &self.0 {
+            Some(sought) => sought.found.get_or_init(|| places(sought.home.as_deref(), &sought.environment)),
+            None => &[],
+        }
+    }
+}
+
+fn places(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
     found.extend(settings());
     if let Some(home) = home {

@@ -12,6 +12,7 @@ mod front_matter;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use host_model::Settings;
@@ -61,13 +62,19 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// The agents that are part of the host.
+    /// The agents that are part of the host, which are read once.
     ///
     /// # Errors
     ///
     /// Never, unless one of them was written wrong.
     pub fn built_in() -> Result<Vec<Self>, DefinitionError> {
-        BUILT_IN.iter().map(|(file, text)| Self::parse(text, Path::new(file))).collect()
+        static READ: OnceLock<Vec<Declared>> = OnceLock::new();
+        if let Some(read) = READ.get() {
+            return Ok(read.clone());
+        }
+        let read: Vec<_> =
+            BUILT_IN.iter().map(|(file, text)| Self::parse(text, Path::new(file))).collect::<Result<_, _>>()?;
+        Ok(READ.get_or_init(|| read).clone())
     }
 
     /// Parses a file's text. The path is for messages.

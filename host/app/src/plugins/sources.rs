@@ -20,6 +20,7 @@ use host_plugin::{Runtime, Workspace};
 use tokio_util::sync::CancellationToken;
 
 pub use self::built_in::built_in_plugins;
+pub(crate) use self::built_in::read_ahead;
 #[cfg(test)]
 pub(crate) use self::command::lister;
 use super::LoadedPlugin;

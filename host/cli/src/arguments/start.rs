@@ -43,6 +43,10 @@ pub(super) enum Starts {
 ///
 /// If the first word is nearly the name of a command.
 pub(super) fn read(mut words: Vec<OsString>) -> Result<(Vec<OsString>, Starts), Failure> {
+    // To know the other commands takes as long as to parse the flags.
+    if words.get(1).is_some_and(|word| word == "run") {
+        return Ok((words, Starts::Task));
+    }
     let command = Arguments::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).chain(["help"]).collect();
     if let Some(first) = words.get(1).map(|word| word.to_string_lossy()) {

@@ -437,7 +437,7 @@ async fn confined_server_reads_no_other_file_and_reaches_no_server() {
     let here = fixture.path("").components().collect::<std::path::PathBuf>();
     fixture.access = Some(ProgramAccess {
         mode: ConfineMode::Require,
-        readable: host_process::places(None, &[]),
+        installed: host_process::Places::new(None, Vec::new()),
         writable: vec![here],
         ..ProgramAccess::default()
     });

@@ -191,11 +191,20 @@ fn shared_repository(folder: &Path, git: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(own.join(shared.trim_end())).ok()
 }
 
+/// Reads which file has the user's own rules, so that it is known when the first folder is listed.
+pub fn read_git_settings() {
+    global_file();
+}
+
+/// Returns the file with the user's own rules. Three files say which one it is, which are read once.
+fn global_file() -> Option<&'static Path> {
+    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FILE.get_or_init(gitconfig_excludes_path).as_deref()
+}
+
 /// Reads the user's own rules. Their file may be a link: it lies where the user keeps their settings.
 fn global() -> Gitignore {
-    // Three files say which one it is: they are read once, it is read for each walk.
-    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let file = FILE.get_or_init(gitconfig_excludes_path).as_ref().and_then(|path| std::fs::canonicalize(path).ok());
+    let file = global_file().and_then(|path| std::fs::canonicalize(path).ok());
     let bytes = file.as_ref().and_then(|file| read_found(file, MAX_RULES).ok());
     match (file, bytes) {
         (Some(file), Some(bytes)) => parse(Path::new("/"), &file, &bytes),

@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use host_manifest::{Manifest, Source};
 use host_plugin::Digest;
 
 use super::{DISCOVERED, Found, MCP, PluginOrigin};
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, parse_manifest};
+use crate::plugins::{LoadedPlugin, invalid};
 
 /// A component of the binary, with its manifest.
 pub(super) struct BuiltIn {
@@ -19,10 +20,12 @@ pub(super) struct BuiltIn {
     manifest: &'static str,
     pub(super) component: &'static [u8],
     sha256: [u8; 32],
+    /// The manifest, read when it is first needed.
+    read: OnceLock<Manifest>,
 }
 
 /// Everything that was in `plugins/dist` when the host was built.
-const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+static BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 impl BuiltIn {
     /// The component with this name; `None` if this build does not have it.
@@ -31,11 +34,23 @@ impl BuiltIn {
     }
 
     pub(super) fn manifest(&self) -> Result<Manifest, Failure> {
-        parse_manifest(self.manifest, Source::BuiltIn(self.name))
+        if let Some(manifest) = self.read.get() {
+            return Ok(manifest.clone());
+        }
+        let manifest = Manifest::parse_own(self.manifest, Source::BuiltIn(self.name)).map_err(invalid)?;
+        Ok(self.read.get_or_init(|| manifest).clone())
     }
 
     pub(super) fn digest(&self) -> Digest {
         Digest::from_sha256(&self.sha256)
+    }
+}
+
+/// Reads all manifests, so that they are there when they are needed. Errors are left for that moment. It begins with the
+/// last, since a thread that needs them meanwhile begins with the first.
+pub(crate) fn read_ahead() {
+    for built_in in BUILT_IN.iter().rev() {
+        built_in.manifest().ok();
     }
 }
 
@@ -72,6 +87,14 @@ pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn built_in_manifests_are_what_is_demanded_of_all() {
+        for built_in in BUILT_IN {
+            let checked = Manifest::parse(built_in.manifest, Source::BuiltIn(built_in.name)).expect(built_in.name);
+            assert_eq!(built_in.manifest().expect(built_in.name), checked);
+        }
+    }
 
     #[test]
     fn built_in_digests_are_those_of_the_components() {

@@ -1,0 +1,23 @@
+//! Reading what every run needs while it begins.
+//!
+//! A start is mostly one thread's work, and reads what is the same for each run: the manifests of the built-in tools, the
+//! built-in agents, git's settings. On a second core this is done when the run comes to it; on one it takes as long as
+//! before.
+//!
+//! Deliberately not here: anything that depends on the command line or the project.
+
+use host_agent::Declared;
+
+use crate::plugins::sources;
+
+/// Begins to read it on a thread that ends by itself. Errors are left for whoever needs what was not read.
+pub fn begin() {
+    let reading = std::thread::Builder::new().name("ahead".to_owned()).spawn(|| {
+        sources::read_ahead();
+        host_plugin::read_git_settings();
+        Declared::built_in().ok();
+    });
+    if let Err(error) = reading {
+        tracing::info!(%error, "no thread to read ahead with; everything is read when it is needed");
+    }
+}
