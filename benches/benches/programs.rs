@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host_process::{Command, Confinement, Ended, Network, NotConnected, places, start};
+use host_process::{Command, Confinement, Ended, Network, NotConnected, Places, start};
 
 /// How often each is done.
 const ROUNDS: usize = 300;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     std::fs::write(folder.path().join(".git/config"), "")?;
     let confinement = Confinement {
-        readable: places(std::env::home_dir().as_deref(), &environment),
+        readable: Places::new(std::env::home_dir().as_deref(), environment.clone()).paths().to_vec(),
         writable: vec![folder.path().to_owned()],
         protected: [".git/hooks", ".git/config"].map(|path| folder.path().join(path)).to_vec(),
         temporary: Some(temporary.path().to_owned()),
