@@ -178,7 +178,7 @@ echo "many calls" >&2
 cargo bench --quiet -p host-benches --bench many >>"$folder/runs"
 
 echo "languages" >&2
-cargo bench --quiet -p host-benches --bench languages >"$folder/languages"
+HOST_TEST_BINARY="$host" cargo bench --quiet -p host-benches --bench languages >"$folder/languages"
 
 echo "programs" >&2
 cargo bench --quiet -p host-benches --bench programs >>"$folder/runs"
@@ -303,13 +303,13 @@ row "  at rest" ms 5 $(of_runs "echo of a key at rest (ms)")
 row "  while 200 KB stream" ms 5 $(of_runs "echo of a key while an answer streams (ms)")
 row "    the slowest of 60 keys" ms - $(of_runs "slowest echo of 60 keys while an answer streams (ms)")
 for where in "on a terminal" "in a file"; do
-    of_runs "processor time $where, long answer (ms)" >"$folder/long"
+    of_runs "processor time $where, long answer (ms)" >"$folder/long_answer"
     of_runs "processor time $where, empty answer (ms)" >"$folder/empty_there"
-    beside - "$folder/long" "$folder/empty_there" >"$folder/more $where"
+    beside - "$folder/long_answer" "$folder/empty_there" >"$folder/more $where"
 done
 row "  200 KB rendered on a terminal: more processor time" ms - $(cat "$folder/more on a terminal")
 row "    than in a file" ms 30 $(beside - "$folder/more on a terminal" "$folder/more in a file")
 for how in "" ", event by event"; do
-    of_runs "run with a long answer$how (ms)" >"$folder/long"
-    row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long" "$folder/empty")
+    of_runs "run with a long answer$how (ms)" >"$folder/long_answer"
+    row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long_answer" "$folder/empty")
 done
