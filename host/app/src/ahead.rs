@@ -6,12 +6,19 @@
 //!
 //! Deliberately not here: anything that depends on the command line or the project.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use host_agent::Declared;
 
 use crate::plugins::sources;
 
-/// Begins to read it on a thread that ends by itself. Errors are left for whoever needs what was not read.
+/// Begins to read it on a thread that ends by itself; does nothing when it was begun before. An error is not reported here:
+/// the run meets it when it reads the same.
 pub fn begin() {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    if BEGUN.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let reading = std::thread::Builder::new().name("ahead".to_owned()).spawn(|| {
         sources::read_ahead();
         host_plugin::read_git_settings();

@@ -68,7 +68,7 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Reads which files of this environment are secrets. `obeyed` is what nobody is asked about.
+    /// Reads which files of this environment are secrets. The user is never asked about the paths in `obeyed`.
     ///
     /// # Errors
     ///

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     }
     let environment = process::environment();
     if arguments::is_run() {
+        // Before the command line is read, so that both happen at once.
         host_app::ahead::begin();
     }
     let style = printer::style(&environment);
@@ -57,7 +58,11 @@ fn main() -> ExitCode {
 fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Failure> {
     match arguments.command {
         Command::Completions { shell } => command::completions(shell),
-        Command::Run(run) => interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt)),
+        Command::Run(run) => {
+            // A run is also what a command line without a command means.
+            host_app::ahead::begin();
+            interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt))
+        }
         Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Skill(skill) => command::skill::run(&skill, &environment),

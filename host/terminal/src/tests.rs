@@ -184,8 +184,11 @@ fn terminal_answer_to_a_key_stays_when_the_turn_begins_behind_that_key() {
         let (mut pty, folder) = started("talk turn");
         pty.sees("answered").types(&typed).sees(answered);
         std::fs::write(folder.path().join("go"), "").expect("written");
-        // The line is written before the prompt below it is drawn again.
-        pty.until(answered, |screen| screen.contains("your turn") && screen.contains(answered) == stays);
+        // The line is written first, and then the prompt below it; that of the paste fills the screen with its rows.
+        pty.until(answered, |screen| {
+            let is_drawn = stays || screen.contains("say ›");
+            screen.contains("your turn") && is_drawn && screen.contains(answered) == stays
+        });
     }
 }
 

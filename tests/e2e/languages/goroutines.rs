@@ -68,7 +68,7 @@ async fn go_errors_and_panics_fail_the_call_that_they_are_in() {
         ("failure", "no file \u{fffd}"),
         ("panic", "index out of range"),
         ("panic in a goroutine", "crashed"),
-        ("wait for nobody", "crashed"),
+        ("deadlock", "crashed"),
         ("recursion", "call stack exhausted"),
     ] {
         let error = bench.call("end", json!({"how": how})).await.expect_err(how).to_string();

@@ -1,9 +1,8 @@
 //! A walk: many files with one host call, read on other threads while the guest works on the previous batch.
 //!
-//! One thread for each core walks and reads; each fills a batch of its own and sends it through a bounded channel. A small
-//! tree is read on one, which is faster than to wait for several: see [`FEW`]. A
-//! guest that stops asking pauses the threads, since the channel is full; dropping the walk ends them, since the
-//! channel is closed.
+//! One thread for each core walks and reads; each fills a batch of its own and sends it through a bounded channel. A
+//! small tree is read on one, which is faster than waiting for several ([`FEW`]). A guest that stops asking pauses the
+//! threads, since the channel is full; dropping the walk ends them, since the channel is closed.
 //!
 //! The names come from the `ignore` crate, which walks by path. The bytes do not: the kernel opens each file beneath
 //! the folder that was opened when the walk began, so a folder that is swapped for a link during the walk yields
@@ -169,9 +168,13 @@ impl Plan {
         self.count_rules();
     }
 
-    fn take_all(&self, mut entries: impl Iterator<Item = Result<DirEntry, ignore::Error>>) {
+    fn take_all(&self, entries: impl Iterator<Item = Result<DirEntry, ignore::Error>>) {
         let mut reader = Reader::new(self);
-        while entries.next().is_some_and(|entry| !matches!(reader.take(entry), WalkState::Quit)) {}
+        for entry in entries {
+            if matches!(reader.take(entry), WalkState::Quit) {
+                return;
+            }
+        }
     }
 
     /// Returns the entries of a tree that is read faster on one thread; `None` if it is larger.

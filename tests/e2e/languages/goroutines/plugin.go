@@ -45,7 +45,7 @@ func end(arguments struct {
 	case "panic in a goroutine":
 		go panic("it broke")
 		time.Sleep(time.Hour)
-	case "wait for nobody":
+	case "deadlock":
 		<-make(chan int)
 	case "recursion":
 		deep(1 << 40)
