@@ -201,6 +201,8 @@ impl Shared {
                 text.to_owned()
             }
             TerminalMode::Ansi => {
+                // The signal that there is a new size can come after the next frame, whose rows would be too long.
+                state.screen.measured(raw::size());
                 let live = self.live(state);
                 self.new_title(state) + &state.screen.draw(text, &live)
             }

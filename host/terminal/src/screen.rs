@@ -72,6 +72,13 @@ impl Screen {
         (self.columns, self.rows) = usable(columns, rows);
     }
 
+    /// The same if the size, in columns and rows, is another one than before.
+    pub(super) fn measured(&mut self, (columns, rows): (usize, usize)) {
+        if (self.columns, self.rows) != usable(columns, rows) {
+            self.resized(columns, rows);
+        }
+    }
+
     /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; an unfinished one continues
     /// with the next text.
     pub(super) fn draw(&mut self, text: &str, live: &Live) -> String {
@@ -260,6 +267,18 @@ mod tests {
                 assert_eq!(seen.concat(), [rows, &["more"][..step % 2]].concat().concat());
             }
         }
+    }
+
+    #[test]
+    fn screen_that_was_measured_cuts_rows_before_the_signal_comes() {
+        let mut screen = Screen::new(80, 24, Resize::Cuts);
+        let row = "a status row of forty characters and more";
+        assert!(screen.draw("", &live(&[row])).contains(row));
+        screen.measured((80, 24));
+        assert_eq!(screen.draw("", &live(&[row])), "", "nothing is new");
+        screen.measured((20, 24));
+        let out = screen.draw("", &live(&[row]));
+        assert!(out.contains("a status row of") && !out.contains("forty"), "{out:?}");
     }
 
     #[test]
