@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..ProgramAccess::default()
     };
     let runtime = Runtime::new(RuntimeOptions { environment, programs, ..RuntimeOptions::default() });
-    let component = host_tests::guest("safety").component().to_vec();
+    let component = host_tests::guest("safety").component().expect("it is read").into_owned();
     let component = HookComponent::new(PluginName::new("safety"), component)?;
     let ways = ["hook as a component (ms)", "hook as a program (ms)", "hook as a confined program (ms)"];
     let mut times = ways.map(|_| Vec::with_capacity(ROUNDS));

@@ -196,7 +196,8 @@ fn skill_of_a_bundle_is_activated_with_the_files_that_were_signed() {
 fn hook_of_a_bundle_guards_calls() {
     let (host, acme) = (Host::new(["run"]), Publisher::new("acme"));
     write(&host, &[("plugin.toml", &manifest("1.0.0")), ("hooks/safety.toml", "events = [\"PreToolUse\"]\n")]);
-    fs::write(host.repository().join("kit/hooks/safety.wasm"), guest("safety").component()).expect("written");
+    fs::write(host.repository().join("kit/hooks/safety.wasm"), guest("safety").component().expect("it is read"))
+        .expect("written");
     trust(&host, &acme);
     let bundle = signed(&host, &acme, "kit.tar");
     let ended = install(&host, &[&bundle, "--user"]);

@@ -63,7 +63,11 @@ impl Cache {
 async fn start(folder: &Path, name: &str) {
     let runtime = Runtime::new(RuntimeOptions { cache: Some(folder.to_owned()), ..RuntimeOptions::default() });
     let known = guest(name);
-    let plugin = Plugin::new(known.name().clone(), known.component().to_vec(), known.declared().clone());
+    let plugin = Plugin::new(
+        known.name().clone(),
+        known.component().expect("it is read").into_owned(),
+        known.declared().clone(),
+    );
     let grants = ["fs-read=.", "fs-write=.", "process=*", "http=*", "state=write"];
     let bench = Bench::with(Arc::clone(known), if *known.declared() == Grants::none() { &[] } else { &grants });
     bench.file("a", "still here");

@@ -81,7 +81,7 @@ async fn manifest() -> Manifest {
 }
 
 fn bundle(folder: &Path, manifest: Manifest) -> String {
-    let component = guest("counts").component().to_vec();
+    let component = guest("counts").component().expect("it is read").into_owned();
     let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
     let path = folder.join("counts.tar");
     std::fs::write(&path, bundle.to_archive()).expect("written");
@@ -115,9 +115,9 @@ async fn text_of_a_manifest_that_hides_or_forges_a_line_is_rejected_with_its_pla
             let mut manifest = good.clone();
             set(&mut manifest, text);
             Host::new(["plugin"])
-                .file("p/counts.wasm", guest("counts").component())
+                .file("p/counts.wasm", guest("counts").component().expect("it is read"))
                 .file("p/counts.json", manifest.to_json())
-                .file(".host/plugins/counts.wasm", guest("counts").component())
+                .file(".host/plugins/counts.wasm", guest("counts").component().expect("it is read"))
                 .file(".host/plugins/counts.json", manifest.to_json())
         };
         let host = with(format!("x{}", steering()));
@@ -149,7 +149,7 @@ async fn text_of_a_manifest_that_hides_or_forges_a_line_is_rejected_with_its_pla
 async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
     let manifest = manifest().await;
     let host = Host::new(["plugin"])
-        .file("p/counts.wasm", guest("counts").component())
+        .file("p/counts.wasm", guest("counts").component().expect("it is read"))
         .file("p/counts.json", manifest.to_json());
     let explained = host.run_of(&["plugin", "explain", "p"]);
     both("plugin explain", &explained);
@@ -172,7 +172,7 @@ async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
 
     // The question about a project, and the list of what it brings.
     let host = Host::new(["trust"])
-        .file(".host/plugins/counts.wasm", guest("counts").component())
+        .file(".host/plugins/counts.wasm", guest("counts").component().expect("it is read"))
         .file(".host/plugins/counts.json", manifest.to_json())
         .file(&format!(".host/agents/{}.md", "a\u{200b}\u{e0041}b"), "---\n");
     both("trust status", &host.run_of(&["trust", "status"]));

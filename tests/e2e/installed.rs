@@ -185,11 +185,22 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     assert_eq!(install(&host, &[&file(&host, "a.tar", &bundle), "--yes"]).code, Some(0));
     let kept = host.home().join(".local/share/host/plugins").join(format!("{}.tar", bundle.digest().digits()));
     let whole = std::fs::read(&kept).expect("it is there");
-    let mut changed = whole.clone();
-    let middle = changed.len() / 2;
-    changed[middle] ^= 1;
-    std::fs::write(&kept, changed).expect("written");
+    let flip = |part: &[u8]| {
+        let at = whole.windows(part.len()).position(|bytes| bytes == part).expect("it is in there");
+        let mut changed = whole.clone();
+        changed[at + part.len() / 2] ^= 1;
+        std::fs::write(&kept, changed).expect("written");
+    };
+    flip(bundle.signed_bytes());
     refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
+    // The component is not read before it is compiled; what was compiled before is still that of the right one.
+    flip(bundle.component());
+    refused(&host.run_of(&["plugin", "list"]), 52, "was changed since it was installed");
+    let call = ["tool", "call", "count_lines", r#"{"file_path":"a.tar"}"#, "--grant", "fs-read"];
+    assert_eq!(host.run_of(&call).code, Some(0));
+    let mut without_cache = host.command_of(&call);
+    without_cache.env("XDG_CACHE_HOME", host.home().join("cache"));
+    refused(&host.end(without_cache), 1, "was changed since it was installed: its digest is ");
     // Nor is a whole other bundle taken that was put in its place.
     std::fs::write(&kept, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
     refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
@@ -287,7 +298,7 @@ async fn install_names_that_look_like_others_are_in_the_question() {
     let honest = evil.bundle("1.0.0", READS).await;
     let tools = tools.into_iter().map(host_manifest::ToolEntry::from).collect();
     let manifest = Manifest { name: "acme/c0unts".to_owned(), tools, ..honest.manifest().clone() };
-    let component = plugin.component().to_vec();
+    let component = plugin.component().expect("it is read").into_owned();
     let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
     let archive = file(&host, "b.tar", &bundle);
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &archive, "--user", "--allow-unsigned"]), 200, 60);

@@ -177,7 +177,13 @@ async fn prepared(time: Duration) -> Arc<Prepared> {
     let mut guests = BTreeMap::new();
     let mut of_guest = |name: &'static str| {
         let built = guest(name);
-        let anew = || Plugin::new(built.name().clone(), built.component().to_vec(), built.declared().clone());
+        let anew = || {
+            Plugin::new(
+                built.name().clone(),
+                built.component().expect("it is read").into_owned(),
+                built.declared().clone(),
+            )
+        };
         Arc::clone(guests.entry(name).or_insert_with(|| Arc::new(anew())))
     };
     let plugins = KINDS.iter().map(|kind| match kind.plugin {

@@ -65,7 +65,7 @@ fn a_manifest_that_hides_an_import_is_not_explained_away() {
 //   scopes stand below.
 #[test]
 fn plugin_explain_begins_with_the_strongest_capability_whatever_the_others_say() {
-    let component = guest("reach").component();
+    let component = guest("reach").component().expect("it is read");
     let denies: String = (0..40).map(|number| format!(",!**/.protected-{number}")).collect();
     let asks = |scope: &str| json!({"scope": scope, "reason": "r"});
     let manifest = json!({

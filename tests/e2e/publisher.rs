@@ -78,7 +78,7 @@ impl Publisher {
         let plugin = guest("counts");
         let tools = runtime().describe(plugin).await.expect("it describes itself");
         let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
-        let component = plugin.component().to_vec();
+        let component = plugin.component().expect("it is read").into_owned();
         Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
     }
 

@@ -146,7 +146,9 @@ async fn sandbox_plugin_that_may_start_no_program_has_the_short_time_limit() {
     let runtime =
         Runtime::new(RuntimeOptions { cache: Some(host_tests::cache()), limits, ..RuntimeOptions::default() });
     let built = guest("hostile");
-    let anew = || Plugin::new(built.name().clone(), built.component().to_vec(), built.declared().clone());
+    let anew = || {
+        Plugin::new(built.name().clone(), built.component().expect("it is read").into_owned(), built.declared().clone())
+    };
     let optional: CapabilitySet = [Capability::Process].into_iter().collect();
     let without = ["fs-read=.", "fs-write=.", "http=*", "state=write"];
     let with = [&without[..], &["process=*"]].concat();
@@ -188,7 +190,11 @@ async fn sandbox_ungranted_import_is_not_linked_and_the_denial_names_what_would_
     let error = bench.call("read", json!({"path": "x"})).await.expect_err("fs-write is missing").to_string();
     assert!(error.contains("`reach`") && error.contains("fs-write"), "{error}");
 
-    let undeclared = Plugin::new(PluginName::new("reach"), guest("reach").component().to_vec(), Grants::none());
+    let undeclared = Plugin::new(
+        PluginName::new("reach"),
+        guest("reach").component().expect("it is read").into_owned(),
+        Grants::none(),
+    );
     let bench = Bench::with(Arc::new(undeclared), &["fs-read=."]);
     let error = bench.call("read", json!({"path": "x"})).await.expect_err("nothing is declared").to_string();
     assert!(error.contains("manifest does not declare") && error.contains("host:cap/"), "{error}");
@@ -199,7 +205,11 @@ async fn sandbox_ungranted_import_is_not_linked_and_the_denial_names_what_would_
 async fn a_capability_that_a_plugin_can_do_without_is_refused_where_it_is_used_and_nowhere_else() {
     let whole = guest("reach");
     let optional = [Capability::FsWrite, Capability::Process, Capability::Http].into_iter().collect();
-    let plugin = Plugin::new(PluginName::new("reach"), whole.component().to_vec(), whole.declared().clone());
+    let plugin = Plugin::new(
+        PluginName::new("reach"),
+        whole.component().expect("it is read").into_owned(),
+        whole.declared().clone(),
+    );
     let bench = Bench::with(Arc::new(plugin.with_optional(optional)), &["fs-read=.", "state=write"]);
     bench.file("x", "here");
     assert_eq!(bench.text("read", json!({"path": "x"})).await, "here");
@@ -216,7 +226,11 @@ async fn a_capability_that_a_plugin_can_do_without_is_refused_where_it_is_used_a
     }
     assert!(bench.root().join("x").exists() && !bench.root().join("y").exists());
     // What is not optional is asked for before anything runs.
-    let plugin = Plugin::new(PluginName::new("reach"), whole.component().to_vec(), whole.declared().clone());
+    let plugin = Plugin::new(
+        PluginName::new("reach"),
+        whole.component().expect("it is read").into_owned(),
+        whole.declared().clone(),
+    );
     let bench = Bench::with(Arc::new(plugin.with_optional(optional)), &["fs-read=.", "fs-write=.", "process=*"]);
     let error = bench.call("read", json!({"path": "x"})).await.expect_err("state is missing").to_string();
     assert!(error.contains("state"), "{error}");

@@ -36,7 +36,7 @@ async fn plugin(host: Host, folder: &str, settings: &str) -> Host {
     let source = SourceManifest::parse(&text, &Source::File("plugin.toml".into())).expect("it is right");
     let tools = runtime().describe(guest("reach")).await.expect("it describes itself");
     let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
-    host.file(&format!("{folder}/reach.wasm"), guest("reach").component())
+    host.file(&format!("{folder}/reach.wasm"), guest("reach").component().expect("it is read"))
         .file(&format!("{folder}/reach.json"), manifest.to_json())
 }
 

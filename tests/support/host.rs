@@ -235,7 +235,7 @@ pub async fn guest_file(name: &str, folder: &Path) -> PathBuf {
     let tools = runtime().describe(plugin).await.expect("it describes itself");
     let manifest = Manifest::new(source, CONTRACT, tools).expect("it is right");
     let component = folder.join(format!("{name}.wasm"));
-    std::fs::write(&component, plugin.component()).expect("written");
+    std::fs::write(&component, plugin.component().expect("it is read")).expect("written");
     std::fs::write(component.with_extension("json"), manifest.to_json()).expect("written");
     component
 }

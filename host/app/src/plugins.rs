@@ -9,7 +9,6 @@ pub mod settings;
 pub mod sources;
 pub mod store;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +16,7 @@ use std::sync::Arc;
 use host_capability::Grants;
 use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
-use host_plugin::admission::EMPTY_COMPONENT;
-use host_plugin::{Digest, Plugin, Secrets};
+use host_plugin::{ComponentBytes, Digest, Plugin, Secrets};
 
 pub use self::sources::{DISCOVERED, MCP, PluginList, PluginOrigin, ToolSource, built_in_plugins};
 use crate::brought::Brought;
@@ -65,7 +63,7 @@ impl LoadedPlugin {
     fn new(
         origin: PluginOrigin,
         manifest: Manifest,
-        component: Cow<'static, [u8]>,
+        component: impl Into<ComponentBytes>,
         digest: Option<Digest>,
         workspace: &Path,
     ) -> Result<Self, Failure> {
@@ -89,7 +87,7 @@ impl LoadedPlugin {
 
     /// The plugin, if the host knows all its imports; without this check, its first call would fail.
     fn with_known_imports(self) -> Result<Self, Failure> {
-        let is_nothing = self.plugin.component() == EMPTY_COMPONENT && !self.manifest.is_files_alone();
+        let is_nothing = self.plugin.is_empty() && !self.manifest.is_files_alone();
         let why = match self.plugin.imports() {
             Ok(_) if is_nothing => format!("`{}` does not export a tool, and brings nothing else", self.manifest.name),
             Ok(_) => return Ok(self),

@@ -52,14 +52,18 @@ pub const MAX_SIGNATURES: usize = 64;
 /// first.
 pub const KEY_ANNOTATION: &str = "vnd.host.plugin.signature.key";
 
+/// The configuration and all layers of a bundle, by their digests.
+pub type BundleFiles = BTreeMap<OciDigest, Vec<u8>>;
+
 /// A plugin as it is shipped.
+///
+/// `F` is what is at hand of its files: all of them, or the place of its component ([`StoredBundle`](crate::StoredBundle)).
 #[derive(Clone, Debug)]
-pub struct Bundle {
+pub struct Bundle<F = BundleFiles> {
     manifest: Manifest,
     image: Vec<u8>,
     digest: OciDigest,
-    /// The configuration and all layers.
-    blobs: BTreeMap<OciDigest, Vec<u8>>,
+    files: F,
     component: OciDigest,
     readme: Option<OciDigest>,
     license: Option<OciDigest>,
@@ -82,7 +86,7 @@ pub enum SignError {
     Key(#[from] SecretKeyError),
 }
 
-impl Bundle {
+impl<F> Bundle<F> {
     /// The plugin's manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -98,35 +102,9 @@ impl Bundle {
         &self.image
     }
 
-    /// The component.
-    pub fn component(&self) -> &[u8] {
-        self.blob(&self.component)
-    }
-
-    /// The manifest and the component, to run it.
-    pub fn into_manifest_and_component(mut self) -> (Manifest, Vec<u8>) {
-        let component = self.blobs.remove(&self.component).unwrap_or_default();
-        (self.manifest, component)
-    }
-
     /// The component's own digest.
     pub fn component_digest(&self) -> &OciDigest {
         &self.component
-    }
-
-    /// The README, a UTF-8 text.
-    pub fn readme(&self) -> Option<&[u8]> {
-        self.readme.as_ref().map(|digest| self.blob(digest))
-    }
-
-    /// The licence's text, UTF-8.
-    pub fn license(&self) -> Option<&[u8]> {
-        self.license.as_ref().map(|digest| self.blob(digest))
-    }
-
-    /// The configuration and the layers, each once: what a registry is handed before the image manifest.
-    pub fn blobs(&self) -> impl Iterator<Item = (&OciDigest, &[u8])> {
-        self.blobs.iter().map(|(digest, bytes)| (digest, bytes.as_slice()))
     }
 
     /// The signatures that came with it. Nothing is known of them before they are checked.
@@ -181,6 +159,11 @@ impl Bundle {
         Ok(())
     }
 
+    /// The manifest, and what is at hand of the files.
+    pub(crate) fn into_parts(self) -> (Manifest, F) {
+        (self.manifest, self.files)
+    }
+
     /// Keeps a signature of a file, unless it is already there. The number of files limits them.
     pub(crate) fn keep_signature(&mut self, signature: Signature) {
         if !self.signatures.iter().any(|known| known.is_same(&signature)) {
@@ -213,9 +196,31 @@ impl Bundle {
         };
         self.signatures.iter().map(referrer).collect()
     }
+}
+
+impl Bundle {
+    /// The component.
+    pub fn component(&self) -> &[u8] {
+        self.blob(&self.component)
+    }
+
+    /// The README, a UTF-8 text.
+    pub fn readme(&self) -> Option<&[u8]> {
+        self.readme.as_ref().map(|digest| self.blob(digest))
+    }
+
+    /// The licence's text, UTF-8.
+    pub fn license(&self) -> Option<&[u8]> {
+        self.license.as_ref().map(|digest| self.blob(digest))
+    }
+
+    /// The configuration and the layers, each once: what a registry is handed before the image manifest.
+    pub fn blobs(&self) -> impl Iterator<Item = (&OciDigest, &[u8])> {
+        self.files.iter().map(|(digest, bytes)| (digest, bytes.as_slice()))
+    }
 
     fn blob(&self, digest: &OciDigest) -> &[u8] {
-        self.blobs.get(digest).map_or(&[], Vec::as_slice)
+        self.files.get(digest).map_or(&[], Vec::as_slice)
     }
 }
 

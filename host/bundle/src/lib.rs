@@ -19,8 +19,9 @@ mod trust;
 mod unpack;
 
 pub use bundle::{
-    Bundle, COMPONENT_TYPE, ContentError, KEY_ANNOTATION, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_SIGNATURES,
-    MINISIG_TYPE, PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE, SignError,
+    Bundle, BundleFiles, COMPONENT_TYPE, ContentError, KEY_ANNOTATION, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE,
+    MAX_SIGNATURES, MINISIG_TYPE, PLUGIN_TYPE, PackError, Parts, README_TYPE, Referrer, SCHEMA_TYPE, SIGNATURE_TYPE,
+    SignError,
 };
 pub use index::{
     IndexEntry, IndexError, IndexTool, MAX_INDEX_SIGNATURE, MAX_PLUGIN_INDEX, PLUGIN_INDEX_JSON, PLUGIN_INDEX_TYPE,
@@ -38,4 +39,4 @@ pub use trust::{
     NoPattern, Pattern, Purpose, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError, Trust, TrustError,
     TrustStore, TrustedKey, Verdict,
 };
-pub use unpack::{EntryFault, MAX_BLOB, MAX_BUNDLE, UnpackError};
+pub use unpack::{EntryFault, MAX_BLOB, MAX_BUNDLE, StoredBundle, UnpackError};

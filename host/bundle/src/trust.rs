@@ -240,7 +240,7 @@ impl Trust {
     /// # Errors
     ///
     /// When it or its component is revoked, or it has signatures and none counts: with the gravest reason.
-    pub fn check(&self, bundle: &Bundle, now: Timestamp) -> Result<Verdict, Refusal> {
+    pub fn check<F>(&self, bundle: &Bundle<F>, now: Timestamp) -> Result<Verdict, Refusal> {
         for digest in [bundle.digest(), bundle.component_digest()] {
             if let Some(revoked) = self.revoked.iter().find(|it| it.what == Revoked::Digest(digest.clone())) {
                 return Err(Refusal::RevokedDigest { digest: digest.clone(), reason: revoked.reason.clone() });
@@ -265,7 +265,7 @@ impl Trust {
     }
 
     /// Returns the key for which a signature counts.
-    fn judge(&self, signature: &Signature, bundle: &Bundle, now: Timestamp) -> Result<KeyId, Refusal> {
+    fn judge<F>(&self, signature: &Signature, bundle: &Bundle<F>, now: Timestamp) -> Result<KeyId, Refusal> {
         let plugin = &bundle.manifest().name;
         let key = signature.key_id().map_err(|error| Refusal::BadSignature { why: error.to_string() })?;
         if let Some(revoked) = self.revocation(key) {

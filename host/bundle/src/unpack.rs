@@ -1,6 +1,7 @@
 //! Reads a bundle from an untrusted source: an archive, or the folder of an OCI image layout.
 //!
-//! Promises: nothing is written to a disk; each file is hashed while it is read and bounded before it is kept; whatever
+//! Promises: nothing is written to a disk; each file is hashed while it is read (`stored` leaves one for later) and bounded
+//! before it is kept; whatever
 //! an archive has besides a layout is an error with its name and the reason. The rest goes to `Bundle::from_image`.
 //!
 //! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
@@ -11,6 +12,7 @@ mod fault;
 mod folder;
 mod layout;
 mod referrer;
+mod stored;
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,10 +20,11 @@ use std::path::Path;
 use host_manifest::{check_unique_keys, cut};
 
 use self::layout::Blobs;
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, BundleFiles, ContentError};
 use crate::oci::{INDEX_FILE, LAYOUT_FILE, Layout};
 
 pub use fault::{EntryFault, UnpackError};
+pub use stored::StoredBundle;
 
 /// Files and folders of a bundle, two for each of its signatures. Protects the reader from a list without end: a plugin of
 /// 128 tools has a quarter of it in schemas.
@@ -80,13 +83,22 @@ struct Found {
 impl Found {
     /// Makes the bundle of its plugin; of several, of the one with this name.
     fn bundle(self, name: Option<&str>) -> Result<Bundle, UnpackError> {
+        self.made(name, Bundle::from_image)
+    }
+
+    /// The same, by `make`: see [`layout::bundle`].
+    fn made<F>(
+        self,
+        name: Option<&str>,
+        make: impl FnOnce(Vec<u8>, BundleFiles) -> Result<Bundle<F>, ContentError>,
+    ) -> Result<Bundle<F>, UnpackError> {
         let layout: Layout = json(LAYOUT_FILE, self.layout.as_deref())?;
         if layout.image_layout_version != "1.0.0" {
             let why = format!("its version is `{}`, and there is 1.0.0", cut(&layout.image_layout_version));
             return Err(UnpackError::Layout { file: LAYOUT_FILE, why });
         }
         let index = self.index.ok_or(UnpackError::NoFile(INDEX_FILE))?;
-        layout::bundle(&index, self.blobs, name)
+        layout::bundle(&index, self.blobs, name, make)
     }
 }
 

@@ -6,9 +6,11 @@
 //!
 //! Deliberately not here: whether a single path or address is covered. The grants are checked for that at each use.
 
+use std::io::{self, Read as _};
+
 use host_capability::{ANY_SERVER, Capability, CapabilitySet, Denied, Grants, PluginName, Scope};
 use semver::Version;
-use wasmparser::{ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payload};
+use wasmparser::{Chunk, ComponentExternalKind, ComponentTypeRef, Encoding, Parser, Payload};
 
 use crate::limits::MAX_COMPONENT;
 
@@ -58,6 +60,12 @@ pub(crate) const EMPTY_WASI: &[&str] = &[
 /// A component with nothing in it: that of a plugin which brings only files. It has no tool, and nothing calls it.
 pub const EMPTY_COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
+/// What WebAssembly starts with.
+const MAGIC: &[u8] = b"\0asm";
+
+/// How much of a component is read at once, in bytes. The outer part of most is smaller.
+const PIECE: u64 = 4 << 10;
+
 /// How many imports and exports are read. Protects the reader from an endless list.
 const MAX_NAMES: usize = 1_000;
 
@@ -101,7 +109,7 @@ pub enum AdmissionError {
         /// The plugin.
         plugin: PluginName,
         /// Its size in bytes.
-        size: usize,
+        size: u64,
     },
     /// It imports an interface that this host does not have.
     #[error("`{plugin}` imports `{interface}`, which this host does not have: {why}")]
@@ -147,10 +155,20 @@ pub enum AdmissionError {
 ///
 /// If the bytes are not a component, are too many, import an unknown interface, or export no tool.
 pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
-    if bytes == EMPTY_COMPONENT {
+    imports_within(plugin, bytes.len() as u64, held(bytes))
+}
+
+/// The same of a component of `size` bytes, of which `read_at` reads some from a position on. It reads only the outer parts.
+pub(crate) fn imports_within(
+    plugin: &PluginName,
+    size: u64,
+    read_at: impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
+) -> Result<Imports, AdmissionError> {
+    let (imports, exports) = outer(plugin, size, read_at)?;
+    if size == EMPTY_COMPONENT.len() as u64 {
         return Ok(Imports { names: Vec::new(), capabilities: CapabilitySet::default(), wasi: false, empty: false });
     }
-    exporting("host:tool/tool", plugin, bytes)
+    exporting("host:tool/tool", plugin, imports, &exports)
 }
 
 /// Reads the imports of a component that is a hook. It may import nothing but what reaches nothing.
@@ -159,7 +177,8 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
 ///
 /// As [`imports`]; if it imports a capability, or does not export what a hook exports.
 pub fn imports_of_hook(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
-    let found = exporting("host:hook/handler", plugin, bytes)?;
+    let (imports, exports) = outer(plugin, bytes.len() as u64, held(bytes))?;
+    let found = exporting("host:hook/handler", plugin, imports, &exports)?;
     match found.names.iter().find(|name| capability(name).is_some()) {
         Some(interface) => Err(AdmissionError::Unknown {
             plugin: plugin.clone(),
@@ -170,17 +189,13 @@ pub fn imports_of_hook(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, Adm
     }
 }
 
-/// Reads the imports of a component that has to export this interface.
-fn exporting(wanted: &'static str, plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionError> {
-    if bytes.len() > MAX_COMPONENT {
-        return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size: bytes.len() });
-    }
-    let not_a_component = |why: String| AdmissionError::NotAComponent { plugin: plugin.clone(), why };
-    if !bytes.starts_with(b"\0asm") {
-        return Err(not_a_component("it does not start like WebAssembly".to_owned()));
-    }
-    let (names, exports) = outer_names(bytes).map_err(not_a_component)?;
-
+/// Returns the imports of a component that has to export this interface.
+fn exporting(
+    wanted: &'static str,
+    plugin: &PluginName,
+    names: Vec<(String, bool)>,
+    exports: &[String],
+) -> Result<Imports, AdmissionError> {
     let mut found = Imports {
         names: Vec::with_capacity(names.len()),
         capabilities: CapabilitySet::default(),
@@ -332,41 +347,89 @@ fn compatible(wanted: &Version, ours: &Version) -> bool {
     }
 }
 
+/// The imports of a component, with whether each is an instance, and its exported instances.
 type Names = (Vec<(String, bool)>, Vec<String>);
 
-/// Reads the imports of the outermost component (with whether each is an instance) and its exported instances.
-fn outer_names(bytes: &[u8]) -> Result<Names, String> {
-    let mut imports = Vec::new();
-    let mut exports = Vec::new();
-    let mut depth = 0usize;
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(|error| error.to_string())? {
-            Payload::Version { encoding: Encoding::Module, .. } if depth == 0 => {
-                return Err("it is a core module; `host plugin build` makes a component of it".to_owned());
-            }
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth = depth.saturating_sub(1),
-            Payload::ComponentImportSection(section) if depth == 0 => {
-                for import in section {
-                    let import = import.map_err(|error| error.to_string())?;
-                    imports.push((import.name.name.to_owned(), matches!(import.ty, ComponentTypeRef::Instance(_))));
-                    if imports.len() > MAX_NAMES {
-                        return Err(format!("it has over {MAX_NAMES} imports"));
-                    }
-                }
-            }
-            Payload::ComponentExportSection(section) if depth == 0 => {
-                for export in section {
-                    let export = export.map_err(|error| error.to_string())?;
-                    if export.kind == ComponentExternalKind::Instance && exports.len() < MAX_NAMES {
-                        exports.push(export.name.name.to_owned());
-                    }
-                }
-            }
-            _ => {}
-        }
+/// Reads from bytes in memory.
+fn held(bytes: &[u8]) -> impl FnMut(u64, &mut [u8]) -> io::Result<usize> {
+    |at, into| usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default().read(into)
+}
+
+/// Reads the names of a component's outermost part.
+fn outer(
+    plugin: &PluginName,
+    size: u64,
+    mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
+) -> Result<Names, AdmissionError> {
+    if size > MAX_COMPONENT as u64 {
+        return Err(AdmissionError::TooLarge { plugin: plugin.clone(), size });
     }
-    Ok((imports, exports))
+    let not_a_component = |why: String| AdmissionError::NotAComponent { plugin: plugin.clone(), why };
+    let mut magic = [0; MAGIC.len()];
+    let read = read_at(0, &mut magic).map_err(|error| not_a_component(error.to_string()))?;
+    if magic.get(..read) != Some(MAGIC) {
+        return Err(not_a_component("it does not start like WebAssembly".to_owned()));
+    }
+    outer_names(size, read_at).map_err(not_a_component)
+}
+
+/// Reads the names of the outermost component. What is nested in it is skipped: the compiler reads that.
+fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<usize>) -> Result<Names, String> {
+    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    let mut parser = Parser::new(0);
+    // A piece of the component, from this position on.
+    let (mut piece, mut at) = (Vec::new(), 0u64);
+    loop {
+        let end = at.saturating_add(piece.len() as u64);
+        let (consumed, nested) = match parser.parse(&piece, end >= size).map_err(|error| error.to_string())? {
+            Chunk::NeedMoreData(hint) => {
+                let missing = hint.max(PIECE).min(size.saturating_sub(end));
+                let held = piece.len();
+                piece.resize(held + usize::try_from(missing).unwrap_or_default(), 0);
+                let read =
+                    read_at(end, piece.get_mut(held..).unwrap_or_default()).map_err(|error| error.to_string())?;
+                if read == 0 {
+                    return Err("it breaks off before its end".to_owned());
+                }
+                piece.truncate(held + read);
+                continue;
+            }
+            Chunk::Parsed { consumed, payload } => match payload {
+                Payload::Version { encoding: Encoding::Module, .. } => {
+                    return Err("it is a core module; `host plugin build` makes a component of it".to_owned());
+                }
+                Payload::ModuleSection { unchecked_range: nested, .. }
+                | Payload::ComponentSection { unchecked_range: nested, .. } => (consumed, nested.len()),
+                Payload::ComponentImportSection(section) => {
+                    for import in section {
+                        let import = import.map_err(|error| error.to_string())?;
+                        imports.push((import.name.name.to_owned(), matches!(import.ty, ComponentTypeRef::Instance(_))));
+                        if imports.len() > MAX_NAMES {
+                            return Err(format!("it has over {MAX_NAMES} imports"));
+                        }
+                    }
+                    (consumed, 0)
+                }
+                Payload::ComponentExportSection(section) => {
+                    for export in section {
+                        let export = export.map_err(|error| error.to_string())?;
+                        if export.kind == ComponentExternalKind::Instance && exports.len() < MAX_NAMES {
+                            exports.push(export.name.name.to_owned());
+                        }
+                    }
+                    (consumed, 0)
+                }
+                Payload::End(_) => return Ok((imports, exports)),
+                _ => (consumed, 0),
+            },
+        };
+        let done = consumed as u64 + nested as u64;
+        at = at.saturating_add(done);
+        if at > size {
+            return Err("a part of it breaks off before its end".to_owned());
+        }
+        piece.drain(..usize::try_from(done).map_or(piece.len(), |done| done.min(piece.len())));
+    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Runtime {
     pub fn compile_ahead<'a>(&self, plugins: impl IntoIterator<Item = &'a Plugin>) {
         let (Ok((engine, ..)), Some(cache)) = (self.engine(), self.cache()) else { return };
         let mut compiler = None;
-        for plugin in plugins.into_iter().filter(|plugin| plugin.is_built_in()) {
+        for (plugin, component) in plugins.into_iter().filter_map(|plugin| Some((plugin, plugin.built_in()?))) {
             // Another process may have compiled it meanwhile.
             self.warm(plugin);
             if plugin.compiled.initialized() {
@@ -38,7 +38,7 @@ impl Runtime {
                 }
             };
             let stored = compiler
-                .precompile_component(plugin.component())
+                .precompile_component(component)
                 .map_err(std::io::Error::other)
                 .and_then(|code| cache.store(engine, plugin.digest(), &code));
             match stored {

@@ -73,11 +73,12 @@ impl Compiler {
         plugin: &Plugin,
     ) -> Result<(Component, io::Result<Vec<u8>>), RuntimeError> {
         let _begun = self.options.begin(plugin.name());
+        let component = plugin.component_aside().await?;
         let compiled = match &self.options.program {
-            Some(program) if !plugin.is_built_in() => {
+            Some(program) if plugin.built_in().is_none() => {
                 // The semaphore is never closed, so waiting for it only ends with a permit.
                 let _one = self.processes.acquire().await.ok();
-                let code = process::compile(program, self.options.limits, plugin.name(), plugin.component()).await?;
+                let code = process::compile(program, self.options.limits, plugin.name(), &component).await?;
                 let engine = engine.clone();
                 tokio::task::spawn_blocking(move || {
                     // SAFETY: this binary wrote the code, in a process that this one started, and nobody else can write
@@ -88,7 +89,7 @@ impl Compiler {
             }
             Some(_) | None => {
                 // It keeps all cores busy for up to seconds, so it must not run on a thread that others wait for.
-                let (engine, bytes) = (engine.clone(), plugin.component().to_vec());
+                let (engine, bytes) = (engine.clone(), component.into_owned());
                 tokio::task::spawn_blocking(move || {
                     let component = Component::new(&engine, bytes)?;
                     let code = component.serialize().map_err(io::Error::other);

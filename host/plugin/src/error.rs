@@ -6,6 +6,7 @@ use host_capability::Denied;
 
 use crate::admission::AdmissionError;
 use crate::compile_limits::CompileLimit;
+use crate::component::ComponentError;
 use crate::limits::Limit;
 
 /// A call that did not return an output.
@@ -124,6 +125,9 @@ pub enum RuntimeError {
     /// The thread that keeps guests interruptible cannot be started.
     #[error("no thread for the engine's clock: {0}")]
     Ticker(std::io::Error),
+    /// A component that is stored cannot be had.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
     /// A component does not compile.
     #[error("`{plugin}` does not compile: {error:#}")]
     Compile {

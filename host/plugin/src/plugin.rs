@@ -10,15 +10,16 @@ use host_capability::{CapabilitySet, Grants, PluginName};
 use tokio::sync::OnceCell;
 use wasmtime::component::Component;
 
-use crate::admission::{self, AdmissionError, Imports};
+use crate::admission::{self, AdmissionError, EMPTY_COMPONENT, Imports};
 use crate::bindings::EverythingPre;
+use crate::component::{ComponentBytes, ComponentError};
 use crate::digest::Digest;
 use crate::store::CallState;
 
 /// A plugin. Creating one reads and compiles nothing; that happens at its first call.
 pub struct Plugin {
     name: PluginName,
-    component: Cow<'static, [u8]>,
+    component: ComponentBytes,
     declared: Grants,
     optional: CapabilitySet,
     imports: OnceLock<Imports>,
@@ -49,16 +50,20 @@ pub(crate) enum Missing {
 }
 
 impl Plugin {
-    /// Creates a plugin with this component, whose manifest requests `declared`. A component that is borrowed is part of
-    /// the binary.
-    pub fn new(name: PluginName, component: impl Into<Cow<'static, [u8]>>, declared: Grants) -> Self {
+    /// Creates a plugin with this component, whose manifest requests `declared`.
+    pub fn new(name: PluginName, component: impl Into<ComponentBytes>, declared: Grants) -> Self {
+        let component = component.into();
+        let digest = match &component {
+            ComponentBytes::Stored(stored) => stored.digest().clone().into(),
+            ComponentBytes::BuiltIn(_) | ComponentBytes::Held(_) => OnceLock::new(),
+        };
         Self {
             name,
-            component: component.into(),
+            component,
             declared,
             optional: CapabilitySet::default(),
             imports: OnceLock::new(),
-            digest: OnceLock::new(),
+            digest,
             compiled: OnceCell::new(),
             linked: Mutex::default(),
         }
@@ -93,19 +98,46 @@ impl Plugin {
         &self.declared
     }
 
-    /// Returns the component.
-    pub fn component(&self) -> &[u8] {
-        &self.component
+    /// Returns the component; one that is stored is read for this.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or was changed: see [`ComponentError`].
+    pub fn component(&self) -> Result<Cow<'_, [u8]>, ComponentError> {
+        self.component.get()
     }
 
-    /// Whether the component is part of the binary, whose author answers for it.
-    pub(crate) fn is_built_in(&self) -> bool {
-        matches!(self.component, Cow::Borrowed(_))
+    /// The same, without keeping the thread that waits for it.
+    pub(crate) async fn component_aside(&self) -> Result<Cow<'_, [u8]>, ComponentError> {
+        self.component.get_aside().await
+    }
+
+    /// Returns the size of the component, in bytes.
+    pub fn size(&self) -> u64 {
+        self.component.size()
+    }
+
+    /// Whether it brings only files: its component has nothing in it.
+    pub fn is_empty(&self) -> bool {
+        // Nothing else is a component of this size.
+        self.size() == EMPTY_COMPONENT.len() as u64
+    }
+
+    /// Returns the component if it is part of the binary, whose author answers for it.
+    pub(crate) fn built_in(&self) -> Option<&'static [u8]> {
+        match self.component {
+            ComponentBytes::BuiltIn(bytes) => Some(bytes),
+            ComponentBytes::Held(_) | ComponentBytes::Stored(_) => None,
+        }
     }
 
     /// Returns the digest of the component.
     pub fn digest(&self) -> &Digest {
-        self.digest.get_or_init(|| Digest::of(&self.component))
+        self.digest.get_or_init(|| match &self.component {
+            ComponentBytes::BuiltIn(bytes) => Digest::of(bytes),
+            ComponentBytes::Held(bytes) => Digest::of(bytes),
+            ComponentBytes::Stored(stored) => stored.digest().clone(),
+        })
     }
 
     /// Returns the imports of the component.
@@ -117,13 +149,14 @@ impl Plugin {
         if let Some(imports) = self.imports.get() {
             return Ok(imports);
         }
-        let imports = admission::imports(&self.name, &self.component)?;
+        let read_at = |at, into: &mut [u8]| self.component.read_unchecked(at, into);
+        let imports = admission::imports_within(&self.name, self.size(), read_at)?;
         Ok(self.imports.get_or_init(|| imports))
     }
 }
 
 impl fmt::Debug for Plugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plugin({}, {} bytes)", self.name, self.component.len())
+        write!(f, "Plugin({}, {} bytes)", self.name, self.size())
     }
 }

@@ -276,7 +276,7 @@ impl Runtime {
     /// If it is not a plugin, or its description breaks the contract's limits.
     pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
         let imports = plugin.imports()?;
-        if plugin.component() == admission::EMPTY_COMPONENT {
+        if plugin.is_empty() {
             return Ok(Vec::new());
         }
         let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };

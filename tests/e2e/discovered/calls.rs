@@ -187,7 +187,7 @@ fn a_call_that_takes_too_long_is_ended() {
 fn bench(command: &[&str]) -> (Bench, Arc<BTreeMap<String, String>>) {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let declared = Grants::none().with(Scope::for_command(&words(&["echo", "get_time"])).expect("it names a program"));
-    let component = built_in("discovered").component().to_vec();
+    let component = built_in("discovered").component().expect("it is read").into_owned();
     let bench = Bench::with(Arc::new(Plugin::new(PluginName::new("discovered"), component, declared)), &["process=*"]);
     let commands = json!({"get_time": words(command)}).to_string();
     (bench, Arc::new(BTreeMap::from([("commands".to_owned(), commands)])))

@@ -13,7 +13,7 @@ use super::{answer, call, result};
 
 /// A run of one call in the mode that allows everything, with the example in front of it.
 fn guarded(name: &str, arguments: Value) -> Host {
-    guarded_by(guest("safety").component(), name, arguments)
+    guarded_by(&guest("safety").component().expect("it is read"), name, arguments)
 }
 
 /// The same with another component.
@@ -66,7 +66,7 @@ fn hook_component_that_misbehaves_denies() {
 #[test]
 fn hook_component_that_imports_a_capability_or_is_not_a_hook_is_not_used() {
     for (bytes, why) in [
-        (guest("counts").component().to_vec(), "does not export `host:hook/handler@0.1.0`"),
+        (guest("counts").component().expect("it is read").into_owned(), "does not export `host:hook/handler@0.1.0`"),
         (b"\0asm\x0d\0\x01\0".to_vec(), "does not export `host:hook/handler@0.1.0`"),
         (b"\0asm\x01\0\0\0".to_vec(), "core module"),
         (b"#!/bin/sh\n".to_vec(), "is not a component"),

@@ -119,7 +119,9 @@ async fn limits_component_that_takes_too_much_to_compile_is_stopped() {
 async fn limits_honest_component_is_compiled_apart_once_and_called() {
     let (runtime, folder, events) = compiling(limits(400, 120));
     let known = guest("misbehave");
-    let anew = || Plugin::new(known.name().clone(), known.component().to_vec(), known.declared().clone());
+    let anew = || {
+        Plugin::new(known.name().clone(), known.component().expect("it is read").into_owned(), known.declared().clone())
+    };
     let bench = Bench::new("misbehave", &[]);
     for _ in 0..2 {
         // The second one is loaded.

@@ -123,7 +123,8 @@ async fn process_of_another_session_or_plugin_is_not_there() {
     // The same component under another name is another plugin.
     let plugin = host_tests::built_in("shell");
     let name = host_capability::PluginName::new("acme/shell");
-    let named = host_plugin::Plugin::new(name, plugin.component().to_vec(), plugin.declared().clone());
+    let named =
+        host_plugin::Plugin::new(name, plugin.component().expect("it is read").into_owned(), plugin.declared().clone());
     let bench = Bench::with(Arc::new(named), &["process=*"]);
     let background = Some(Arc::clone(&one.background));
     let invocation = Invocation { background, ..bench.invocation("process", json!({"action": "stop", "id": "p1"})) };

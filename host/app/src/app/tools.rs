@@ -184,7 +184,7 @@ impl App {
         // would be.
         plugins.sort_by_key(|plugin| {
             let place = MOST_USED.iter().position(|name| plugin.name().as_str() == *name);
-            (place.unwrap_or(MOST_USED.len()), plugin.component().len())
+            (place.unwrap_or(MOST_USED.len()), plugin.size())
         });
         *self.cold.lock().unwrap_or_else(PoisonError::into_inner) = Some(ColdTools { plugins, tools: tools.clone() });
     }

@@ -62,7 +62,7 @@ impl World {
             let declared = Declared { scope: (*scope).to_owned(), reason: "to try it".to_owned(), optional: false };
             manifest.capabilities.insert((*name).to_owned(), declared);
         }
-        let component = lister.plugin.component().to_vec();
+        let component = lister.plugin.component().expect("it is read").into_owned();
         let mut bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
         bundle.sign(&self.key).expect("signed");
         bundle

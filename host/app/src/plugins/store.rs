@@ -1,8 +1,8 @@
 //! The plugin store: installed bundles, the user's grants for each, and the lock files that name them.
 //!
 //! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the bundles
-//! and the grants are the user's alone, so that no project grants anything. Promises: a bundle is read, hashed
-//! and compared with its digest each time that it is used.
+//! and the grants are the user's alone, so that no project grants anything. Promises: whatever is read of a bundle is
+//! hashed and compared with its digest, each time.
 //!
 //! Deliberately not here: getting a bundle, and asking the user (`install`).
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, LockFile, OciDigest, Trust, TrustStore};
+use host_bundle::{Bundle, LockFile, Locked, OciDigest, StoredBundle, Trust, TrustStore, UnpackError};
 use host_capability::{Capability, Grants, Scope};
 use host_files::{Access, FileError, Mode, PrivateFile};
 use serde::{Deserialize, Serialize};
@@ -66,8 +66,21 @@ impl PluginStore {
         write(&self.folder.join(AGREED), text.as_bytes())
     }
 
-    /// The bundle with this digest; `None` if it is not installed.
+    /// The bundle with this digest, whole; `None` if it is not installed.
     pub fn bundle(&self, digest: &OciDigest) -> Result<Option<Bundle>, Failure> {
+        self.read(digest, |path| Bundle::read(path))
+    }
+
+    /// The bundle of this entry, with its component where it is; `None` if it is not installed.
+    pub fn stored(&self, locked: &Locked) -> Result<Option<StoredBundle>, Failure> {
+        self.read(&locked.digest, |path| StoredBundle::open(path, &locked.component))
+    }
+
+    fn read<F>(
+        &self,
+        digest: &OciDigest,
+        read: impl FnOnce(&Path) -> Result<Bundle<F>, UnpackError>,
+    ) -> Result<Option<Bundle<F>>, Failure> {
         let path = self.path(digest);
         if !path.exists() {
             return Ok(None);
@@ -77,7 +90,7 @@ impl PluginStore {
                 .cause(why)
                 .help("remove the file and install the plugin again, unless you know who changed it")
         };
-        let bundle = Bundle::read(&path).map_err(|error| changed(error.to_string()))?;
+        let bundle = read(&path).map_err(|error| changed(error.to_string()))?;
         if bundle.digest() != digest {
             return Err(changed(format!("it is {}", bundle.digest())));
         }
@@ -86,7 +99,12 @@ impl PluginStore {
 
     /// The user's grants for a bundle.
     pub fn agreed(&self, digest: &OciDigest) -> Result<Agreed, Failure> {
-        Ok(self.document()?.bundles.remove(digest).unwrap_or_default())
+        Ok(self.all_agreed()?.remove(digest).unwrap_or_default())
+    }
+
+    /// The user's grants for all bundles.
+    pub fn all_agreed(&self) -> Result<BTreeMap<OciDigest, Agreed>, Failure> {
+        Ok(self.document()?.bundles)
     }
 
     fn document(&self) -> Result<Document, Failure> {

@@ -16,7 +16,8 @@ use host_plugin::admission::{self, AdmissionError};
 use semver::Version;
 
 use super::{
-    Bundle, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_TEXT, PLUGIN_TYPE, README_TYPE, SCHEMA_TYPE,
+    Bundle, BundleFiles, COMPONENT_TYPE, LICENSE_TYPE, MANIFEST_TYPE, MAX_IMAGE, MAX_TEXT, PLUGIN_TYPE, README_TYPE,
+    SCHEMA_TYPE,
 };
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
 use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
@@ -179,12 +180,40 @@ impl Bundle {
     /// # Errors
     ///
     /// When the parts do not agree: see [`ContentError`].
-    pub(crate) fn from_image(image: Vec<u8>, blobs: BTreeMap<OciDigest, Vec<u8>>) -> Result<Self, ContentError> {
+    pub(crate) fn from_image(image: Vec<u8>, blobs: BundleFiles) -> Result<Self, ContentError> {
+        let bundle = Bundle::agreeing(image, &blobs, None)?.with_files(blobs);
+        bundle.admitted()?;
+        Ok(bundle)
+    }
+
+    /// Checks that the component imports nothing that the manifest does not request.
+    fn admitted(&self) -> Result<(), ContentError> {
+        let name = self.manifest.plugin_name();
+        let imports = admission::imports(&name, self.component())?;
+        // Only the capabilities matter here, not their paths.
+        let declared = self.manifest.declared(Path::new("/"))?;
+        admission::admit(&name, &imports, &declared, Default::default(), &declared)?;
+        Ok(())
+    }
+}
+
+impl Bundle<()> {
+    /// Checks that the parts agree, but for what is in the component, which need not be among the blobs: `elsewhere` is then its
+    /// digest and its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// When they do not agree: see [`ContentError`].
+    pub(crate) fn agreeing(
+        image: Vec<u8>,
+        blobs: &BundleFiles,
+        elsewhere: Option<(&OciDigest, u64)>,
+    ) -> Result<Self, ContentError> {
         let read = image_manifest(&image)?;
         let mut named = BTreeSet::new();
         let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
             named.insert(descriptor.digest.clone());
-            find(&blobs, descriptor, what, limit)
+            find(blobs, descriptor, what, limit)
         };
         let manifest = blob(&read.config, "manifest".to_owned(), Manifest::MAX_BYTES)?;
         let manifest = Manifest::parse(&text(manifest, "manifest")?, Source::Bundle)?;
@@ -211,9 +240,16 @@ impl Bundle {
             if place.replace(layer.digest.clone()).is_some() {
                 return Err(strange());
             }
-            let bytes = blob(layer, what.to_owned(), limit)?;
-            if layer.media_type != COMPONENT_TYPE {
-                text(bytes, what)?;
+            match elsewhere {
+                Some((digest, size)) if layer.media_type == COMPONENT_TYPE && layer.digest == *digest => {
+                    fits(layer, size, what.to_owned(), limit)?;
+                }
+                Some(_) | None => {
+                    let bytes = blob(layer, what.to_owned(), limit)?;
+                    if layer.media_type != COMPONENT_TYPE {
+                        text(bytes, what)?;
+                    }
+                }
             }
         }
         if let Some((title, bytes)) = schemas.into_iter().next() {
@@ -231,29 +267,15 @@ impl Bundle {
             return Err(ContentError::Unreferenced(digest.clone()));
         }
         let digest = OciDigest::of(&image);
-        let bundle = Self {
-            manifest,
-            image,
-            digest,
-            blobs,
-            component,
-            readme,
-            license,
-            signatures: Vec::new(),
-            unread_signatures: 0,
-        };
-        bundle.admitted()?;
-        Ok(bundle)
+        let (files, signatures, unread_signatures) = ((), Vec::new(), 0);
+        Ok(Self { manifest, image, digest, files, component, readme, license, signatures, unread_signatures })
     }
 
-    /// Checks that the component imports nothing that the manifest does not request.
-    fn admitted(&self) -> Result<(), ContentError> {
-        let name = self.manifest.plugin_name();
-        let imports = admission::imports(&name, self.component())?;
-        // Only the capabilities matter here, not their paths.
-        let declared = self.manifest.declared(Path::new("/"))?;
-        admission::admit(&name, &imports, &declared, Default::default(), &declared)?;
-        Ok(())
+    /// The same with its files.
+    pub(crate) fn with_files<F>(self, files: F) -> Bundle<F> {
+        let Self { manifest, image, digest, files: (), component, readme, license, signatures, unread_signatures } =
+            self;
+        Bundle { manifest, image, digest, files, component, readme, license, signatures, unread_signatures }
     }
 }
 
@@ -317,7 +339,7 @@ pub(crate) fn check_title(title: Option<&str>) -> Result<(), ContentError> {
 
 /// The blob that a descriptor names, when it is as the descriptor says.
 pub(crate) fn find<'a>(
-    blobs: &'a BTreeMap<OciDigest, Vec<u8>>,
+    blobs: &'a BundleFiles,
     descriptor: &Descriptor,
     what: String,
     limit: u64,
@@ -326,14 +348,19 @@ pub(crate) fn find<'a>(
     let Some(bytes) = blobs.get(&digest) else {
         return Err(ContentError::Missing { what, digest });
     };
-    let found = bytes.len() as u64;
+    fits(descriptor, bytes.len() as u64, what, limit)?;
+    Ok(bytes)
+}
+
+/// Checks that a blob of this size is as its descriptor says.
+fn fits(descriptor: &Descriptor, found: u64, what: String, limit: u64) -> Result<(), ContentError> {
     if found != descriptor.size {
-        return Err(ContentError::Size { what, digest, found, said: descriptor.size });
+        return Err(ContentError::Size { what, digest: descriptor.digest.clone(), found, said: descriptor.size });
     }
     if found > limit {
         return Err(ContentError::TooLarge { what, found, limit });
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// The schema files of a plugin, by title: what is packed, and what a bundle has to have.

@@ -92,7 +92,7 @@ impl Bundle {
             (LAYOUT_FILE.to_owned(), LAYOUT.as_bytes().to_vec()),
             (self.digest.path(), self.image.clone()),
         ]);
-        files.extend(self.blobs.iter().map(|(digest, bytes)| (digest.path(), bytes.clone())));
+        files.extend(self.files.iter().map(|(digest, bytes)| (digest.path(), bytes.clone())));
         let manifest = |bytes: &[u8], kind: &str| Descriptor {
             artifact_type: Some(kind.to_owned()),
             ..Descriptor::of(IMAGE_TYPE, bytes)

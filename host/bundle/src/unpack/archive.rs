@@ -1,44 +1,58 @@
 //! Reads a bundle's tar. Entries are taken literally: the extensions by which a tar renames and resizes others are
 //! refused, since two readers could understand them in two ways.
 
-use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
 use sha2::{Digest as _, Sha256};
 
 use super::layout::Blobs;
 use super::{EntryFault, Found, MAX_BLOB, MAX_BUNDLE, MAX_ENTRIES, UnpackError};
-use crate::bundle::MAX_IMAGE;
+use crate::bundle::{BundleFiles, MAX_IMAGE};
 use crate::oci::{BLOBS, INDEX_FILE, LAYOUT_FILE, OciDigest};
 
 /// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that goes
 /// on for ever.
 const MAX_END: u64 = 1 << 20;
 /// Maximum total size of an archive: its files, and a header and the rest of a block for each.
-const MAX_ARCHIVE: u64 = MAX_BUNDLE + (2 << 20);
+pub(super) const MAX_ARCHIVE: u64 = MAX_BUNDLE + (2 << 20);
 
+/// Reads the archive of a bundle.
 pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {
-    let broken = |error: std::io::Error| UnpackError::Archive(error.to_string());
     let mut archive = tar::Archive::new(from.take(MAX_ARCHIVE));
-    let mut found = Entries::default();
+    let mut entries = Entries::default();
     for entry in archive.entries().map_err(broken)?.raw(true) {
-        let entry = entry.map_err(broken)?;
-        found.count()?;
-        let name = String::from_utf8_lossy(&entry.header().path_bytes()).into_owned();
-        let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
-        let size = entry.size();
-        match fault(entry.header().entry_type()) {
-            Some(why) => return Err(UnpackError::Entry { name, why }),
-            None if entry.header().entry_type().is_dir() => {
-                if !is_folder(&name) || size != 0 {
-                    return Err(UnpackError::Entry { name, why: EntryFault::Unknown });
-                }
-            }
-            None => found.file(&name, size, entry)?,
-        }
+        entries.add(entry.map_err(broken)?)?;
     }
-    // Something after the end would be part of the file and of nothing that is checked.
-    let mut rest = archive.into_inner().take(MAX_END + 1);
+    end(archive.into_inner())?;
+    Ok(entries.found())
+}
+
+/// Where a blob is in an archive that was read around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) size: u64,
+}
+
+/// Reads the archive of a bundle around one blob, which is not read and so not hashed; returns where that is, if it is there.
+pub(super) fn read_around(from: impl Read + Seek, blob: &OciDigest) -> Result<(Found, Option<Place>), UnpackError> {
+    let mut archive = tar::Archive::new(from);
+    let mut entries = Entries { around: Some(blob.clone()), ..Entries::default() };
+    for entry in archive.entries_with_seek().map_err(broken)?.raw(true) {
+        entries.add(entry.map_err(broken)?)?;
+    }
+    end(archive.into_inner())?;
+    let place = entries.place;
+    Ok((entries.found(), place))
+}
+
+fn broken(error: io::Error) -> UnpackError {
+    UnpackError::Archive(error.to_string())
+}
+
+/// Checks that nothing follows the last entry: it would be part of the file and of nothing that is checked.
+fn end(rest: impl Read) -> Result<(), UnpackError> {
+    let mut rest = rest.take(MAX_END + 1);
     let mut chunk = [0; 16 << 10];
     let mut length = 0;
     loop {
@@ -48,8 +62,7 @@ pub(super) fn read(from: impl Read) -> Result<Found, UnpackError> {
         if read == 0 && length < 512 {
             return Err(UnpackError::Archive("it breaks off before its end".to_owned()));
         } else if read == 0 {
-            let Entries { layout, index, blobs, .. } = found;
-            return Ok(Found { layout, index, blobs: Blobs::Archive(blobs) });
+            return Ok(());
         }
         if length > MAX_END || chunk.iter().take(read).any(|byte| *byte != 0) {
             return Err(UnpackError::Archive("something follows its end".to_owned()));
@@ -78,24 +91,51 @@ struct Entries {
     bytes: u64,
     layout: Option<Vec<u8>>,
     index: Option<Vec<u8>>,
-    blobs: BTreeMap<OciDigest, Vec<u8>>,
+    blobs: BundleFiles,
+    /// The blob that is not read.
+    around: Option<OciDigest>,
+    /// Where that is.
+    place: Option<Place>,
 }
 
 impl Entries {
+    fn add(&mut self, entry: tar::Entry<'_, impl Read>) -> Result<(), UnpackError> {
+        self.count()?;
+        let name = String::from_utf8_lossy(&entry.header().path_bytes()).into_owned();
+        let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
+        let size = entry.size();
+        match fault(entry.header().entry_type()) {
+            Some(why) => Err(UnpackError::Entry { name, why }),
+            None if entry.header().entry_type().is_dir() => match is_folder(&name) && size == 0 {
+                true => Ok(()),
+                false => Err(UnpackError::Entry { name, why: EntryFault::Unknown }),
+            },
+            None => self.file(&name, Place { offset: entry.raw_file_position(), size }, entry),
+        }
+    }
+
+    fn found(self) -> Found {
+        let Self { layout, index, blobs, .. } = self;
+        Found { layout, index, blobs: Blobs::Archive(blobs) }
+    }
+
     /// Counts an entry, before anything else is asked of it.
     fn count(&mut self) -> Result<(), UnpackError> {
         self.entries += 1;
         if self.entries > MAX_ENTRIES { Err(UnpackError::TooMany) } else { Ok(()) }
     }
 
-    /// Reads a file, which is said to have `size` bytes.
-    fn file(&mut self, name: &str, size: u64, mut from: impl Read) -> Result<(), UnpackError> {
+    /// Reads a file, which is said to be at this place.
+    fn file(&mut self, name: &str, place: Place, mut from: impl Read) -> Result<(), UnpackError> {
+        let size = place.size;
         let fault = |why| UnpackError::Entry { name: name.to_owned(), why };
-        let digest = match place(name).map_err(fault)? {
-            Place::Layout | Place::Index => None,
-            Place::Blob(digest) => Some(digest),
+        let digest = match role(name).map_err(fault)? {
+            Role::Layout | Role::Index => None,
+            Role::Blob(digest) => Some(digest),
         };
+        let is_skipped = digest.is_some() && digest == self.around;
         let is_there = match &digest {
+            Some(_) if is_skipped => self.place.is_some(),
             Some(digest) => self.blobs.contains_key(digest),
             None if name == LAYOUT_FILE => self.layout.is_some(),
             None => self.index.is_some(),
@@ -109,6 +149,10 @@ impl Entries {
         self.bytes = self.bytes.saturating_add(size);
         if self.bytes > MAX_BUNDLE {
             return Err(UnpackError::TooLarge);
+        }
+        if is_skipped {
+            self.place = Some(place);
+            return Ok(());
         }
         let mut hash = Sha256::new();
         let mut bytes = Vec::new();
@@ -145,22 +189,22 @@ impl Entries {
 }
 
 /// The role of a file.
-enum Place {
+enum Role {
     Layout,
     Index,
     Blob(OciDigest),
 }
 
-/// The place of a name in a layout.
-fn place(name: &str) -> Result<Place, EntryFault> {
+/// The role of the file with this name in a layout.
+fn role(name: &str) -> Result<Role, EntryFault> {
     match name {
-        LAYOUT_FILE => return Ok(Place::Layout),
-        INDEX_FILE => return Ok(Place::Index),
+        LAYOUT_FILE => return Ok(Role::Layout),
+        INDEX_FILE => return Ok(Role::Index),
         _ => {}
     }
     let digits = name.strip_prefix(BLOBS).and_then(|rest| rest.strip_prefix('/'));
     if let Some(digest) = digits.and_then(|digits| format!("sha256:{digits}").parse().ok()) {
-        return Ok(Place::Blob(digest));
+        return Ok(Role::Blob(digest));
     }
     if name.starts_with('/') {
         Err(EntryFault::Absolute)

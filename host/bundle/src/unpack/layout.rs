@@ -7,13 +7,13 @@
 //!
 //! Deliberately not here: where the blobs come from, an archive or a folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use host_manifest::cut;
 
 use super::folder::BlobFolder;
 use super::{EntryFault, MAX_BLOB, UnpackError, referrer};
-use crate::bundle::{Bundle, ContentError, MAX_IMAGE, PLUGIN_TYPE, SIGNATURE_TYPE};
+use crate::bundle::{Bundle, BundleFiles, ContentError, MAX_IMAGE, PLUGIN_TYPE, SIGNATURE_TYPE};
 use crate::listing::{AnyManifest, Listed, listing, read};
 use crate::oci::{INDEX_FILE, OciDigest};
 use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 4;
 /// The blobs of a layout, by their digests.
 pub(super) enum Blobs {
     /// All of an archive's.
-    Archive(BTreeMap<OciDigest, Vec<u8>>),
+    Archive(BundleFiles),
     /// Those in a folder, which are read when they are needed.
     Folder(BlobFolder),
 }
@@ -48,8 +48,14 @@ impl Blobs {
     }
 }
 
-/// Makes the bundle of the one plugin in a layout, or of the one that it lists by this name.
-pub(super) fn bundle(index: &[u8], blobs: Blobs, name: Option<&str>) -> Result<Bundle, UnpackError> {
+/// Makes the bundle of the one plugin in a layout, or of the one that it lists by this name: `make` takes the image manifest
+/// and those of the blobs that it names which are there.
+pub(super) fn bundle<F>(
+    index: &[u8],
+    blobs: Blobs,
+    name: Option<&str>,
+    make: impl FnOnce(Vec<u8>, BundleFiles) -> Result<Bundle<F>, ContentError>,
+) -> Result<Bundle<F>, UnpackError> {
     let mut walk =
         Walk { blobs, visited: BTreeSet::new(), named: BTreeSet::new(), plugins: Vec::new(), signatures: Vec::new() };
     let listed = listing(index).map_err(wrong)?;
@@ -62,13 +68,13 @@ pub(super) fn bundle(index: &[u8], blobs: Blobs, name: Option<&str>) -> Result<B
     }
     let (image, digest) = walk.plugin(name)?;
     let texts = walk.signatures(&digest, image.len() as u64)?;
-    let mut named = BTreeMap::new();
+    let mut named = BundleFiles::new();
     for descriptor in Bundle::wanted(&image)? {
         if let Some(bytes) = walk.blobs.get(&descriptor.digest, MAX_BLOB)? {
             named.insert(descriptor.digest, bytes);
         }
     }
-    let mut bundle = Bundle::from_image(image, named)?;
+    let mut bundle = make(image, named)?;
     if let Blobs::Archive(blobs) = &walk.blobs
         && let Some(hidden) = blobs.keys().find(|it| !walk.visited.contains(*it) && !walk.named.contains(*it))
     {

@@ -5,5 +5,6 @@ mod layouts;
 mod never_panics;
 mod packing;
 mod reading;
+mod stored;
 mod support;
 mod trust;

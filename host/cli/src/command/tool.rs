@@ -168,7 +168,7 @@ fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Res
             &json!({
                 "tool": tool.spec,
                 "plugin": {"name": installed.manifest.name, "version": installed.manifest.version, "license": installed.manifest.license},
-                "component": {"sha256": installed.plugin.digest().as_str(), "size": installed.plugin.component().len(), "imports": imports.names},
+                "component": {"sha256": installed.plugin.digest().as_str(), "size": installed.plugin.size(), "imports": imports.names},
                 "asks_for": installed.manifest.capabilities,
                 "granted": granted,
             }),

@@ -3,7 +3,6 @@
 //! No toolchain makes them: for linking, a module is enough that imports and exports what a world declares and whose
 //! functions trap.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use host_capability::{PluginName, Scope};
@@ -11,6 +10,7 @@ use wit_component::{ComponentEncoder, StringEncoding, dummy_module, embed_compon
 use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
 
 use super::*;
+use crate::component::ComponentBytes;
 
 fn wit() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit")
@@ -199,17 +199,17 @@ fn components_of_the_binary_are_compiled_ahead_and_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let runtime = || Runtime::new(RuntimeOptions { cache: Some(folder.path().into()), ..RuntimeOptions::default() });
     let part: &'static [u8] = component(&[]).leak();
-    let plugin = |component: Cow<'static, [u8]>| Plugin::new(PluginName::new("p"), component, Grants::none());
+    let plugin = |component: ComponentBytes| Plugin::new(PluginName::new("p"), component, Grants::none());
 
-    let of_others = plugin(Cow::Owned(component(&["host:cap/types@0.1.0"])));
-    let of_the_binary = plugin(Cow::Borrowed(part));
+    let of_others = plugin(component(&["host:cap/types@0.1.0"]).into());
+    let of_the_binary = plugin(part.into());
     // Its thread keeps the lowest priority.
     std::thread::scope(|scope| scope.spawn(|| runtime().compile_ahead([&of_others, &of_the_binary])).join())
         .expect("ended");
     assert_eq!([of_others.compiled.initialized(), of_the_binary.compiled.initialized()], [false, true]);
 
     // A later process only loads it; what is not there it does not compile.
-    let (later, without_cache) = (plugin(Cow::Borrowed(part)), plugin(Cow::Borrowed(part)));
+    let (later, without_cache) = (plugin(part.into()), plugin(part.into()));
     runtime().warm(&later);
     Runtime::new(RuntimeOptions::default()).compile_ahead([&without_cache]);
     assert_eq!([later.compiled.initialized(), without_cache.compiled.initialized()], [true, false]);

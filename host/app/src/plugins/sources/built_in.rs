@@ -3,7 +3,6 @@
 //! Deliberately not here: the tools that a command lists, and those of MCP servers; their plugins are built in too, but each
 //! of their tools comes from the command (`command`) or a server (`crate::mcp`).
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -64,8 +63,7 @@ pub(super) fn mcp(workspace: &Path) -> Found {
     let missing = || Failure::configuration(format!("this build has no plugin `{MCP}`"));
     let plugin = BuiltIn::find(MCP).ok_or_else(missing).and_then(|built_in| {
         let manifest = Manifest { tools: Vec::new(), ..built_in.manifest()? };
-        let component = Cow::Borrowed(built_in.component);
-        LoadedPlugin::new(PluginOrigin::Mcp, manifest, component, Some(built_in.digest()), workspace)
+        LoadedPlugin::new(PluginOrigin::Mcp, manifest, built_in.component, Some(built_in.digest()), workspace)
     });
     Found { origin: PluginOrigin::Mcp, plugin }
 }
@@ -78,8 +76,7 @@ pub(super) fn mcp(workspace: &Path) -> Found {
 pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
     let plugin = |built_in: &BuiltIn| {
         let origin = PluginOrigin::BuiltIn(built_in.name);
-        let component = Cow::Borrowed(built_in.component);
-        LoadedPlugin::new(origin, built_in.manifest()?, component, Some(built_in.digest()), workspace)
+        LoadedPlugin::new(origin, built_in.manifest()?, built_in.component, Some(built_in.digest()), workspace)
     };
     BUILT_IN.iter().filter(|built_in| ![DISCOVERED, MCP].contains(&built_in.name)).map(plugin).collect()
 }

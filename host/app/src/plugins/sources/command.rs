@@ -7,7 +7,6 @@
 //!
 //! Deliberately not here: which commands may be configured (`configuration`), and reading the list (`host_tool`).
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -119,7 +118,7 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
         (_, _) => manifest.capabilities.clear(),
     }
     let declared = declared.iter().cloned().map(Scope::requested).collect();
-    let plugin = Plugin::new(manifest.plugin_name(), Cow::Borrowed(built_in.component), declared);
+    let plugin = Plugin::new(manifest.plugin_name(), built_in.component, declared);
     let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
     Ok(LoadedPlugin {
         origin: PluginOrigin::Command,

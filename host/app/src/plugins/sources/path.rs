@@ -1,7 +1,6 @@
 //! The plugins that the user names with `--plugin`: a component, or a folder of them, each with its manifest next to
 //! it.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
@@ -56,7 +55,7 @@ fn read(file: &Path, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlu
     let text = read_limited(&manifest, "the manifest", Manifest::MAX_BYTES)?;
     let text = String::from_utf8(text)
         .map_err(|_| Failure::input(format!("the manifest `{}` is not text", manifest.display())))?;
-    let component = Cow::Owned(read_limited(file, "the component", MAX_COMPONENT as u64)?);
+    let component = read_limited(file, "the component", MAX_COMPONENT as u64)?;
     let manifest = parse_manifest(&text, Source::File(manifest))?;
     LoadedPlugin::new(origin, manifest, component, None, workspace)?.with_known_imports()
 }

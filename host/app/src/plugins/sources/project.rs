@@ -3,7 +3,6 @@
 //! Promises: their bytes are those that were read when the trust was checked. Deliberately not here: reading and
 //! trusting a project (`project`).
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use host_manifest::Source;
@@ -50,6 +49,6 @@ fn load(
             .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
     }
     let parsed = parse_manifest(manifest.text()?, Source::File(manifest.path.clone()))?;
-    let (bytes, digest) = (Cow::Owned(component.bytes.clone()), Some(component.digest.clone()));
+    let (bytes, digest) = (component.bytes.clone(), Some(component.digest.clone()));
     LoadedPlugin::new(origin, parsed, bytes, digest, workspace)?.with_known_imports()
 }

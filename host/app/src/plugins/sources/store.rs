@@ -1,15 +1,13 @@
 //! The installed plugins that the user's lock file names, and that of a trusted project.
 //!
-//! Promises: a bundle is read, hashed and compared with its lock file each time that it is used; one that was revoked
-//! since it was installed is skipped.
+//! Promises: whatever is read of a bundle is hashed and compared with the lock file, each time; its component is not read before
+//! it has to be compiled ([`StoredBundle`]). One that was revoked since it was installed is skipped.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use host_bundle::{Bundle, Locked, Refusal};
+use host_bundle::{Locked, Refusal, StoredBundle};
 use host_capability::Grants;
-use host_plugin::Digest;
 use jiff::Timestamp;
 
 use super::{Found, PluginList, PluginOrigin};
@@ -37,12 +35,13 @@ pub(super) fn find(
         return Ok(found);
     }
     let (store, trust, now) = (PluginStore::new(folders), trusted_keys(folders)?, Timestamp::now());
+    let all_agreed = store.all_agreed()?;
     for (name, (list, locked)) in all {
-        let Some(bundle) = store.bundle(&locked.digest)? else {
+        let Some(bundle) = store.stored(&locked)? else {
             skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
             continue;
         };
-        if *bundle.component_digest() != locked.component || bundle.manifest().name != name {
+        if bundle.manifest().name != name {
             return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
                 .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
                 .help("install it again, with `host plugin install`"));
@@ -53,7 +52,8 @@ pub(super) fn find(
             ));
             continue;
         }
-        let agreed = grants(&store.agreed(&locked.digest)?, workspace)?;
+        let agreed = all_agreed.get(&locked.digest).cloned().unwrap_or_default();
+        let agreed = grants(&agreed, workspace)?;
         let origin = PluginOrigin::Store { name, list };
         found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace), origin });
     }
@@ -67,9 +67,8 @@ pub(super) fn add_stamps(folders: &Folders, stamps: &mut FileStamps) {
     stamps.add_entries(&folders.plugins, Links::Follow, |_| true);
 }
 
-fn load(bundle: Bundle, agreed: Grants, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
-    let digest = Digest::from_sha256(&bundle.component_digest().to_sha256());
+fn load(bundle: StoredBundle, agreed: Grants, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     let (manifest, component) = bundle.into_manifest_and_component();
-    let plugin = LoadedPlugin::new(origin, manifest, Cow::Owned(component), Some(digest), workspace)?;
+    let plugin = LoadedPlugin::new(origin, manifest, component, None, workspace)?;
     LoadedPlugin { agreed, ..plugin }.with_known_imports()
 }
