@@ -35,6 +35,7 @@ mod plugin_dev;
 mod plugin_new;
 mod plugin_test;
 mod policy;
+mod precompiled;
 mod providers;
 mod publisher;
 mod reference;

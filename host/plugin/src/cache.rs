@@ -17,7 +17,6 @@
 mod stamp;
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -30,6 +29,7 @@ use wasmtime::component::Component;
 
 use self::stamp::Stamp;
 use crate::digest::Digest;
+use crate::engine;
 
 /// The last bytes of an entry, after the code and its keyed hash; the number changes with the layout.
 const MAGIC: &[u8; 8] = b"hostaot2";
@@ -155,11 +155,11 @@ impl Cache {
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
         // With the layout in its name, an entry of an older host is not found, and so not refused.
-        let mut hasher = Fingerprint(blake3::Hasher::new());
-        hasher.0.update(MAGIC);
-        engine.precompile_compatibility_hash().hash(&mut hasher);
-        hasher.0.update(digest.as_str().as_bytes());
-        self.folder.join(format!("{}.aot", hasher.0.finalize().to_hex()))
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(MAGIC);
+        engine::identify(engine, &mut hasher);
+        hasher.update(digest.as_str().as_bytes());
+        self.folder.join(format!("{}.aot", hasher.finalize().to_hex()))
     }
 
     /// Returns the keyed hash of an entry, to which the code is still to be added.
@@ -278,20 +278,6 @@ fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, Metadata)> {
 
 /// An entry is a regular file, never a link to another user's file; a pipe in its place must not block us.
 const NO_FOLLOW: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()) as i32;
-
-/// Feeds a [`Hash`] into a hash that is the same in every process.
-struct Fingerprint(blake3::Hasher);
-
-impl Hasher for Fingerprint {
-    fn finish(&self) -> u64 {
-        let hash = self.0.finalize();
-        hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! Promises: a guest that computes yields its thread within two ticks, so code that waits for it, or drops it, is never
 //! blocked by it. Without a running guest nothing ticks, so an idle host costs nothing.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Thread};
@@ -69,6 +70,43 @@ pub(crate) fn single_threaded_engine() -> wasmtime::Result<Engine> {
     let mut config = config(None);
     config.parallel_compilation(false);
     Engine::new(&config)
+}
+
+/// Builds an engine like [`compiling_engine`] that compiles for every machine with these processors (`triple`, `features` by
+/// their names in Cranelift), and not for the one it runs on.
+///
+/// # Errors
+///
+/// If Cranelift does not know one of the names, or compiles for other processors only.
+pub(crate) fn portable_engine(triple: &str, features: &[&str]) -> wasmtime::Result<Engine> {
+    let mut config = config(None);
+    config.target(triple)?;
+    for feature in features {
+        // SAFETY: each is a feature of processors, and code that uses one is loaded only where the processor has it:
+        // `Component::deserialize` looks for it.
+        unsafe { config.cranelift_flag_enable(feature) };
+    }
+    Engine::new(&config)
+}
+
+/// Adds to a hash what code must have been compiled with to be this engine's: its version and settings, and the processors
+/// that it compiles for. It is the same in every process.
+pub(crate) fn identify(engine: &Engine, hasher: &mut blake3::Hasher) {
+    engine.precompile_compatibility_hash().hash(&mut Identity(hasher));
+}
+
+/// Feeds a [`Hash`] into a hash that is the same in every process.
+struct Identity<'a>(&'a mut blake3::Hasher);
+
+impl Hasher for Identity<'_> {
+    fn finish(&self) -> u64 {
+        let hash = self.0.finalize();
+        hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
 }
 
 fn config(pool: Option<usize>) -> Config {

@@ -14,6 +14,7 @@ use crate::admission::{self, AdmissionError, EMPTY_COMPONENT, Imports};
 use crate::bindings::EverythingPre;
 use crate::component::{ComponentBytes, ComponentError};
 use crate::digest::Digest;
+use crate::precompiled::Precompiled;
 use crate::store::CallState;
 
 /// A plugin. Creating one reads and compiles nothing; that happens at its first call.
@@ -24,6 +25,7 @@ pub struct Plugin {
     optional: CapabilitySet,
     imports: OnceLock<Imports>,
     digest: OnceLock<Digest>,
+    pub(crate) precompiled: Option<Precompiled>,
     pub(crate) compiled: OnceCell<Component>,
     pub(crate) linked: Mutex<HashMap<Linked, Arc<EverythingPre<CallState>>>>,
 }
@@ -64,6 +66,7 @@ impl Plugin {
             optional: CapabilitySet::default(),
             imports: OnceLock::new(),
             digest,
+            precompiled: None,
             compiled: OnceCell::new(),
             linked: Mutex::default(),
         }
@@ -74,6 +77,13 @@ impl Plugin {
     #[must_use]
     pub fn with_digest(self, digest: Digest) -> Self {
         Self { digest: digest.into(), ..self }
+    }
+
+    /// Sets the machine code that came with the binary. If it is not that of the component, or this machine cannot run it,
+    /// the component is compiled as without it.
+    #[must_use]
+    pub fn with_precompiled(self, precompiled: Precompiled) -> Self {
+        Self { precompiled: Some(precompiled), ..self }
     }
 
     /// Sets the capabilities that the plugin works without: a call runs even if one of them is not granted, and is

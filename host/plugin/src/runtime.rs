@@ -4,12 +4,15 @@
 //! once, whether the guest computes (the epoch makes it yield) or waits in the host (the wait is dropped with it). The
 //! linker for a call contains the interfaces that were granted and no others.
 //!
-//! Starting a runtime is cheap: the engine is created at the first call, a component is compiled at its first use.
+//! Starting a runtime is cheap: the engine is created at the first call, a component is compiled at its first use
+//! ([`compiled`]).
+
+mod compiled;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
@@ -24,7 +27,7 @@ use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
 use crate::background::BackgroundPrograms;
 use crate::bindings::{self, EverythingPre};
-use crate::cache::{Cache, Lookup};
+use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
 use crate::compiler::{CompileOptions, Compiler};
 use crate::denials::Denials;
@@ -72,8 +75,12 @@ pub struct RuntimeOptions {
 pub struct Runtime {
     engine: OnceLock<(Engine, Allocator, Ticker)>,
     starting: Mutex<()>,
-    cache: OnceLock<Option<Cache>>,
+    cache: OnceLock<Result<Cache, CacheError>>,
     cache_folder: Option<PathBuf>,
+    /// Reports that there is no cache, when something is compiled for the first time.
+    lacks_cache: Once,
+    /// The identity of the compiler for releases; `None` if there is none for this system.
+    portable: OnceLock<Option<[u8; 32]>>,
     linkers: Mutex<Linkers>,
     pub(crate) running: Semaphore,
     pub(crate) limits: Limits,
@@ -139,6 +146,8 @@ impl Runtime {
             starting: Mutex::new(()),
             cache: OnceLock::new(),
             cache_folder: options.cache,
+            lacks_cache: Once::new(),
+            portable: OnceLock::new(),
             linkers: Mutex::default(),
             running: Semaphore::new(MAX_RUNNING),
             limits: options.limits,
@@ -289,36 +298,6 @@ impl Runtime {
             })
             .await?;
         answer::tools(tools)
-    }
-
-    /// Compiles a plugin, or loads its compiled form, so that its first call does not wait.
-    ///
-    /// # Errors
-    ///
-    /// If the component is not a plugin, or does not compile.
-    pub async fn prepare(&self, plugin: &Plugin) -> Result<(), CallError> {
-        plugin.imports()?;
-        self.compiled(plugin).await?;
-        Ok(())
-    }
-
-    /// Starts the engine, and loads and links the compiled form, so that it is ready for a first call. Compiles
-    /// nothing; errors are left for the call to report. It blocks for about a millisecond, and belongs on a thread of
-    /// its own.
-    pub fn warm(&self, plugin: &Plugin) {
-        let (Ok((engine, ..)), Some(cache), Ok(imports)) = (self.engine(), self.cache(), plugin.imports()) else {
-            return;
-        };
-        if !plugin.compiled.initialized()
-            && let Lookup::Hit(component) = cache.load(engine, plugin.digest())
-        {
-            // A call that was faster has set its own, and that one stays.
-            plugin.compiled.set(component).ok();
-        }
-        if let Some(component) = plugin.compiled.get() {
-            let linked = Linked { granted: imports.capabilities, missing: Missing::Refuse };
-            self.link(plugin, component, imports, linked).ok();
-        }
     }
 
     /// Runs a guest; returns its answer, and what the host denied it.
@@ -483,39 +462,6 @@ impl Runtime {
         let linker = Arc::new(linker);
         lock(&self.linkers).insert((granted, wasi), Arc::clone(&linker));
         Ok(linker)
-    }
-
-    pub(crate) async fn compiled<'a>(&self, plugin: &'a Plugin) -> Result<&'a Component, RuntimeError> {
-        let (engine, ..) = self.engine()?;
-        let cache = self.cache();
-        plugin
-            .compiled
-            .get_or_try_init(async || {
-                if let Some(cache) = cache {
-                    match cache.load(engine, plugin.digest()) {
-                        Lookup::Hit(component) => return Ok(component),
-                        Lookup::Miss | Lookup::Refused => {}
-                    }
-                }
-                let (component, code) = self.compiler.compile(engine, plugin).await?;
-                if let Some(cache) = cache
-                    && let Err(error) = code.and_then(|code| cache.store(engine, plugin.digest(), &code))
-                {
-                    tracing::warn!(plugin = %plugin.name(), %error, "the compiled component cannot be kept");
-                }
-                Ok(component)
-            })
-            .await
-    }
-
-    pub(crate) fn cache(&self) -> Option<&Cache> {
-        self.cache
-            .get_or_init(|| {
-                Cache::open(self.cache_folder.as_deref()?)
-                    .inspect_err(|error| tracing::warn!("{error}; components are compiled again in each process"))
-                    .ok()
-            })
-            .as_ref()
     }
 
     pub(crate) fn engine(&self) -> Result<&(Engine, Allocator, Ticker), RuntimeError> {
