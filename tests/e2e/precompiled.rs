@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// The guest, compiled as for a release.
 static RELEASE: LazyLock<Release> = LazyLock::new(|| {
-    let component: &'static [u8] = guest("misbehave").component().to_vec().leak();
+    let component: &'static [u8] = guest("misbehave").component().expect("it is read").into_owned().leak();
     let compiler = PortableCompiler::new().expect("this system has a level of processors");
     let code: &'static [u8] = compiler.compile(component).expect("it compiles").leak();
     let identity = CodeIdentity { component: sha256(component), engine: compiler.identity(), code: sha256(code) };

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: which of their tools a run can call (`app`), and what those may touch (`grants`).
 
+mod component;
 mod file_stamps;
 mod reach;
 pub mod reload;
@@ -16,8 +17,9 @@ use std::sync::Arc;
 use host_capability::Grants;
 use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
-use host_plugin::{ComponentBytes, Digest, Plugin, Secrets};
+use host_plugin::{Plugin, Secrets};
 
+pub(crate) use self::component::LoadedComponent;
 pub use self::sources::{DISCOVERED, MCP, PluginList, PluginOrigin, ToolSource, built_in_plugins};
 use crate::brought::Brought;
 use crate::error::Failure;
@@ -55,7 +57,7 @@ impl LoadedPlugin {
         Brought { plugin: &self.manifest.name, files: &self.manifest.files }
     }
 
-    /// A plugin without grants, configuration or secrets. Without a digest, the digest is taken of the component.
+    /// A plugin without grants, configuration or secrets.
     ///
     /// # Errors
     ///
@@ -63,16 +65,11 @@ impl LoadedPlugin {
     fn new(
         origin: PluginOrigin,
         manifest: Manifest,
-        component: impl Into<ComponentBytes>,
-        digest: Option<Digest>,
+        component: LoadedComponent,
         workspace: &Path,
     ) -> Result<Self, Failure> {
         let declared = manifest.declared(workspace).map_err(invalid)?;
-        let plugin = Plugin::new(manifest.plugin_name(), component, declared).with_optional(manifest.optional());
-        let plugin = match digest {
-            Some(digest) => plugin.with_digest(digest),
-            None => plugin,
-        };
+        let plugin = component.into_plugin(manifest.plugin_name(), declared).with_optional(manifest.optional());
         Ok(Self {
             origin,
             manifest,

@@ -7,18 +7,20 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use host_manifest::{Manifest, Source};
-use host_plugin::Digest;
+use host_plugin::{CodeIdentity, Digest, Precompiled};
 
 use super::{DISCOVERED, Found, MCP, PluginOrigin};
 use crate::error::Failure;
-use crate::plugins::{LoadedPlugin, invalid};
+use crate::plugins::{LoadedComponent, LoadedPlugin, invalid};
 
 /// A component of the binary, with its manifest.
 pub(super) struct BuiltIn {
     name: &'static str,
     manifest: &'static str,
-    pub(super) component: &'static [u8],
+    component: &'static [u8],
     sha256: [u8; 32],
+    /// The machine code of the component, if this is a release.
+    code: Option<(CodeIdentity, &'static [u8])>,
     /// The manifest, read when it is first needed.
     read: OnceLock<Manifest>,
 }
@@ -40,8 +42,18 @@ impl BuiltIn {
         Ok(self.read.get_or_init(|| manifest).clone())
     }
 
-    pub(super) fn digest(&self) -> Digest {
+    pub(super) fn component(&self) -> LoadedComponent {
+        LoadedComponent::built_in(self.component, self.digest(), self.precompiled())
+    }
+
+    fn digest(&self) -> Digest {
         Digest::from_sha256(&self.sha256)
+    }
+
+    fn precompiled(&self) -> Option<Precompiled> {
+        // SAFETY: only the list above makes one of these, and `build.rs` wrote it: the code is a file of the folder that
+        // `host-precompile` made in the first stage of the same release, and came into the binary with the component.
+        self.code.map(|(identity, code)| unsafe { Precompiled::new(identity, code) })
     }
 }
 
@@ -63,7 +75,7 @@ pub(super) fn mcp(workspace: &Path) -> Found {
     let missing = || Failure::configuration(format!("this build has no plugin `{MCP}`"));
     let plugin = BuiltIn::find(MCP).ok_or_else(missing).and_then(|built_in| {
         let manifest = Manifest { tools: Vec::new(), ..built_in.manifest()? };
-        LoadedPlugin::new(PluginOrigin::Mcp, manifest, built_in.component, Some(built_in.digest()), workspace)
+        LoadedPlugin::new(PluginOrigin::Mcp, manifest, built_in.component(), workspace)
     });
     Found { origin: PluginOrigin::Mcp, plugin }
 }
@@ -76,13 +88,19 @@ pub(super) fn mcp(workspace: &Path) -> Found {
 pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
     let plugin = |built_in: &BuiltIn| {
         let origin = PluginOrigin::BuiltIn(built_in.name);
-        LoadedPlugin::new(origin, built_in.manifest()?, built_in.component, Some(built_in.digest()), workspace)
+        LoadedPlugin::new(origin, built_in.manifest()?, built_in.component(), workspace)
     };
     BUILT_IN.iter().filter(|built_in| ![DISCOVERED, MCP].contains(&built_in.name)).map(plugin).collect()
 }
 
+/// What `build.rs` reads machine code with.
+#[cfg(test)]
+#[path = "../../../build/precompiled.rs"]
+mod precompiled_folder;
+
 #[cfg(test)]
 mod tests {
+    use super::precompiled_folder::Folder;
     use super::*;
 
     #[test]
@@ -99,5 +117,36 @@ mod tests {
         for built_in in BUILT_IN {
             assert_eq!(built_in.digest(), Digest::of(built_in.component), "{}", built_in.name);
         }
+    }
+
+    #[test]
+    fn built_in_code_that_is_missing_or_for_another_system_ends_the_build() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (component, engine) = ([0xa5; 32], [7; 32]);
+        let open = |text: &str| {
+            std::fs::write(folder.path().join("engine"), text).expect("written");
+            Folder::open(folder.path(), "x86_64", "linux")
+        };
+        let refused = |text: &str, words: &str| {
+            let error = open(text).err().unwrap_or_default();
+            assert!(error.contains(words) && error.contains("host-precompile"), "{text:?}: {error}");
+        };
+        let identity = "07".repeat(32);
+        refused("", "three words");
+        refused(
+            &format!("aarch64 linux {identity}"),
+            "for linux on aarch64, and the host is built for linux on x86_64",
+        );
+        refused(&format!("x86_64 macos {identity}"), "for macos on x86_64");
+        refused(&format!("x86_64 linux {}", &identity[1..]), "64 digits");
+        refused(&format!("x86_64 linux {}", identity.replace('7', "x")), "64 digits");
+        assert!(Folder::open(&folder.path().join("none"), "x86_64", "linux").is_err());
+
+        let opened = open(&format!("x86_64 linux {identity}\n")).expect("it fits");
+        assert_eq!(opened.engine, engine);
+        let error = opened.code(&component).expect_err("it has none");
+        assert!(error.contains(&"a5".repeat(32)) && error.contains("host-precompile"), "{error}");
+        std::fs::write(folder.path().join("a5".repeat(32)), "code").expect("written");
+        assert_eq!(opened.code(&component).expect("read"), b"code");
     }
 }

@@ -17,7 +17,7 @@ use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, TOOL_SEARCH};
 use host_capability::{Capability, Grants, Scope};
 use host_manifest::ToolEntry;
 use host_message::{CallId, Output, OutputPart, ToolName};
-use host_plugin::{CallError, Invocation, Plugin, command_line};
+use host_plugin::{CallError, Invocation, command_line};
 use host_text::clip;
 use host_tool::{Discovered, Surroundings, discovered};
 use tokio_util::sync::CancellationToken;
@@ -118,12 +118,12 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
         (_, _) => manifest.capabilities.clear(),
     }
     let declared = declared.iter().cloned().map(Scope::requested).collect();
-    let plugin = Plugin::new(manifest.plugin_name(), built_in.component, declared);
+    let plugin = built_in.component().into_plugin(manifest.plugin_name(), declared);
     let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
     Ok(LoadedPlugin {
         origin: PluginOrigin::Command,
         manifest,
-        plugin: Arc::new(plugin.with_digest(built_in.digest())),
+        plugin: Arc::new(plugin),
         agreed: Grants::none(),
         reach: None,
         config: Arc::new(BTreeMap::from_iter([("commands".to_owned(), words)])),

@@ -10,7 +10,7 @@ use host_plugin::MAX_COMPONENT;
 use super::{Found, PluginOrigin};
 use crate::error::Failure;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::{LoadedPlugin, parse_manifest};
+use crate::plugins::{LoadedComponent, LoadedPlugin, parse_manifest};
 
 /// Maximum number of times that the files are read if they change meanwhile: a component and its manifest are two
 /// files, and must not be from two builds.
@@ -57,7 +57,7 @@ fn read(file: &Path, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlu
         .map_err(|_| Failure::input(format!("the manifest `{}` is not text", manifest.display())))?;
     let component = read_limited(file, "the component", MAX_COMPONENT as u64)?;
     let manifest = parse_manifest(&text, Source::File(manifest))?;
-    LoadedPlugin::new(origin, manifest, component, None, workspace)?.with_known_imports()
+    LoadedPlugin::new(origin, manifest, LoadedComponent::new(component, None), workspace)?.with_known_imports()
 }
 
 /// The components that a path names: itself, or all of the folder.

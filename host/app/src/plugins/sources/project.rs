@@ -11,7 +11,7 @@ use super::{Found, PluginOrigin};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::{LoadedPlugin, parse_manifest};
+use crate::plugins::{LoadedComponent, LoadedPlugin, parse_manifest};
 use crate::project::{FOLDER, ProjectFile, ProjectFiles};
 
 /// The folders of a project's `.host/` whose files decide, with those of `.host/` itself, whether it is as it was.
@@ -49,6 +49,6 @@ fn load(
             .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
     }
     let parsed = parse_manifest(manifest.text()?, Source::File(manifest.path.clone()))?;
-    let (bytes, digest) = (component.bytes.clone(), Some(component.digest.clone()));
-    LoadedPlugin::new(origin, parsed, bytes, digest, workspace)?.with_known_imports()
+    let component = LoadedComponent::new(component.bytes.clone(), Some(component.digest.clone()));
+    LoadedPlugin::new(origin, parsed, component, workspace)?.with_known_imports()
 }

@@ -13,9 +13,9 @@ use jiff::Timestamp;
 use super::{Found, PluginList, PluginOrigin};
 use crate::environment::Folders;
 use crate::error::Failure;
-use crate::plugins::LoadedPlugin;
 use crate::plugins::file_stamps::{FileStamps, Links};
 use crate::plugins::store::{List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
+use crate::plugins::{LoadedComponent, LoadedPlugin};
 use crate::project::ProjectFiles;
 
 /// The plugins, with the reasons to skip others in `skipped`.
@@ -69,6 +69,6 @@ pub(super) fn add_stamps(folders: &Folders, stamps: &mut FileStamps) {
 
 fn load(bundle: StoredBundle, agreed: Grants, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     let (manifest, component) = bundle.into_manifest_and_component();
-    let plugin = LoadedPlugin::new(origin, manifest, component, None, workspace)?;
+    let plugin = LoadedPlugin::new(origin, manifest, LoadedComponent::new(component, None), workspace)?;
     LoadedPlugin { agreed, ..plugin }.with_known_imports()
 }
