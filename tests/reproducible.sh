@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Builds the release binary of the last commit twice, in different folders, homes and surroundings, and compares the
-# bytes. Each build takes as long as a first release build; both use the crates that `cargo fetch` has loaded.
+# bytes. Each build has the two stages of a release and takes a little longer than a first release build; both use the crates
+# that `cargo fetch` has loaded.
 #
 #   tests/reproducible.sh            # needs about 3 GB in TMPDIR, which it removes afterwards
 #   TARGET=x86_64-unknown-linux-musl tests/reproducible.sh
 #
-# Deliberately not here: another machine, another linker or another compiler, which make other bytes.
+# Deliberately not here: a target of another system, whose tools are compiled there; another machine, another linker or
+# another compiler, which make other bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,8 +36,11 @@ build() {
         cd "$source"
         flags=$(HOME=$home CARGO_HOME=$home/.cargo release/flags.sh)
         env -i PATH="$PATH" HOME="$home" CARGO_HOME="$home/.cargo" RUSTUP_HOME="$rustup_home" CARGO_NET_OFFLINE=true \
-            SOURCE_DATE_EPOCH="$epoch" RUSTFLAGS="$flags" "$@" \
-            cargo build --release --locked --package host --target "$target" --quiet
+            SOURCE_DATE_EPOCH="$epoch" RUSTFLAGS="$flags" CARGO_TERM_QUIET=true TARGET="$target" "$@" bash -c '
+                set -e
+                folder=$(release/precompile.sh "$TARGET" release)
+                HOST_PRECOMPILED=$folder cargo build --release --locked --package host --target "$TARGET"
+            '
     )
     mv "$source/target/$target/release/host" "$work/host.$(basename "$home")"
     rm -rf "$source" "$home"
