@@ -74,7 +74,7 @@ fn bundle_of_files_is_agreed_to_and_an_update_says_what_changed() {
 
     trust(&host, &acme);
     let ended = install(&host, &[&bundle, "--user"]);
-    let says = "brings the skill `greeting`, the command `greet`, the agent `poet`, and nobody can be asked";
+    let says = "brings the skill `greeting`, the command `greet`, the agent `poet`, and there is no terminal to ask on";
     assert!(ended.code == Some(42) && ended.stderr.contains(says), "{ended:?}");
     assert!(!has_poet(&host));
     let ended = install(&host, &[&bundle, "--user", "--yes"]);
@@ -93,7 +93,10 @@ fn bundle_of_files_is_agreed_to_and_an_update_says_what_changed() {
     );
     let other = signed(&host, &acme, "kit-1.1.tar");
     let ended = install(&host, &[&other, "--user"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("brings the skill `greeting`, and nobody"), "{ended:?}");
+    assert!(
+        ended.code == Some(42) && ended.stderr.contains("brings the skill `greeting`, and there is no terminal"),
+        "{ended:?}"
+    );
     assert!(
         ended.stdout.contains("the skill `greeting` has changed: `skills/greeting/SKILL.md` (+1 −1 lines)"),
         "{}",

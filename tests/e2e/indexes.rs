@@ -87,8 +87,8 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     for words in [&["count"][..], &["ACME", "lines"], &["count_lines"], &[]] {
         let ended = done(host.run_of(&[&["plugin", "search"], words].concat()));
         let expected = format!(
-            "acme/counts 1.1.0  Counts the lines of a file.\n  by acme, key {}, which you do not trust for it: \
-             `host keys trust`, once its publisher gave you the key\n  asks for fs-read=*\n  tools count_lines",
+            "acme/counts 1.1.0  Counts the lines of a file.\n  by acme, key {}, not trusted for it; once its \
+             publisher has given you the key, run `host keys trust`\n  asks for fs-read=*\n  tools count_lines",
             acme.id()
         );
         assert!(ended.stdout.starts_with(&expected), "{words:?}: {ended:?}");
@@ -179,7 +179,7 @@ async fn index_is_made_of_signed_bundles_alone() {
     refused(&make(&publishing, &acme, &[]), 55, "`acme/counts@1.1.0 sha256:");
     // Two bundles of one version.
     file(&publishing, "bundles/unsigned.tar", &acme.signed("1.0.0", &[("fs-read", ".")]).await);
-    refused(&make(&publishing, &acme, &[]), 42, "the version 1.0.0 is there twice");
+    refused(&make(&publishing, &acme, &[]), 42, "duplicate version 1.0.0");
     std::fs::remove_file(publishing.repository().join("bundles/unsigned.tar")).expect("removed");
     std::fs::write(publishing.repository().join("bundles/index.json"), "{}").expect("written");
     refused(&make(&publishing, &acme, &[]), 42, "is not replaced");

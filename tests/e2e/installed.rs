@@ -46,7 +46,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     let first = format!("{place}:1.0.0");
     refused(&install(&host, &[&first, "--yes"]), 55, "is not installed");
     trust(&host, &acme);
-    refused(&install(&host, &[&first]), 42, "nobody can be asked");
+    refused(&install(&host, &[&first]), 42, "there is no terminal to ask on");
     let grant = format!("fs-read={}", host.home().display());
     let ended = install(&host, &[&first, "--grant", &grant]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -486,11 +486,11 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
     refused(
         &install(&host, &[&file(&host, "c.tar", &more)]),
         42,
-        "asks for the secret `token`, and nobody can be asked",
+        "asks for the secret `token`, and there is no terminal to ask on",
     );
     // Nor does a flag that grants something else say yes to that.
     let granting = [&file(&host, "c.tar", &more), "--grant", "fs-read"];
-    refused(&install(&host, &granting), 42, "asks for the secret `token`, and nobody can be asked");
+    refused(&install(&host, &granting), 42, "asks for the secret `token`, and there is no terminal to ask on");
     let shown = host.run_of(&["plugin", "verify", "c.tar"]);
     assert!(shown.stdout.contains("sends your secret token: to a.example, b.example"), "{shown:?}");
     let ended = install(&host, &[&file(&host, "c.tar", &more), "--yes"]);

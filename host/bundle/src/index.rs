@@ -181,10 +181,10 @@ impl PluginIndex {
             let invalid = |why: String| IndexError::Entry { name: cut(&entry.name), why };
             entry.check().map_err(invalid)?;
             if !versions.insert((&entry.name, &entry.version)) {
-                return Err(invalid(format!("the version {} is there twice", entry.version)));
+                return Err(invalid(format!("duplicate version {}", entry.version)));
             }
             if !digests.insert(&entry.digest) {
-                return Err(invalid(format!("the digest {} is there twice", entry.digest)));
+                return Err(invalid(format!("duplicate digest {}", entry.digest)));
             }
         }
         Ok(())

@@ -168,7 +168,7 @@ impl LockFile {
                 grants: written.grants,
             };
             if plugins.insert(written.name, locked).is_some() {
-                return Err(wrong("it is there twice".to_owned()));
+                return Err(wrong("duplicate entry".to_owned()));
             }
         }
         Ok(Self { plugins })
@@ -243,7 +243,7 @@ mod tests {
             (good.replace("http =", "htp ="), "htp"),
             (good.replace("sha256:", "sha256:0"), "invalid digest"),
             (good.replace("source =", "sauce ="), "unknown field `sauce`"),
-            (format!("{good}[[plugin]]{plugin}"), "there twice"),
+            (format!("{good}[[plugin]]{plugin}"), "duplicate entry"),
             (format!("{good}{}", format!("[[plugin]]{plugin}").repeat(1000)), "has 1001 plugins"),
             ("#".repeat(5 << 20), "over the limit"),
         ] {

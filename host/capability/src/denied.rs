@@ -58,7 +58,9 @@ impl Denied {
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
         };
         let grant = match naming {
-            Some(ANY_SERVER) if capability == Capability::Http => format!("{grant} (https alone; `*:*` is every port)"),
+            Some(ANY_SERVER) if capability == Capability::Http => {
+                format!("{grant} (port 443 only; `*:*` means every port)")
+            }
             Some(_) | None => grant,
         };
         let mode = match capability {
@@ -161,7 +163,7 @@ mod tests {
     fn denied_for_any_server_names_the_port_that_a_grant_is_for() {
         assert_eq!(
             denied(Capability::Http, ANY_SERVER).help,
-            "to allow it, add --grant 'fetch:http=*:443' (https alone; `*:*` is every port), or --approval-mode yolo for \
+            "to allow it, add --grant 'fetch:http=*:443' (port 443 only; `*:*` means every port), or --approval-mode yolo for \
              public addresses"
         );
         let whole = |text: &str| Scope::parse(Capability::Http, text, Path::new("/w")).unwrap();

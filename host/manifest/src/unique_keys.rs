@@ -44,7 +44,7 @@ impl JsonRule for UniqueKeys {
         let Some((object, above)) = self.objects.split_last_mut() else { return Ok(()) };
         if !object.keys.insert(key.to_owned()) {
             let place: String = above.iter().map(|above| format!("{}.", cut(&above.last))).collect();
-            return Err(format!("the key `{}` is there twice", cut(&format!("{place}{key}"))));
+            return Err(format!("duplicate key `{}`", cut(&format!("{place}{key}"))));
         }
         key.clone_into(&mut object.last);
         Ok(())
@@ -68,7 +68,7 @@ mod tests {
             (r#"{"a": {"b": 1}, "c": {"b": 1, "b": 1}}"#, "c.b"),
         ] {
             let error = check_unique_keys(json.as_bytes()).expect_err(json).to_string();
-            assert!(error.contains(&format!("the key `{key}` is there twice at line 1")), "{json}: {error}");
+            assert!(error.contains(&format!("duplicate key `{key}` at line 1")), "{json}: {error}");
         }
         for json in [r#"{"a": {"a": {"a": []}}, "b": [{"a": 1}, {"a": 1}], "": -1}"#, "null", "[]"] {
             check_unique_keys(json.as_bytes()).expect(json);

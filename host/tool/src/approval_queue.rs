@@ -195,7 +195,7 @@ pub enum Notice {
 
 /// The error that the queue has no listener, so the user was not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody can be asked here")]
+#[error("no frontend of this run can ask the user")]
 pub struct NobodyListens;
 
 /// The error that the question is no longer open.

@@ -445,7 +445,7 @@ impl Considered {
         let why = if is_for_hooks { self.reasons_to_ask() } else { reasons(&self.verdict) }.join("; ");
         let words = self.intent.refusal.filter(|_| !is_for_hooks).unwrap_or_else(|| {
             format!(
-                "`{name}` was not run: it needs the user's approval ({why}), and nobody can be asked here. Only the user can change this: by a rule that allows it, or by running it in a terminal."
+                "`{name}` was not run: it needs the user's approval ({why}), and this run has no terminal to ask on. Only the user can change this: by a rule that allows it, or by running it in a terminal."
             )
         });
         Passed::Refused { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }

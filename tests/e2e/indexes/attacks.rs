@@ -213,7 +213,7 @@ async fn index_text_is_escaped_wherever_it_is_shown() {
     }
 }
 
-// promise index.keys: An index in which a key is there twice is not used, even if it is signed: programs would read
+// promise index.keys: An index with a duplicate key is not used, even if it is signed: programs would read
 //   different values from it.
 #[tokio::test]
 async fn index_with_a_key_twice_is_not_used() {
@@ -238,7 +238,7 @@ async fn index_with_a_key_twice_is_not_used() {
         for arguments in [&["plugin", "search"][..], &["plugin", "install", "acme/counts", "--yes"]] {
             let ended = host.run_of(arguments);
             assert!(ended.code.is_some_and(|code| code != 0) && ended.stdout.is_empty(), "{key}: {ended:?}");
-            assert!(ended.stderr.contains(&format!("the key `{key}` is there twice")), "{key}: {ended:?}");
+            assert!(ended.stderr.contains(&format!("duplicate key `{key}`")), "{key}: {ended:?}");
         }
     }
 }

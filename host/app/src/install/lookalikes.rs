@@ -24,7 +24,7 @@ pub(super) fn of<'m>(manifest: &Manifest, others: impl Iterator<Item = &'m Manif
     }
     for tool in manifest.tools.iter().map(|tool| tool.spec.name.as_str()) {
         for own in OWN.iter().filter(|own| alike(tool, own)) {
-            found.push(format!("the tool `{}` looks like `{own}`, which is the agent itself", exact(tool)));
+            found.push(format!("the tool `{}` looks like `{own}`, one of the agent's own tools", exact(tool)));
         }
         for other in others.clone() {
             let names = other.tools.iter().map(|tool| tool.spec.name.as_str());
@@ -76,7 +76,7 @@ mod tests {
                 &[
                     "the plugin `she11` looks like `shell`, which you have",
                     "the tool `she11` looks like `shell` of the plugin `shell`",
-                    "the tool `ask-user` looks like `ask_user`, which is the agent itself",
+                    "the tool `ask-user` looks like `ask_user`, one of the agent's own tools",
                 ],
             ),
         ] {

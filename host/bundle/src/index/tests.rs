@@ -73,14 +73,14 @@ fn index_that_breaks_a_rule_is_refused_even_if_it_is_signed() {
     check(&|it| it["name"] = json!("a\u{1b}b"), "its name `a\\u{1b}b`");
     check(&|it| it["serial"] = json!(-1), "invalid value");
     check(&|it| it["plugins"] = vec![it["plugins"][0].clone(); 10_001].into(), "over the limit of 10000");
-    check(&|it| it["plugins"] = vec![it["plugins"][0].clone(); 2].into(), "the version 1.0.0 is there twice");
+    check(&|it| it["plugins"] = vec![it["plugins"][0].clone(); 2].into(), "duplicate version 1.0.0");
     check(
         &|it| {
             let mut again = it["plugins"][0].clone();
             again["version"] = json!("1.0.1");
             it["plugins"] = json!([it["plugins"][0].clone(), again]);
         },
-        "the digest sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 is there twice",
+        "duplicate digest sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     );
     check(&entry("name", json!("fetch")), "its name is not PUBLISHER/NAME");
     check(&entry("name", json!("acme/../x")), "its name is not PUBLISHER/NAME");
@@ -101,7 +101,7 @@ fn index_that_breaks_a_rule_is_refused_even_if_it_is_signed() {
     ] {
         assert_ne!(again, text);
         let error = PluginIndex::parse(again.as_bytes()).expect_err(key).to_string();
-        assert!(error.contains(&format!("the key `{key}` is there twice at line 1")), "{error}");
+        assert!(error.contains(&format!("duplicate key `{key}` at line 1")), "{error}");
     }
     let large = vec![b' '; MAX_PLUGIN_INDEX as usize + 1];
     assert!(matches!(PluginIndex::parse(&large), Err(IndexError::TooLarge { .. })));
@@ -126,7 +126,7 @@ fn index_artifact_has_the_index_and_its_signature() {
     assert_eq!(signature.digest, OciDigest::of(&blobs[2]));
     let twice = String::from_utf8(manifest.clone()).expect("text").replacen('{', "{\"layers\":[],", 1);
     let error = SignedIndex::layers(twice.as_bytes()).expect_err("twice").to_string();
-    assert!(error.contains("the key `layers` is there twice"), "{error}");
+    assert!(error.contains("duplicate key `layers`"), "{error}");
     let value: Value = serde_json::from_slice(&manifest).expect("JSON");
     let check = |change: &dyn Fn(&mut Value), says: &str| {
         let mut value = value.clone();

@@ -88,8 +88,8 @@ pub enum EntryFault {
     /// It changes how other entries are read.
     #[error("an entry that says how others are to be read; a bundle has none")]
     Extension,
-    /// It is there twice.
-    #[error("which is there twice")]
+    /// An entry before it has its name.
+    #[error("a duplicate entry")]
     Twice,
     /// A bundle has no such file.
     #[error("which no bundle has")]

@@ -77,7 +77,7 @@ fn capabilities(manifest: &Manifest, imports: &Imports, found: &mut Findings) {
             ));
         }
         if !manifest.tools.iter().any(|tool| tool.needs(capability)) {
-            found.warning(format!("no tool says that it needs `{name}`, so that none of them will be given it"));
+            found.warning(format!("no tool needs `{name}`, so none gets it: add it to a tool's needs"));
         }
         if declared.scope.trim() == "*" && matches!(capability, Capability::Process | Capability::Http) {
             let whole = if capability == Capability::Http { "port 443 of any server" } else { "any program" };
@@ -187,7 +187,7 @@ mod tests {
             },
             "error: it asks for `http` and does not import it",
         );
-        check(|it| it["tools"][0]["capabilities"] = json!([]), "warning: no tool says that it needs `fs-write`");
+        check(|it| it["tools"][0]["capabilities"] = json!([]), "warning: no tool needs `fs-write`");
         check(|it| it["tools"][0]["description"] = json!(""), "error: `fetch` has no description");
         check(|it| it["tools"][0]["description"] = json!("Fetches."), "warning: `fetch` is described in 8 characters");
         check(

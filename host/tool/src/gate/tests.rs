@@ -291,7 +291,7 @@ async fn gate_without_a_user_denies_a_call_and_names_what_would_allow_it() {
         scheduler.with_gate(Some(&gate)).run(calls(&[command("make"), ("look", json!({}))]), &token, &observe).await;
     let words = words(&settled);
     assert_eq!(words[0], "Denied Denied: `fake` has no grant for it");
-    assert!(words[1].contains("nobody can be asked here") && words[1].contains("line 1 (user)"), "{words:?}");
+    assert!(words[1].contains("this run has no terminal to ask on") && words[1].contains("line 1 (user)"), "{words:?}");
 }
 
 // promise approval.order

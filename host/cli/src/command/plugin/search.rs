@@ -51,7 +51,7 @@ fn shown(found: &Match, style: Style) -> String {
     let keys: Vec<String> = entry.key_ids().iter().map(ToString::to_string).collect();
     let trust = match trusted {
         true => "which you trust for it",
-        false => "which you do not trust for it: `host keys trust`, once its publisher gave you the key",
+        false => "not trusted for it; once its publisher has given you the key, run `host keys trust`",
     };
     let asks: Vec<String> =
         entry.capabilities.iter().map(|(name, scope)| format!("{}={}", exact(name), visible_line(scope))).collect();

@@ -38,7 +38,7 @@ pub(super) async fn answer(
         entries_to_stderr(&format!("\nNew requests:\n{listed}"));
     }
     if !question.brings.is_empty() {
-        entries_to_stderr(&format!("\nNew of what it brings: {}\n", question.brings.join(", ")));
+        entries_to_stderr(&format!("\nNew files: {}\n", question.brings.join(", ")));
     }
     let choices = match question.capabilities.is_empty() {
         true => "\nInstall it? [y]es, [n]o:",
@@ -71,9 +71,9 @@ fn nobody(question: &InstallQuestion) -> Failure {
         wants.push(format!("brings {}", question.brings.join(", ")));
     }
     let (plugin, wants) = (&question.manifest.name, wants.join(" and "));
-    Failure::input(format!("`{plugin}` {wants}, and nobody can be asked")).help(
+    Failure::input(format!("`{plugin}` {wants}, and there is no terminal to ask on")).help(
         match (question.secrets.is_empty(), question.brings.is_empty()) {
-            (true, true) => "add --yes to be asked at each call, or --grant CAPABILITY to let it without a question",
+            (true, true) => "add --yes to be asked at each call, or --grant CAPABILITY to allow it without asking",
             (false, _) => {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
             }
