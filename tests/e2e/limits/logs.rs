@@ -22,7 +22,7 @@ fn bounded(place: &str, log: &str) {
     let entries: Vec<&str> = log.lines().filter(|line| line.contains("Allow") || line.contains("pppp")).collect();
     assert!(entries.len() > 10 && entries.iter().all(|line| line.starts_with(MARK)), "{place}: {log:.3000}");
     assert!(
-        entries[0].contains(r"\r\n\x1b[2J? Allow") && entries[0].contains(r"\u{202e}\n›"),
+        entries[0].contains(r"\r\n\u{1b}[2J? Allow") && entries[0].contains(r"\u{202e}\n›"),
         "{place}: {}",
         entries[0]
     );
@@ -78,6 +78,21 @@ async fn limits_plugin_that_paints_through_the_log_is_bounded_in_each_frontend()
     let ended = host.run_of(&["plugin", "test", ".", "--built", "dist"]);
     assert!(ended.code == Some(0) && ended.stdout.contains("1 passed"), "{ended:?}");
     bounded("plugin test", &ended.stderr);
+}
+
+// promise plugin.log
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_log_of_a_call_counts_what_is_shown_of_control_characters() {
+    let host = Host::new(["tool"]);
+    let file = guest_file("misbehave", host.repository()).await.display().to_string();
+    let ended = host.run_of(&["tool", "call", "paint_controls", "{}", "--plugin", &file]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let entries: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with(MARK)).collect();
+    assert!(!entries.is_empty() && entries.iter().all(|line| line.contains(r"\u{1}\u{1}")), "{:.500}", ended.stderr);
+    let longest = entries.iter().map(|line| line.chars().count()).max();
+    assert!(longest.is_some_and(|longest| longest < 1_100), "an entry of {longest:?} characters");
+    assert!(ended.stderr.len() < 33 << 10, "{} bytes", ended.stderr.len());
+    assert!(ended.stderr.contains("a call may write 32 KiB to the log"), "{:.500}", ended.stderr);
 }
 
 // promise plugin.log
