@@ -120,6 +120,24 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     refused(&host.run_of(&other), 55, &format!("the index `main` says that it is {digest}"));
 }
 
+// promise index.strongest: `plugin search` shows what a plugin asks for with the strongest capability first, and cuts a long
+//   scope, so that no other request is out of sight.
+#[tokio::test]
+async fn index_search_shows_the_strongest_request_first_and_cuts_long_scopes() {
+    let acme = Publisher::new("acme");
+    let publishing = Host::new(["plugin"]).file("bundles/README", "not a bundle");
+    trust(&publishing, &acme);
+    let paths: String = (0..60).map(|number| format!("./folder-{number};")).collect();
+    let asked = [("fs-read", paths.trim_end_matches(';')), ("process", "*"), ("state", "read")];
+    file(&publishing, "bundles/counts-1.0.0.tar", &acme.signed("1.0.0", &asked).await);
+    made(&publishing, &acme, &["--name", "main"]);
+    let index = publishing.repository().join("bundles/index.json").display().to_string();
+    let ended = done(user(&index, &acme).run_of(&["plugin", "search"]));
+    let asks = ended.stdout.lines().find(|line| line.starts_with("  asks for ")).unwrap_or_default();
+    assert!(asks.starts_with("  asks for process=*, fs-read=./folder-0;"), "{ended:?}");
+    assert!(asks.ends_with("… (cut), state=read") && asks.len() < 200, "{ended:?}");
+}
+
 // promise index.configured: Only the user's own configuration names an index; without one, the error says how to.
 #[tokio::test]
 async fn index_is_configured_by_the_user_and_no_project() {

@@ -2,6 +2,7 @@
 //!
 //! Each is one interface of the package `host:cap`. Which files, programs or hosts exactly is the scope's matter.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -34,6 +35,14 @@ impl Capability {
     /// All of them, by how much a plugin can do with them: a program can do what its user can, and what is sent is gone.
     pub const STRONGEST_FIRST: [Self; 6] =
         [Self::Process, Self::FsWrite, Self::Http, Self::Mcp, Self::FsRead, Self::State];
+
+    /// Returns what a table has by the names of capabilities, the strongest first; names that this host does not know come
+    /// last.
+    pub fn strongest_first<V>(by_name: &BTreeMap<String, V>) -> impl Iterator<Item = (&str, &V)> {
+        let known = Self::STRONGEST_FIRST.into_iter().filter_map(|it| by_name.get_key_value(it.name()));
+        let unknown = by_name.iter().filter(|(name, _)| name.parse::<Self>().is_err());
+        known.chain(unknown).map(|(name, value)| (name.as_str(), value))
+    }
 
     /// Returns its name in manifests, flags and messages, which is also the name of its interface in `host:cap`.
     pub fn name(self) -> &'static str {

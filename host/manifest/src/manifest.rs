@@ -344,9 +344,7 @@ impl Manifest {
 
     /// The requests by the names of their capabilities, the strongest first; those that this host does not know come last.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &Declared)> {
-        let known = Capability::STRONGEST_FIRST.into_iter().filter_map(|it| self.capabilities.get_key_value(it.name()));
-        let unknown = self.capabilities.iter().filter(|(name, _)| name.parse::<Capability>().is_err());
-        known.chain(unknown).map(|(name, declared)| (name.as_str(), declared))
+        Capability::strongest_first(&self.capabilities)
     }
 
     /// Returns the capabilities that the plugin works without. An unknown one is left out.

@@ -4,7 +4,8 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::indexes::{self, Match, OlderIndex};
 use host_app::plugins::store;
-use host_text::{exact, visible_line};
+use host_capability::Capability;
+use host_text::{exact, excerpt, visible_line};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,9 @@ use crate::printer::{self, Out, Style};
 
 /// Plugins that are shown. Protects the terminal; `--json` has all.
 const MAX_SHOWN: usize = 50;
+
+/// The longest scope, in characters; `--json` has all of it. Protects the requests behind it.
+const MAX_SCOPE: usize = 60;
 
 pub(super) async fn run(search: &Search, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
     let indexes = unless(stop, indexes::load(environment, login, older(search.allow_older_index))).await?;
@@ -36,7 +40,7 @@ pub(super) async fn run(search: &Search, environment: &Environment, stop: &Cance
     if matches.is_empty() {
         text.push_str(&format!("No plugin matches `{}`.\n", exact(&search.words.join(" "))));
     }
-    out.write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
 }
 
@@ -53,8 +57,9 @@ fn shown(found: &Match, style: Style) -> String {
         true => "which you trust for it",
         false => "not trusted for it; once its publisher has given you the key, run `host keys trust`",
     };
-    let asks: Vec<String> =
-        entry.capabilities.iter().map(|(name, scope)| format!("{}={}", exact(name), visible_line(scope))).collect();
+    let asks: Vec<String> = Capability::strongest_first(&entry.capabilities)
+        .map(|(name, scope)| format!("{}={}", exact(name), excerpt(scope, MAX_SCOPE)))
+        .collect();
     let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
     let tools: Vec<String> = entry.tools.iter().map(|tool| exact(&tool.name).into_owned()).collect();
     let mut text =
