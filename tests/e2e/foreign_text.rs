@@ -2,6 +2,8 @@
 //! where a user reads it: each class of unsafe characters, in each place that shows foreign text. The texts of a manifest are
 //! rejected with such a character, and its data is escaped.
 
+mod rows;
+
 use std::path::Path;
 
 use host_bundle::{Bundle, Parts};
@@ -235,4 +237,39 @@ fn text_in_errors_and_verdicts_is_escaped() {
     }
     let broken = Host::new(["run"]).configured(&format!("\"{hidden}\" = 1\n"));
     both("a configuration", &broken.run_of(&["run", "Look"]));
+}
+
+// promise plugin.terminal
+#[tokio::test]
+async fn text_in_json_and_in_a_schema_is_escaped_and_means_the_same() {
+    let mut manifest = manifest().await;
+    let hidden = steering();
+    let (spec, words) = (&mut manifest.tools[0].spec, json!(format!("The file {hidden}")));
+    spec.input_schema["properties"]["path"]["description"] = words.clone();
+    let host = Host::new(["tool"])
+        .file("p/counts.wasm", guest("counts").component())
+        .file("p/counts.json", manifest.to_json());
+    let shown = host.run_of(&["tool", "show", "count_lines", "--plugin", "p"]);
+    assert!(shown.code == Some(0) && shown.stdout.contains("\\u200b"), "{shown:?}");
+    hides_nothing("tool show", &shown.stdout);
+    let printed = host.run_of(&["tool", "show", "count_lines", "--plugin", "p", "--json"]);
+    hides_nothing("tool show --json", &printed.stdout);
+    assert!(!printed.stdout.contains(['\u{1b}', '\u{7f}']), "{printed:?}");
+    assert_eq!(printed.json()["tool"]["input_schema"]["properties"]["path"]["description"], words);
+}
+
+// promise plugin.terminal
+#[test]
+fn text_in_the_preview_of_an_edit_is_escaped() {
+    let forged = "\u{1b}]0;PWN\u{7}";
+    let host = Host::new(["tool"]).file("a.txt", format!("{forged}old\n"));
+    for (tool, arguments) in [
+        ("edit", json!({"path": "a.txt", "old_string": "old", "new_string": format!("new{}", steering())})),
+        ("write_file", json!({"path": "b.txt", "content": format!("{forged}{}\n", steering())})),
+    ] {
+        let ended = host.run_of(&["tool", "call", "--preview", tool, &arguments.to_string()]);
+        assert!(ended.code == Some(0) && ended.stdout.contains("\\u{1b}]0;PWN\\u{7}"), "{tool}: {ended:?}");
+        escaped(tool, &ended.stdout);
+        assert!(!ended.stdout.contains(['\u{1b}', '\u{7}', '\r', '\u{7f}']), "{tool}: {ended:?}");
+    }
 }

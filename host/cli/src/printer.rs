@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstyle::AnsiColor;
 use host_agent::CompressionStatus;
 use host_app::environment::Environment;
+use host_app::error::Failure;
 use host_app::report::json::Json;
 use host_app::report::stream_json::StreamJson;
 use host_app::report::{self, About, Report, Sink};
 pub(crate) use host_terminal::Style;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::stderr::{Stderr, entries_to_stderr, never_wait, to_stderr};
@@ -70,6 +72,9 @@ fn wants_colour(environment: &Environment) -> bool {
     environment.variable("NO_COLOR").is_none() && environment.text("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// What begins each row of a foreign text.
+const BAR: &str = "│ ";
+
 /// Something that standard output could not take is lost: the command has not succeeded, whatever it returns.
 pub(crate) static LOST: AtomicBool = AtomicBool::new(false);
 
@@ -119,6 +124,25 @@ impl Out {
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
     }
+}
+
+/// JSON for standard output, with a line feed at its end. No character of it steers a terminal or hides: texts of others may
+/// be in it.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
+    Ok(format!("{}\n", host_text::escape_json(&text)))
+}
+
+/// Foreign text for standard output behind a bar, which no text of it can imitate: each row of a terminal has it.
+pub(crate) fn barred(text: &str) -> String {
+    let columns =
+        host_terminal::columns_of_stdout().map(|columns| columns.saturating_sub(host_terminal::width(BAR)).max(1));
+    let rows = |line: &str| match columns {
+        Some(columns) => host_terminal::wrap(line, columns),
+        None => vec![line.to_owned()],
+    };
+    let row = |row: String| format!("{BAR}{row}").trim_end().to_owned() + "\n";
+    host_text::visible(text).lines().flat_map(rows).map(row).collect()
 }
 
 /// Tells what the user should know before a run, a line each on standard error.

@@ -21,6 +21,10 @@ pub(super) const LINK_END: &str = "\u{1b}]8;;\u{1b}\\";
 /// The fewest columns for words behind an indentation.
 const FEWEST: usize = 8;
 
+/// How much deeper the other rows of an entry begin. The details of an entry are indented by two columns, and what is said
+/// of a detail by four.
+const DEEPER: usize = 6;
+
 /// What begins a line whose other rows are indented by two columns: the marks of finished calls, questions and lists.
 const MARKS: [&str; 10] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "* ", "• "];
 
@@ -80,10 +84,10 @@ pub fn wrapped_lines(text: &str, columns: usize) -> String {
     wrapped_each(text, columns, hanging)
 }
 
-/// Wraps each line of a text at its words, and indents the other rows of a line by two columns more than its first one:
-/// where each line is an entry with text from outside, no row of it looks like an entry of its own.
+/// Wraps each line of a text at its words, and indents the other rows of a line deeper than any details of an entry:
+/// where each line is an entry with text from outside, no row of it looks like an entry or a detail of its own.
 pub fn wrapped_entries(text: &str, columns: usize) -> String {
-    wrapped_each(text, columns, |line| line.len() - line.trim_start_matches(' ').len() + 2)
+    wrapped_each(text, columns, |line| line.len() - line.trim_start_matches(' ').len() + DEEPER)
 }
 
 /// Wraps each line of a text, with the indentation of its other rows.
@@ -349,8 +353,8 @@ mod tests {
     fn wrapped_entries_have_no_row_that_looks_like_another() {
         for (text, expected) in [
             ("  fs-read = *\n", "  fs-read = *\n"),
-            ("  fs-read: to look http: *\n", "  fs-read: to\n    look http: *\n"),
-            ("It cannot do it: never", "It cannot do it:\n  never"),
+            ("  fs-read: to look http: *\n", "  fs-read: to\n        look\n        http: *\n"),
+            ("It cannot do it: never", "It cannot do it:\n      never"),
         ] {
             assert_eq!(wrapped_entries(text, 16), expected, "{text:?}");
         }

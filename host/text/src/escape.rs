@@ -85,6 +85,22 @@ pub fn escape_exact(text: &str, newlines: Newlines) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Makes JSON text safe to show, without changing what it means: unsafe characters are escaped as JSON has it, each
+/// `\uXXXX`. JSON has them within strings alone, apart from the line feeds and tabs between its values.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(|c| is_unsafe(c) && !stays(c, Newlines::Keep)) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_unsafe(c) && !stays(c, Newlines::Keep) {
+            true => shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// Returns the beginning of a foreign text for a message: exact, on one line, at most so many characters.
 pub fn excerpt(text: &str, most: usize) -> String {
     exact_and_clipped(text, most, |_| false)

@@ -1,8 +1,9 @@
 //! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
 //!
-//! Owns the one set of unsafe characters, the escape functions, clipping with its mark, the nearest name of a
-//! misspelled one, names that look alike, Markdown's code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a manifest or
-//! someone else's file contains passes an escape function of this crate before a user reads it.
+//! Owns the one set of unsafe characters, the escape functions, clipping with its
+//! mark, the nearest name of a misspelled one, names that look alike, Markdown's code fences, counted nouns, and the
+//! templates of titles. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
+//! escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
 
@@ -19,8 +20,8 @@ pub use characters::is_unsafe;
 pub use clip::{CUT_MARK, Ends, clip, ends};
 pub use count::{count, count_of};
 pub use escape::{
-    Escaper, Newlines, escape, escape_exact, escape_name, exact, excerpt, first_escaped, is_plain, one_line, visible,
-    visible_line,
+    Escaper, Newlines, escape, escape_exact, escape_json, escape_name, exact, excerpt, first_escaped, is_plain,
+    one_line, visible, visible_line,
 };
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
 pub use lookalike::skeleton;

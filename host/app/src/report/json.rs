@@ -203,7 +203,8 @@ impl Report for Json {
 /// Writes the object.
 pub fn write(sink: &Sink, document: &Document<'_>) {
     match serde_json::to_string_pretty(document) {
-        Ok(json) => sink(&format!("{json}\n")),
+        // The reader may be a terminal.
+        Ok(json) => sink(&format!("{}\n", host_text::escape_json(&json))),
         Err(error) => tracing::error!(%error, "the report cannot be written as JSON"),
     }
 }

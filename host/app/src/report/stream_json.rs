@@ -233,7 +233,8 @@ fn write(sink: &Sink, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
     let (agent, agent_id) = subagent.unzip();
     let timestamp = Timestamp::now().to_string();
     match serde_json::to_string(&Stamped { line, agent, agent_id: agent_id.map(AgentId::as_str), timestamp }) {
-        Ok(json) => sink(&format!("{json}\n")),
+        // The reader may be a terminal.
+        Ok(json) => sink(&format!("{}\n", host_text::escape_json(&json))),
         Err(error) => tracing::error!(%error, "an event cannot be written as JSON"),
     }
 }

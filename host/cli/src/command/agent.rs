@@ -35,9 +35,9 @@ pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Resul
     let find = |name: &str| agents.find(name, &project);
     let out = Out::new(CancellationToken::new());
     let text = match command {
-        arguments::Agent::List { json: true } => pretty(&agents.all().iter().map(row).collect())?,
+        arguments::Agent::List { json: true } => printer::json(&agents.all().iter().map(row).collect::<Value>())?,
         arguments::Agent::List { json: false } => list(agents.all()),
-        arguments::Agent::Show { name, json: true } => pretty(&whole(find(&name)?))?,
+        arguments::Agent::Show { name, json: true } => printer::json(&whole(find(&name)?))?,
         arguments::Agent::Show { name, json: false } => show(find(&name)?)?,
     };
     out.write(&text);
@@ -92,7 +92,7 @@ fn show(agent: &Agent) -> Result<String, Failure> {
         Some(output) => {
             let _ =
                 writeln!(text, "Output `{}`: {}", visible_line(&output.name), visible_line(output.description.trim()));
-            text.push_str(&pretty(&output.schema)?);
+            text.push_str(&printer::json(&output.schema)?);
         }
     }
     let _ = writeln!(text, "\nSystem prompt:\n\n{}", visible(prompt.system.as_deref().unwrap_or_default()));
@@ -148,9 +148,4 @@ fn tools(definition: &AgentDefinition) -> Vec<&str> {
 
 fn names(inputs: &InputConfig) -> String {
     inputs.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
-}
-
-fn pretty(value: &Value) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
-    Ok(format!("{text}\n"))
 }

@@ -194,8 +194,7 @@ async fn servers(configuration: &Configuration, environment: &Environment) -> Ve
 fn print(findings: &[Finding], doctor: &Doctor, environment: &Environment) -> Result<(), Failure> {
     let out = Out::new(CancellationToken::new());
     if doctor.json {
-        let json = serde_json::to_string_pretty(findings).map_err(|error| Failure::configuration(error.to_string()))?;
-        out.write(&format!("{json}\n"));
+        out.write(&printer::json(&findings)?);
         return Ok(());
     }
     let style = Style { colour: printer::style(environment).colour && environment.stdout_is_terminal };

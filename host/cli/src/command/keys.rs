@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::bundles::Keys;
 use crate::exit::Code;
 use crate::password::{self, Ask};
-use crate::printer::Out;
+use crate::printer::{self, Out};
 
 /// The most bytes that are read of a key, a statement or a signature.
 const MAX_TEXT: u64 = 16 << 10;
@@ -185,9 +185,7 @@ fn key_id(given: &str) -> Result<KeyId, Failure> {
 
 fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
     if json {
-        let text = serde_json::to_string_pretty(&described(trust, now))
-            .map_err(|error| Failure::configuration(error.to_string()))?;
-        return Ok(format!("{text}\n"));
+        return printer::json(&described(trust, now));
     }
     let mut text = String::new();
     for known in trust.keys() {

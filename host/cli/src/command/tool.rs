@@ -13,7 +13,7 @@ use host_app::servers::{McpHub, ReportedTool, SEPARATOR};
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
 use host_plugin::{Confirmation, Invocation};
-use host_text::{Newlines, did_you_mean, escape_exact, exact, visible, visible_line};
+use host_text::{Newlines, did_you_mean, escape_exact, exact, excerpt, visible, visible_line};
 use host_tool::{CallContext, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,9 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::{Access, Place, Tool};
 use crate::exit::Code;
 use crate::printer::{self, Out};
+
+/// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other capabilities.
+const MAX_SCOPE: usize = 200;
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -134,7 +137,7 @@ fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
             .collect();
         return print_json(&json!(rows), out);
     }
-    out.write(&listed(place, &place.grants));
+    out.write_entries(&listed(place, &place.grants));
     Ok(Code::Done)
 }
 
@@ -175,15 +178,9 @@ fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Res
             out,
         );
     }
-    let spec = &tool.spec;
-    let mut text = format!("{}", spec.name);
-    if let Some(title) = &spec.title {
-        let _ = write!(text, ": {title}");
-    }
-    let _ = writeln!(text, "\n\n{}\n", spec.description.trim());
-    let schema = serde_json::to_string_pretty(&spec.input_schema).unwrap_or_default();
-    let _ = writeln!(text, "Arguments:\n{schema}\n");
+    let mut text = of_spec(&tool.spec)?;
     let manifest = &installed.manifest;
+    // A string takes everything.
     let _ = writeln!(
         text,
         "Plugin `{}` {} ({}), SHA-256 {}",
@@ -193,16 +190,28 @@ fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Res
         installed.plugin.digest()
     );
     let _ = writeln!(text, "Imports: {}", imports.names.join(", "));
-    for (capability, declared) in &manifest.capabilities {
+    for (capability, declared) in manifest.requests() {
         let scope = capability.parse().ok().and_then(|capability| granted.scope(capability)).map(ToString::to_string);
         let state = match scope {
-            Some(scope) => format!("granted: {scope}"),
+            Some(scope) => format!("granted: {}", excerpt(&scope, MAX_SCOPE)),
             None => "not granted".to_owned(),
         };
-        let _ = writeln!(text, "  {capability}: to {} ({state})", visible_line(&declared.reason));
+        let _ = writeln!(text, "  {} ({state}): to {}", exact(capability), visible_line(&declared.reason));
     }
-    out.write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
+}
+
+/// What a tool says of itself: its description behind a bar, and its arguments.
+fn of_spec(spec: &ToolSpec) -> Result<String, Failure> {
+    let mut text = spec.name.to_string();
+    if let Some(title) = &spec.title {
+        // A string takes everything.
+        let _ = write!(text, ": {}", visible_line(title));
+    }
+    let description = printer::barred(spec.description.trim());
+    let _ = writeln!(text, "\n\n{description}\nArguments:\n{}", printer::json(&spec.input_schema)?);
+    Ok(text)
 }
 
 /// A tool of an MCP server. All that is known of it is what its server says.
@@ -210,17 +219,13 @@ fn show_of_server(spec: &ToolSpec, json: bool, out: &Out) -> Result<Code, Failur
     if json {
         return print_json(&json!({"tool": spec, "plugin": {"name": MCP}}), out);
     }
-    let mut text = format!("{}", spec.name);
-    if let Some(title) = &spec.title {
-        let _ = write!(text, ": {}", visible_line(title));
-    }
-    let schema = serde_json::to_string_pretty(&spec.input_schema).unwrap_or_default();
-    let _ = writeln!(text, "\n\n{}\n\nArguments:\n{}", visible(spec.description.trim()), visible(&schema));
+    let mut text = of_spec(spec)?;
+    // A string takes everything.
     let _ = writeln!(
         text,
-        "\nIts MCP server says this about it. Calls run in the plugin `{MCP}`, which may call this tool alone."
+        "Its MCP server says this about it. Calls run in the plugin `{MCP}`, which may call this tool alone."
     );
-    out.write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
 }
 
@@ -260,7 +265,7 @@ async fn run_call(
         }
         Outcome::Error(failure) => Err(Failure::new(ErrorKind::Tool, failure.message)),
         Outcome::Cancelled { reason, partial } => {
-            out.write(&partial.unwrap_or_default());
+            out.write(&visible(&partial.unwrap_or_default()));
             Err(Failure::new(ErrorKind::Cancelled, reason))
         }
     }
@@ -322,7 +327,7 @@ fn print_preview(confirmation: Option<Confirmation>, json: bool, out: &Out) -> R
             let where_to = if background { ", in the background" } else { "" };
             format!("run in {}{where_to}:\n{command}\n{input}", exact(&directory))
         }
-        Some(Confirmation::Edit { unified, .. }) => unified,
+        Some(Confirmation::Edit { unified, .. }) => escape_exact(&unified, Newlines::Keep).into_owned(),
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
         Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
             format!("call `{}` of the MCP server `{server}` ({})\n", exact(&tool), exact(&identity))
@@ -369,7 +374,6 @@ fn text_of(output: &Output) -> String {
 }
 
 pub(super) fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::new(ErrorKind::Tool, error.to_string()))?;
-    out.write(&format!("{text}\n"));
+    out.write(&printer::json(value)?);
     Ok(Code::Done)
 }

@@ -13,26 +13,30 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Trust;
+use crate::command::tool;
 use crate::exit::Code;
 use crate::printer::Out;
 
 pub(crate) fn run(trust: Option<Trust>, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
+    let out = Out::new(CancellationToken::new());
     let text = match trust.unwrap_or(Trust::Status { folder: None, json: false }) {
-        Trust::Status { folder, json } => status(folder.as_deref(), json, &folders)?,
+        Trust::Status { folder, json: true } => {
+            let (project, contents) = Project::find(&real(folder.as_deref())?, &folders)?.read();
+            return tool::print_json(&described(&project, &contents), &out);
+        }
+        Trust::Status { folder, json: false } => status(folder.as_deref(), &folders)?,
         Trust::Add { folder } => add(folder.as_deref(), &folders)?,
         Trust::Remove { folder } => remove(folder.as_deref(), &folders)?,
-        Trust::List { json } => list(&Store::at(folders.trust), json)?,
+        Trust::List { json: true } => return tool::print_json(&listed(&Store::at(folders.trust))?, &out),
+        Trust::List { json: false } => list(&Store::at(folders.trust))?,
     };
-    Out::new(CancellationToken::new()).write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
 }
 
-fn status(folder: Option<&Path>, json: bool, folders: &Folders) -> Result<String, Failure> {
+fn status(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     let (project, contents) = Project::find(&real(folder)?, folders)?.read();
-    if json {
-        return pretty(&described(&project, &contents));
-    }
     let place = project.shown_folder();
     let (said, next) = match &project.trust_state {
         TrustState::Nothing => {
@@ -95,13 +99,18 @@ fn remove(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
     }
 }
 
-fn list(store: &Store, json: bool) -> Result<String, Failure> {
+/// The trusted folders, for a program.
+fn listed(store: &Store) -> Result<Value, Failure> {
+    let row = |(root, Trusted { since, files }): (&String, &Trusted)| json!({"project": root, "since": since.to_string(), "files": files, "is_there": is_there(root)});
+    Ok(store.folders()?.iter().map(row).collect())
+}
+
+fn is_there(root: &str) -> bool {
+    Path::new(root).join(FOLDER).symlink_metadata().is_ok()
+}
+
+fn list(store: &Store) -> Result<String, Failure> {
     let folders = store.folders()?;
-    let is_there = |root: &str| Path::new(root).join(FOLDER).symlink_metadata().is_ok();
-    if json {
-        let row = |(root, Trusted { since, files }): (&String, &Trusted)| json!({"project": root, "since": since.to_string(), "files": files, "is_there": is_there(root)});
-        return pretty(&folders.iter().map(row).collect());
-    }
     let mut text = String::new();
     for (root, Trusted { since, files }) in &folders {
         let gone = if is_there(root) { "" } else { ", gone" };
@@ -152,9 +161,4 @@ fn real(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = folder.unwrap_or(Path::new("."));
     std::fs::canonicalize(folder)
         .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))
-}
-
-fn pretty(value: &Value) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
-    Ok(format!("{text}\n"))
 }

@@ -54,7 +54,7 @@ pub(crate) async fn run(
     };
     let Some(to) = to else {
         let text = match json {
-            true => pretty(&json!({"session": session, "calls": calls}))?,
+            true => printer::json(&json!({"session": session, "calls": calls}))?,
             false if calls.is_empty() => format!("session {session} changed no files\n"),
             false => {
                 let help =
@@ -67,16 +67,11 @@ pub(crate) async fn run(
     };
     let undone = undo.take_back(to)?;
     out.write(&match json {
-        true => pretty(&json!({"session": session, "files": undone}))?,
+        true => printer::json(&json!({"session": session, "files": undone}))?,
         false => report(&undone, style),
     });
     let left_alone = undone.iter().any(|undoing| matches!(undoing.became, Became::LeftAlone(_)));
     Ok(if left_alone { Code::Failed(ErrorKind::Tool) } else { Code::Done })
-}
-
-fn pretty(value: &serde_json::Value) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::input(error.to_string()))?;
-    Ok(text + "\n")
 }
 
 /// What the user picks from, the latest call first.

@@ -213,3 +213,14 @@ proptest! {
         prop_assert_eq!(pieces, escape(&text, Newlines::Keep));
     }
 }
+
+#[test]
+fn json_is_escaped_as_json_has_it() {
+    for (json, expected) in [
+        ("{\n\t\"a\": \"ä 😀\"\n}", "{\n\t\"a\": \"ä 😀\"\n}"),
+        ("\"\u{9b}\u{7f}x\u{202e}\"", "\"\\u009b\\u007fx\\u202e\""),
+        ("{\"a\u{200b}\": \"\u{e0041}\"}", "{\"a\\u200b\": \"\\udb40\\udc41\"}"),
+    ] {
+        assert_eq!(escape_json(json), expected, "{json:?}");
+    }
+}

@@ -61,7 +61,7 @@ pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<
     if rows.is_empty() {
         text.push_str("No plugins are installed; see `host plugin install`.\n");
     }
-    out.write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
 }
 

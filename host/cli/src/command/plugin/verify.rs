@@ -7,15 +7,15 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::install;
 use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
 use host_manifest::Declared;
-use host_text::{exact, visible, visible_line};
+use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::bundles::Verify;
-use crate::command::keys;
+use crate::command::{keys, tool};
 use crate::exit::Code;
-use crate::printer::Out;
+use crate::printer::{self, Out};
 
 pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Failure> {
     let bundle = install::read_bundle(&verify.file)?;
@@ -29,13 +29,11 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
     let verdict = trust.check(&bundle, now);
     let out = Out::new(CancellationToken::new());
     if verify.json {
-        let text = serde_json::to_string_pretty(&described(&bundle, &verdict))
-            .map_err(|error| Failure::configuration(error.to_string()))?;
-        out.write(&format!("{text}\n"));
+        tool::print_json(&described(&bundle, &verdict), &out)?;
     } else {
         out.write_entries(&shown(&bundle, &verdict));
         if verify.files {
-            out.write(&texts(&bundle));
+            out.write_entries(&texts(&bundle));
         }
     }
     let refused = || {
@@ -108,9 +106,7 @@ fn texts(bundle: &Bundle) -> String {
         // A string takes everything.
         let _ = writeln!(text, "\n{path}");
         match std::str::from_utf8(content) {
-            Ok(content) => content.lines().for_each(|line| {
-                let _ = writeln!(text, "│ {}", visible(line));
-            }),
+            Ok(content) => text.push_str(&printer::barred(content)),
             Err(_) => {
                 let _ = writeln!(text, "{} bytes that are not text", content.len());
             }

@@ -35,11 +35,11 @@ pub(super) async fn run(
             (Some(plugin), Some(version)) => format!("{} {version}", style.bold(&exact(plugin))),
             (Some(_), None) | (None, _) => "not a plugin".to_owned(),
         };
-        text.push_str(&format!("{what}  {}\n  {digest}\n", tags.join(", ")));
+        text.push_str(&format!("{what}  {}\n  {digest}\n", exact(&tags.join(", "))));
     }
     if rows.is_empty() {
         text.push_str(&format!("`{place}` has no tags.\n"));
     }
-    out.write(&text);
+    out.write_entries(&text);
     Ok(Code::Done)
 }

@@ -25,7 +25,8 @@ impl Repl {
                 self.terminal.lines(&commands::help(&self.session.app().commands(), self.terminal.columns()));
             }
             Command::Tools => {
-                self.terminal.lines(&crate::command::tool::listed(self.session.app(), self.session.grants()))
+                let tools = crate::command::tool::listed(self.session.app(), self.session.grants());
+                self.terminal.lines(&terminal::wrapped_entries(&tools, self.terminal.columns()));
             }
             Command::Reload => {
                 if self.reload(ReloadTrigger::Requested).await == 0 {
