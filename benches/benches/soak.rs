@@ -25,7 +25,7 @@ use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, P
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
 use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tests::{built_in, built_in_manifest, cache, parse_grants};
-use host_tool::{PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
+use host_tool::{FailureWords, PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -186,6 +186,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             config: Arc::default(),
             secrets: Arc::default(),
             input: ProgramInput::default(),
+            failures: FailureWords::default(),
             background: None,
             changes: None,
             mcp: None,

@@ -9,8 +9,8 @@ use crate::bindings::exported;
 use crate::bindings::tool_types as wit;
 use crate::checklist;
 use crate::counted;
-use crate::denials::Denials;
-use crate::error::{CallError, Failure};
+use crate::denials::HostActs;
+use crate::error::{CallError, Claim, Failure};
 use crate::limits::{
     MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED, MAX_VALUES,
 };
@@ -24,11 +24,8 @@ pub const MAX_TOOLS: usize = 128;
 /// The most frames of a backtrace that are shown. Protects the reader.
 const MAX_FRAMES: usize = 16;
 
-/// The longest text that is repeated of a denial that the host did not make, in characters. Protects the reader.
+/// The longest text that is repeated of a claim about the host, in characters. Protects the reader.
 const MAX_CLAIM: usize = 400;
-
-/// The flags that give a plugin more. Advice to use one is the host's to give: where a tool gives it, that is marked.
-const WIDENING: &[&str] = &["--grant", "--add-dir", "--approval-mode", "--yolo", "--allow-unsigned"];
 
 /// The longest name of a frame, in bytes. Protects the reader and the host's memory.
 const MAX_FRAME: usize = 500;
@@ -127,9 +124,9 @@ pub fn command_line(argv: &[String]) -> String {
 pub(crate) fn output(
     tool: &str,
     outcome: Result<exported::Outcome, exported::Failure>,
-    denials: &Denials,
+    acts: &HostActs,
 ) -> Result<Output, CallError> {
-    let outcome = outcome.map_err(|error| failure(tool, error, denials))?;
+    let outcome = outcome.map_err(|error| failure(tool, error, acts))?;
     // Sizes come first: what is over a limit is not even converted.
     let (mut text, mut data) = (outcome.structured.as_ref().map_or(0, String::len), 0usize);
     for part in &outcome.content {
@@ -182,9 +179,9 @@ pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
     background: bool,
-    denials: &Denials,
+    acts: &HostActs,
 ) -> Result<Option<Confirmation>, CallError> {
-    let Some(confirmation) = answer.map_err(|error| failure(tool, error, denials))? else { return Ok(None) };
+    let Some(confirmation) = answer.map_err(|error| failure(tool, error, acts))? else { return Ok(None) };
     let most = match &confirmation {
         wit::Confirmation::Info(_) => MAX_PREVIEW_NAMED,
         wit::Confirmation::Exec(_) | wit::Confirmation::Edit(_) | wit::Confirmation::Call => MAX_PREVIEW_ITEMS,
@@ -223,9 +220,9 @@ pub(crate) fn confirmation(
 pub(crate) fn arguments(
     tool: &str,
     answer: Result<String, exported::Failure>,
-    denials: &Denials,
+    acts: &HostActs,
 ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
-    let text = answer.map_err(|error| failure(tool, error, denials))?;
+    let text = answer.map_err(|error| failure(tool, error, acts))?;
     check_size(tool, "revised arguments", text.len(), MAX_OUTPUT_TEXT)?;
     match parse(tool, "the revised arguments", &text)? {
         serde_json::Value::Object(arguments) => Ok(arguments),
@@ -297,8 +294,8 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
     })
 }
 
-/// Converts a failure. A denial that the host did not make is what the tool says, and so is advice to give it more.
-fn failure(tool: &str, failure: exported::Failure, denials: &Denials) -> CallError {
+/// Converts a failure. A denial that the host did not make is what the tool says, and so is being cancelled by nobody.
+fn failure(tool: &str, failure: exported::Failure, acts: &HostActs) -> CallError {
     let size = match &failure {
         wit::Failure::Denied(denial) => denial.capability.len() + denial.wanted.len() + denial.help.len(),
         wit::Failure::InvalidArguments(text)
@@ -311,23 +308,25 @@ fn failure(tool: &str, failure: exported::Failure, denials: &Denials) -> CallErr
     if let Err(error) = check_size(tool, "text", size, MAX_OUTPUT_TEXT) {
         return error;
     }
-    let said = |text: String| match WIDENING.iter().any(|flag| text.contains(flag)) {
-        true => format!("`{tool}` says, and not the host: {text}"),
-        false => text,
+    let claims = |claim: Claim, text: &str| Failure::Claimed {
+        tool: tool.to_owned(),
+        claim,
+        words: host_text::quoted_excerpt(text, MAX_CLAIM),
     };
     CallError::Failure(match failure {
-        wit::Failure::InvalidArguments(text) => Failure::InvalidArguments(said(text)),
+        wit::Failure::InvalidArguments(text) => Failure::InvalidArguments(text),
         wit::Failure::Denied(wit::Denial { capability, wanted, help }) => {
-            match denials.has(&capability, &wanted, &help) {
+            match acts.denials.has(&capability, &wanted, &help) {
                 true => Failure::Denied { capability, wanted, help },
-                false => Failure::Claimed { tool: tool.to_owned(), words: host_text::one_line(&help, MAX_CLAIM) },
+                false => claims(Claim::Denied, &help),
             }
         }
-        wit::Failure::NotFound(text) => Failure::NotFound(said(text)),
-        wit::Failure::Conflict(text) => Failure::Conflict(said(text)),
-        wit::Failure::Unavailable(text) => Failure::Unavailable(said(text)),
-        wit::Failure::Cancelled(text) => Failure::Cancelled(text),
-        wit::Failure::Failed(text) => Failure::Failed(said(text)),
+        wit::Failure::NotFound(text) => Failure::NotFound(text),
+        wit::Failure::Conflict(text) => Failure::Conflict(text),
+        wit::Failure::Unavailable(text) => Failure::Unavailable(text),
+        wit::Failure::Cancelled(text) if acts.cancelled => Failure::Cancelled(text),
+        wit::Failure::Cancelled(text) => claims(Claim::Cancelled, &text),
+        wit::Failure::Failed(text) => Failure::Failed(text),
     })
 }
 
@@ -345,6 +344,8 @@ pub(crate) fn backtrace(trace: &wasmtime::WasmBacktrace) -> String {
         .frames()
         .iter()
         .map(|frame| frame.func_name().map_or_else(|| format!("function {}", frame.func_index()), demangled))
+        // No name of a component begins a line of its own.
+        .map(|name| host_text::exact(&name).into_owned())
         .collect();
     // The frames of Rust's panic machinery do not explain the cause.
     let machinery = names.iter().rposition(|name| PANIC_MACHINERY.iter().any(|part| name.contains(part)));

@@ -1,4 +1,4 @@
-//! The denials that the host made during a call.
+//! The denials that the host made during a call, and whether it cancelled the call.
 //!
 //! A guest passes a denial on as its own failure, and the user reads there which flag would allow the use. Promises: a
 //! failure counts as a denial of the host's only if the host made this very denial during this call; whatever else a guest
@@ -13,6 +13,15 @@ use crate::bindings::{fs_read, fs_write, http, mcp, process, state};
 
 /// How many denials are kept, the last ones. Protects memory from a guest that tries one path after the other.
 const MAX_KEPT: usize = 64;
+
+/// What the host did to a call. A guest's failure that repeats it is the host's; any other is the guest's own words.
+#[derive(Debug)]
+pub(crate) struct HostActs {
+    /// What it denied.
+    pub(crate) denials: Denials,
+    /// Whether it told the guest to stop.
+    pub(crate) cancelled: bool,
+}
 
 /// The last denials of one call.
 #[derive(Debug, Default)]

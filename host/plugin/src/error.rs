@@ -1,5 +1,6 @@
 //! The errors of a call.
 
+use std::fmt;
 use std::time::Duration;
 
 use host_capability::Denied;
@@ -91,12 +92,14 @@ pub enum Failure {
         /// Why, and what would allow it, in whole sentences.
         help: String,
     },
-    /// The tool says that something was denied, and the host did not deny it.
-    #[error("`{tool}` reports a denial that the host did not make. Its words: “{words}”")]
+    /// The tool says that the host did something, and the host did not.
+    #[error("`{tool}` {claim}. Its words: {words}")]
     Claimed {
         /// The tool.
         tool: String,
-        /// What it says, on one line.
+        /// What it says that the host did.
+        claim: Claim,
+        /// Its words, in quotation marks on one line.
         words: String,
     },
     /// The named object does not exist.
@@ -108,12 +111,30 @@ pub enum Failure {
     /// It may work later.
     #[error("{0}")]
     Unavailable(String),
-    /// It was cancelled; contains its partial result.
+    /// The host cancelled it; contains its partial result.
     #[error("cancelled")]
     Cancelled(String),
     /// Anything else.
     #[error("{0}")]
     Failed(String),
+}
+
+/// What a tool can say that the host did to its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It denied something.
+    Denied,
+    /// It cancelled the call.
+    Cancelled,
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Denied => "reports a denial that the host did not make",
+            Self::Cancelled => "reports that it was cancelled, and nobody cancelled it",
+        })
+    }
 }
 
 /// The runtime cannot be started, or cannot run a component that was admitted.

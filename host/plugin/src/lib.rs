@@ -78,7 +78,7 @@ pub use difference::difference;
 pub use digest::Digest;
 pub use elicitation::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind};
 pub use engine::Allocator;
-pub use error::{CallError, Failure, RuntimeError};
+pub use error::{CallError, Claim, Failure, RuntimeError};
 pub use hook_component::{HookComponent, HookDecided, HookMoment, HookQuestion, HookReply, HookToolCall};
 pub use hook_program::{HookCommand, HookEnd, HookPrinted, MAX_HOOK_OUTPUT, MAX_HOOK_TIME};
 pub use json_walk::{JsonRule, check_json};

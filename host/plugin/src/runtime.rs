@@ -30,7 +30,7 @@ use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
 use crate::compiler::{CompileOptions, Compiler};
-use crate::denials::Denials;
+use crate::denials::{Denials, HostActs};
 use crate::difference;
 use crate::engine::{self, Allocator, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
@@ -195,12 +195,12 @@ impl Runtime {
         let linked = Linked { granted, missing };
         let limit = self.time_limit(granted);
         let request = invocation.request();
-        let (outcome, denials) = self
+        let (outcome, acts) = self
             .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
                 guest.host_tool_tool().call_call(store, &request).await
             })
             .await?;
-        answer::output(&tool, outcome, &denials)
+        answer::output(&tool, outcome, &acts)
     }
 
     /// Asks a plugin what a call would do. It runs with the reading part of the grants; the use of anything else is a
@@ -214,13 +214,13 @@ impl Runtime {
         let request = invocation.request();
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
-        let ((answer, announced), denials) = self
+        let ((answer, announced), acts) = self
             .look(plugin, invocation, async |guest, store| {
                 let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
                 Ok((answer, store.data().announced))
             })
             .await?;
-        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced, &denials)? {
+        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced, &acts)? {
             Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
             other => return Ok(other),
         };
@@ -255,12 +255,12 @@ impl Runtime {
     ) -> Result<serde_json::Map<String, serde_json::Value>, CallError> {
         let tool = invocation.tool.to_string();
         let request = invocation.request();
-        let (answer, denials) = self
+        let (answer, acts) = self
             .look(plugin, invocation, async |guest, store| {
                 guest.host_tool_tool().call_revise(store, &request, text).await
             })
             .await?;
-        answer::arguments(&tool, answer, &denials)
+        answer::arguments(&tool, answer, &acts)
     }
 
     /// Runs a guest with the reading part of the grants; the use of anything else is a trap. Returns what [`Self::run`] does.
@@ -269,7 +269,7 @@ impl Runtime {
         plugin: &Plugin,
         invocation: Invocation,
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
-    ) -> Result<(T, Denials), CallError> {
+    ) -> Result<(T, HostActs), CallError> {
         let imports = plugin.imports()?;
         // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
         let invocation = Invocation { background: None, changes: None, mcp: None, ..invocation };
@@ -300,7 +300,7 @@ impl Runtime {
         answer::tools(tools)
     }
 
-    /// Runs a guest; returns its answer, and what the host denied it.
+    /// Runs a guest; returns its answer, and what the host did to the call.
     #[expect(clippy::too_many_arguments, reason = "each is one decision of the caller's, and none has a default")]
     async fn run<T>(
         &self,
@@ -311,7 +311,7 @@ impl Runtime {
         grants: Arc<Grants>,
         limit: Duration,
         guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
-    ) -> Result<(T, Denials), CallError> {
+    ) -> Result<(T, HostActs), CallError> {
         let tool = invocation.tool.to_string();
         let cancel = invocation.cancel.clone();
         let pre = tokio::select! {
@@ -335,7 +335,10 @@ impl Runtime {
             guest(&instance, &mut store).await.map_err(Failed::Guest)
         };
         match tokio::time::timeout(limit, work).await {
-            Ok(Ok(value)) => Ok((value, store.into_data().denials)),
+            Ok(Ok(value)) => {
+                let (denials, cancelled) = (store.into_data().denials, cancel.is_cancelled());
+                Ok((value, HostActs { denials, cancelled }))
+            }
             Ok(Err(Failed::Start(error))) => {
                 Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
             }

@@ -1,6 +1,6 @@
 //! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
 //!
-//! Owns the one set of unsafe characters, the escape functions, clipping with its
+//! Owns the one set of unsafe characters, the escape functions, quotation marks around foreign words, clipping with its
 //! mark, the nearest name of a misspelled one, names that look alike, Markdown's code fences, counted nouns, and the
 //! templates of titles. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
 //! escape function of this crate before a user reads it.
@@ -14,6 +14,7 @@ mod escape;
 mod fence;
 mod lookalike;
 mod nearest;
+mod quote;
 mod title;
 
 pub use characters::is_unsafe;
@@ -26,4 +27,5 @@ pub use escape::{
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
 pub use lookalike::skeleton;
 pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
+pub use quote::{quoted, quoted_excerpt};
 pub use title::{TemplateError, TitleTemplate, title_line};

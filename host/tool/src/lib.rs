@@ -18,6 +18,7 @@ mod call;
 mod cancel;
 mod discovery;
 mod elicitation;
+mod failure_words;
 mod gate;
 mod hooks;
 mod live;
@@ -44,6 +45,7 @@ pub use asking::{CallAsker, NotAsked, PlanAnswer, ReadAnswer};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
+pub use failure_words::FailureWords;
 pub use gate::{AllowedCalls, Gate, Narrowing, Permission, permissions_in};
 pub use hooks::{
     ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks, MAX_HOOK_TEXT,

@@ -25,8 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
-    CallAsker, CallContext, CallFailure, FailureKind, Intent, LiveOutput, McpTarget, Origin, Outcome, SessionReads,
-    SimpleCommand, Tool, simple_commands, suggestion, title,
+    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, Intent, LiveOutput, McpTarget, Origin, Outcome,
+    SessionReads, SimpleCommand, Tool, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -70,6 +70,8 @@ pub struct Sandbox {
     pub secrets: Arc<Secrets>,
     /// The standard input of the program that a preview names.
     pub input: ProgramInput,
+    /// Whose words its failures are.
+    pub failures: FailureWords,
     /// The programs in the background of the session; with `None` none can be started.
     pub background: Option<Arc<BackgroundPrograms>>,
     /// Keeps what its calls change, to be undone; `None` outside of a session.
@@ -412,7 +414,7 @@ impl PluginTool {
             CallError::Failure(failure) => match failure {
                 Failure::InvalidArguments(_) => FailureKind::InvalidArguments,
                 Failure::Denied { .. } => FailureKind::Denied,
-                // The host denied nothing, so this is a failure like any that a tool reports.
+                // The host did nothing, so this is a failure like any that a tool reports.
                 Failure::Claimed { .. } => FailureKind::Failed,
                 Failure::NotFound(_) => FailureKind::NotFound,
                 Failure::Conflict(_) => FailureKind::Conflict,
@@ -433,7 +435,7 @@ impl PluginTool {
             | CallError::NotJson { .. } => FailureKind::Crashed,
             CallError::TimedOut { .. } => FailureKind::TimedOut,
         };
-        CallFailure::new(kind, error.to_string()).into()
+        CallFailure::new(kind, self.sandbox.failures.of(&self.spec.name, &error)).into()
     }
 
     /// Explains a denial to a model. What is beyond the ceiling no grant allows.

@@ -13,7 +13,7 @@ use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;
 use host_tests::{guest, parse_grants, runtime};
-use host_tool::{PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
+use host_tool::{FailureWords, PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
 use serde_json::{Map, json};
 
 use super::{answer, calls, expecting};
@@ -48,6 +48,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         config: Arc::default(),
         secrets: Arc::default(),
         input: ProgramInput::Nothing,
+        failures: FailureWords::OfPlugin,
         background: None,
         changes: None,
         mcp: None,

@@ -42,7 +42,7 @@ async fn painting(arguments: &[&str]) -> (Host, String) {
 }
 
 // promise plugin.log: What a plugin writes to the log is one escaped line an entry, marked with the plugin's name, bounded
-//   for each call and session, and held back while a question is open.
+//   for each call, plugin and session, and held back while a question is open.
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_plugin_that_paints_through_the_log_is_bounded_in_each_frontend() {
     for arguments in [&["Look"][..], &["--output-format", "json", "Look"], &["--output-format", "stream-json", "Look"]]

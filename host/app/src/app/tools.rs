@@ -93,6 +93,7 @@ impl App {
             config: Arc::clone(&installed.config),
             secrets: Arc::clone(&installed.secrets),
             input: ProgramInput::Nothing,
+            failures: installed.origin.failure_words(),
             background: Some(Arc::clone(&self.background)),
             changes: None,
             mcp: None,

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::{Runtime, Workspace};
+use host_tool::FailureWords;
 use tokio_util::sync::CancellationToken;
 
 pub use self::built_in::built_in_plugins;
@@ -287,6 +288,15 @@ impl PluginOrigin {
             Self::Path(path) => Some(format!("leave out `--plugin` for `{}`", path.display())),
             Self::Command => Some("remove `discovery_command` from the configuration".to_owned()),
             Self::BuiltIn(_) | Self::Mcp => None,
+        }
+    }
+
+    /// Returns whose words the failures of its tools are. What a command lists is the user's own.
+    pub fn failure_words(&self) -> FailureWords {
+        match self {
+            Self::BuiltIn(_) | Self::Command => FailureWords::OfHost,
+            Self::Mcp => FailureWords::OfServer,
+            Self::Store { .. } | Self::Project(_) | Self::Path(_) => FailureWords::OfPlugin,
         }
     }
 

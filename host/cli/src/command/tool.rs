@@ -12,9 +12,9 @@ use host_app::plugins::{LoadedPlugin, MCP};
 use host_app::servers::{McpHub, ReportedTool, SEPARATOR};
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
-use host_plugin::{Confirmation, Invocation};
+use host_plugin::{CallError, Confirmation, Invocation};
 use host_text::{Newlines, did_you_mean, escape_exact, exact, excerpt, visible, visible_line};
-use host_tool::{CallContext, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
+use host_tool::{CallContext, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -260,10 +260,16 @@ async fn run_call(
             out.write(&text_of(&output));
             Ok(Code::Done)
         }
-        Outcome::Error(failure) if failure.kind.is_said_by_the_tool() => {
-            Err(Failure::new(ErrorKind::Tool, format!("`{}` failed: {}", call.name, failure.message)))
+        Outcome::Error(failure) => {
+            // Only the tools of MCP servers are in no manifest.
+            let whose = find(place, call.name.as_str())
+                .map_or(FailureWords::OfServer, |(installed, _)| installed.origin.failure_words());
+            let words = match whose.stand_alone(failure.kind) {
+                true => failure.message,
+                false => format!("`{}` failed: {}", call.name, failure.message),
+            };
+            Err(Failure::new(ErrorKind::Tool, words))
         }
-        Outcome::Error(failure) => Err(Failure::new(ErrorKind::Tool, failure.message)),
         Outcome::Cancelled { reason, partial } => {
             out.write(&visible(&partial.unwrap_or_default()));
             Err(Failure::new(ErrorKind::Cancelled, reason))
@@ -286,8 +292,10 @@ async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) ->
         config: Arc::clone(&installed.config),
         ..Invocation::new(call.id, call.name.clone(), arguments, grants, workspace)
     };
+    let tool = invocation.tool.clone();
     let preview = place.runtime.preview(&installed.plugin, invocation).await;
-    let confirmation = preview.map_err(|error| Failure::new(ErrorKind::Tool, error.to_string()))?;
+    let words = |error: CallError| installed.origin.failure_words().of(&tool, &error);
+    let confirmation = preview.map_err(|error| Failure::new(ErrorKind::Tool, words(error)))?;
     let input = match installed.commands.contains_key(&call.name) {
         true => ProgramInput::Arguments,
         false => ProgramInput::Nothing,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use host_message::{Display, Output, OutputPart};
-use host_plugin::{CallError, Confirmation, Failure, SeenRequest};
+use host_plugin::{CallError, Claim, Confirmation, Failure, SeenRequest};
 use host_tool::Schema;
 use serde_json::Value;
 use similar::TextDiff;
@@ -47,7 +47,8 @@ impl From<CallError> for Failed {
             CallError::Failure(Failure::Denied { capability, .. }) => {
                 Self { kind: Kind::Denied, words, capability: Some(capability) }
             }
-            CallError::Failure(Failure::Claimed { .. }) => Self::new(Kind::Failed, words),
+            CallError::Failure(Failure::Claimed { claim: Claim::Denied, .. }) => Self::new(Kind::Failed, words),
+            CallError::Failure(Failure::Claimed { claim: Claim::Cancelled, .. }) => Self::new(Kind::Cancelled, words),
             CallError::Failure(Failure::NotFound(_)) => Self::new(Kind::NotFound, words),
             CallError::Failure(Failure::Conflict(_)) => Self::new(Kind::Conflict, words),
             CallError::Failure(Failure::Unavailable(_)) => Self::new(Kind::Unavailable, words),

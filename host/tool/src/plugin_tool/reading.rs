@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use host_capability::Grants;
 use host_message::{FunctionCall, Output};
-use host_plugin::{CallError, Failure, Invocation};
+use host_plugin::{CallError, Claim, Failure, Invocation};
 use host_shell::quote;
 use host_text::exact;
 
@@ -35,7 +35,8 @@ impl PluginTool {
                 Ok(output) => return Outcome::Success(output),
                 Err(error) => {
                     // What was denied is known from the host: a plugin may report it in words of its own.
-                    let is_claimed = matches!(&error, CallError::Failure(Failure::Claimed { .. }));
+                    let is_claimed =
+                        matches!(&error, CallError::Failure(Failure::Claimed { claim: Claim::Denied, .. }));
                     let outcome = self.outcome(error);
                     let is_denied = matches!(&outcome, Outcome::Error(CallFailure { kind: FailureKind::Denied, .. }));
                     (outcome, is_denied || is_claimed)
