@@ -313,3 +313,9 @@ for how in "" ", event by event"; do
     of_runs "run with a long answer$how (ms)" >"$folder/long_answer"
     row "  200 KB in 8,000 events$how: more than that" ms "$([[ -z $how ]] && echo 30 || echo -)" $(beside - "$folder/long_answer" "$folder/empty")
 done
+echo "200 KB in 8,000 events of each wire format: more processor time than an empty answer"
+for provider in openai openai-responses anthropic gemini ollama; do
+    of_runs "processor time with $provider, long answer (ms)" >"$folder/long_answer"
+    of_runs "processor time with $provider, empty answer (ms)" >"$folder/empty_there"
+    row "  $provider" ms 20 $(beside - "$folder/long_answer" "$folder/empty_there")
+done

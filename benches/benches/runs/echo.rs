@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use host_tests::pty::Pty;
 
 use crate::process::Place;
-use crate::service::{Reply, Service};
+use crate::reply::Reply;
+use crate::service::Service;
 use crate::{ANSWER, EVENTS};
 
 /// Keys in each of the two.

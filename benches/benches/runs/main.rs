@@ -6,7 +6,9 @@
 
 mod echo;
 mod process;
+mod reply;
 mod service;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +18,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use process::{Ended, FILES, Place};
-use service::{Reply, Service};
+use reply::Reply;
+use service::Service;
+use wire::Wire;
 
 /// Characters of the long answer, and the events that it comes in.
 const ANSWER: usize = 200_000;
@@ -30,7 +34,7 @@ const THINKING: Duration = Duration::from_millis(50);
 const RUNS: usize = 15;
 
 /// The values of one measurement.
-type Values = BTreeMap<&'static str, Vec<f64>>;
+type Values = BTreeMap<String, Vec<f64>>;
 
 fn main() -> ExitCode {
     // Cargo adds `--bench` for its own harness.
@@ -61,9 +65,9 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
     let mut values = Values::new();
     // The first round fills the caches: of the host, which compiles its components once, and of the system.
     for round in 0..=runs {
-        let mut counted = |name, value| {
+        let mut counted = |name: &str, value| {
             if round > 0 {
-                values.entry(name).or_default().push(value);
+                values.entry(name.to_owned()).or_default().push(value);
             }
         };
         let empty = run(&service, &place, vec![Reply::text(1, 1)], 1)?;
@@ -104,8 +108,23 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         let single = run(&service, &place, vec![Reply::text(ANSWER, EVENTS)], 1)?;
         counted("run with a long answer, event by event (ms)", milliseconds(single.ended.wall));
 
+        for wire in Wire::ALL {
+            let empty = run_on(wire, &service, &place, vec![Reply::answer(wire, &["x".to_owned()])], 1)?;
+            let long = Reply::markdown(wire, ANSWER, EVENTS).sent_at_once();
+            let long = run_on(wire, &service, &place, vec![long], 1)?;
+            if long.ended.printed < ANSWER as u64 {
+                return Err(format!("only {} bytes of the long answer were printed", long.ended.printed).into());
+            }
+            let provider = wire.provider();
+            let times = [("empty", empty), ("long", long)];
+            times.map(|(answer, run)| {
+                let name = format!("processor time with {provider}, {answer} answer (ms)");
+                counted(&name, milliseconds(run.ended.processor));
+            });
+        }
+
         // What drawing costs: the same answers on a terminal and in a file.
-        let markdown = || Reply::markdown(ANSWER, EVENTS).sent_at_once();
+        let markdown = || Reply::markdown(Wire::Chat, ANSWER, EVENTS).sent_at_once();
         let time = drawn(&service, &place, Reply::text(1, 1))?;
         counted("processor time on a terminal, empty answer (ms)", milliseconds(time));
         let time = drawn(&service, &place, markdown())?;
@@ -146,8 +165,19 @@ struct Run {
 }
 
 fn run(service: &Service, place: &Place, replies: Vec<Reply>, requests: usize) -> Result<Run, Box<dyn Error>> {
+    run_on(Wire::Chat, service, place, replies, requests)
+}
+
+/// One run with a model of this wire format.
+fn run_on(
+    wire: Wire,
+    service: &Service,
+    place: &Place,
+    replies: Vec<Reply>,
+    requests: usize,
+) -> Result<Run, Box<dyn Error>> {
     service.will_say(replies);
-    let ended = place.run()?;
+    let ended = place.run(wire)?;
     let seen = service.seen();
     if seen.len() != requests {
         return Err(format!("the run made {} requests instead of {requests}", seen.len()).into());

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use host_tests::pty::Pty;
 
+use crate::wire::Wire;
+
 /// Files of the repository besides `README.md`.
 pub(crate) const FILES: usize = 100;
 
@@ -52,7 +54,7 @@ impl Place {
     /// Runs the host on a task on a terminal until it ends; returns the processor time that it took.
     pub(crate) fn run_drawn(&self) -> io::Result<Duration> {
         let before = children_time()?;
-        let mut command = self.command(&["run", "--model", "openai/x", "Answer."]);
+        let mut command = self.command(&["run", "--model", Wire::Chat.model(), "Answer."]);
         command.env("TERM", "xterm-256color");
         let mut pty = Pty::start(command, 80, 24);
         match pty.ends() {
@@ -69,14 +71,14 @@ impl Place {
             .current_dir(self.folder.path().join("repository"))
             .env_clear()
             .env("HOME", self.folder.path())
-            .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}", self.port));
+            .envs(Wire::ALL.map(|wire| (wire.variable(), format!("http://127.0.0.1:{}", self.port))));
         command
     }
 
-    /// Runs the host on a task until it ends.
-    pub(crate) fn run(&self) -> io::Result<Ended> {
+    /// Runs the host on a task until it ends, with a model of this wire format.
+    pub(crate) fn run(&self, wire: Wire) -> io::Result<Ended> {
         let (stdout, stderr) = (self.folder.path().join("stdout"), self.folder.path().join("stderr"));
-        let mut command = self.command(&["run", "--model", "openai/x", "Answer."]);
+        let mut command = self.command(&["run", "--model", wire.model(), "Answer."]);
         command
             .stdin(Stdio::null())
             // A file takes everything at once, so nobody has to read along.

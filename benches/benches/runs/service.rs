@@ -1,5 +1,6 @@
-//! A model's service that speaks OpenAI's chat completions on this machine, says what it was told to say, and
-//! remembers when.
+//! A model's service on this machine, which says what it was told to say and remembers when.
+//!
+//! Deliberately not here: what a reply consists of ([`Reply`]), and reading what is asked.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -7,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use crate::reply::Reply;
 
 /// The service. Its threads end with the process.
 pub(crate) struct Service {
@@ -21,34 +22,6 @@ struct State {
     seen: Vec<Seen>,
 }
 
-/// What a model writes about code, over and over.
-const MARKDOWN: &str = "## Findings
-
-The burn rate is computed in **`src/fuel.rs`**, *not* in the scheduler. Two callers depend on it; see
-[the guide](https://example.com/guide/fuel) for the reasons why it is computed so late, and what would have to change.
-
-1. The first finding is long enough that it has to be wrapped on every terminal, and it hangs under its text:
-   - nested **bold** item with `code`
-   - another one
-2. The second finding
-
-```rust
-/// Burns fuel.
-pub fn burn(litres: u32) -> Result<(), Error> {
-    let left = 42 - litres; // may underflow
-    todo!(\"not yet\")
-}
-```
-
-| Tool | Calls | What it does |
-|:-----|------:|--------------|
-| `grep` | 12 | finds lines that match |
-| `ls` | 3 | lists a folder |
-
-> A quote that goes on for long enough to be wrapped.
-
-";
-
 /// One request and its reply.
 pub(crate) struct Seen {
     /// When its first byte was there.
@@ -56,80 +29,6 @@ pub(crate) struct Seen {
     /// When the last bytes of the reply were handed to the system. Taken just before: whoever waits for them may be
     /// awake before this thread is again.
     pub(crate) answered: Instant,
-}
-
-/// What to say: a reply as bytes, made before anybody asks, so that making it is not measured.
-pub(crate) struct Reply {
-    /// How long it takes to begin.
-    pause: Duration,
-    /// What is handed to the system at once.
-    packets: Vec<Vec<u8>>,
-    /// How long it waits before each of them.
-    pace: Duration,
-}
-
-impl Reply {
-    /// An answer of so many characters, in so many events.
-    pub(crate) fn text(characters: usize, events: usize) -> Self {
-        let piece = "x".repeat(characters / events);
-        let mut events = vec![json!({"choices": [{"index": 0, "delta": {"content": piece}}]}); events];
-        events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
-        Self::of(&events)
-    }
-
-    /// An answer of so many characters of Markdown with every element, in so many events.
-    pub(crate) fn markdown(characters: usize, events: usize) -> Self {
-        let text: Vec<char> = MARKDOWN.chars().cycle().take(characters).collect();
-        let delta =
-            |piece: &[char]| json!({"choices": [{"index": 0, "delta": {"content": piece.iter().collect::<String>()}}]});
-        let mut events: Vec<Value> = text.chunks(characters / events).map(delta).collect();
-        events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
-        Self::of(&events)
-    }
-
-    /// A call of a tool.
-    pub(crate) fn call(tool: &str, arguments: &str) -> Self {
-        Self::calls(tool, &[arguments.to_owned()])
-    }
-
-    /// Calls of a tool, one with each of these arguments.
-    pub(crate) fn calls(tool: &str, arguments: &[String]) -> Self {
-        let call = |(index, arguments): (usize, &String)| {
-            let function = json!({"name": tool, "arguments": arguments});
-            json!({"index": index, "id": format!("call_{index}"), "type": "function", "function": function})
-        };
-        let calls: Vec<_> = arguments.iter().enumerate().map(call).collect();
-        Self::of(&[
-            json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]}),
-            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
-        ])
-    }
-
-    fn of(events: &[Value]) -> Self {
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-        let chunk =
-            |event: String| format!("{:x}\r\ndata: {event}\n\n\r\n", event.len() + "data: \n\n".len()).into_bytes();
-        let events = events.iter().map(Value::to_string).chain(["[DONE]".to_owned()]);
-        let mut packets = vec![head.as_bytes().to_vec()];
-        packets.extend(events.map(chunk));
-        packets.push(b"0\r\n\r\n".to_vec());
-        Self { pause: Duration::ZERO, packets, pace: Duration::ZERO }
-    }
-
-    /// All of it at once, as far as the system takes it. Event by event, most of the cost is on the side that sends.
-    pub(crate) fn sent_at_once(self) -> Self {
-        Self { packets: vec![self.packets.concat()], ..self }
-    }
-
-    /// Each event comes so long after the one before, as a model writes.
-    pub(crate) fn paced(self, pace: Duration) -> Self {
-        Self { pace, ..self }
-    }
-
-    /// It begins after so long; a real model takes much longer.
-    pub(crate) fn after(self, pause: Duration) -> Self {
-        Self { pause, ..self }
-    }
 }
 
 impl Service {
