@@ -5,8 +5,7 @@ const { path, top = 10 } = JSON.parse(process.argv[2]);
 const data = readFileSync(path);
 const text = new TextDecoder('utf-8', { fatal: true }).decode(data);
 
-let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-for (const byte of data) if (byte === 10) lines++;
+const lines = text.split('\n').length - (text === '' || text.endsWith('\n') ? 1 : 0);
 
 const words = (text.match(/[A-Za-z]+/g) ?? []).map((word) => word.toLowerCase());
 const counts = new Map();

@@ -37,8 +37,7 @@ function wordCount({ path, top = 10 }) {
   const text = decodeUtf8(data);
   if (text === undefined) throw Failure.invalidArguments(`\`${path}\` is not UTF-8 text`);
 
-  let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-  for (const byte of data) if (byte === 10) lines++;
+  const lines = text.split('\n').length - (text === '' || text.endsWith('\n') ? 1 : 0);
 
   const words = (text.match(/[A-Za-z]+/g) ?? []).map((word) => word.toLowerCase());
   /** @type {Map<string, number>} */
