@@ -113,6 +113,6 @@ fn text(path: &str, start: fs_read::Part, offset: u64, limit: u64) -> Result<Out
         part = fs_read::read(path, at, PIECE)?;
     }
     let shown = window.finish();
-    let text = shown::write(path, &shown)?;
-    Ok(Outcome::text(text).with_summary(shown::summary(&shown)))
+    let summary = shown::summary(&shown);
+    Ok(Outcome::text(shown::write(path, shown)?).with_summary(summary))
 }

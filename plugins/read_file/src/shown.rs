@@ -8,7 +8,7 @@ use tool_text::{Shown, printable};
 /// # Errors
 ///
 /// `invalid-arguments` when the file ends before the first line that was wanted.
-pub(crate) fn write(path: &str, shown: &Shown) -> Result<String, Failure> {
+pub(crate) fn write(path: &str, shown: Shown) -> Result<String, Failure> {
     let path = printable(path);
     if shown.total == 0 {
         return Ok(format!("(`{path}` is empty)\n"));
@@ -35,7 +35,7 @@ pub(crate) fn write(path: &str, shown: &Shown) -> Result<String, Failure> {
         notes.push("bytes that are no UTF-8 are shown as \u{fffd}".to_owned());
     }
     if notes.is_empty() {
-        return Ok(shown.text.clone());
+        return Ok(shown.text);
     }
     Ok(format!("({})\n{}", notes.join("; "), shown.text))
 }
@@ -57,7 +57,7 @@ mod tests {
     fn of(file: &[u8], first: u64, limit: u64) -> Result<String, Failure> {
         let mut window = Window::new(first, limit);
         window.feed(file);
-        write("f", &window.finish())
+        write("f", window.finish())
     }
 
     #[test]

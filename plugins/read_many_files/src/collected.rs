@@ -22,7 +22,9 @@ const MAX_SKIPPED: usize = 20;
 pub(crate) struct Collected {
     include: Vec<String>,
     text: String,
+    /// The characters of the first `counted` bytes of the text.
     characters: usize,
+    counted: usize,
     files: u64,
     media: Vec<Blob>,
     media_bytes: usize,
@@ -47,6 +49,7 @@ impl Collected {
             include,
             text: String::new(),
             characters: 0,
+            counted: 0,
             files: 0,
             media: Vec::new(),
             media_bytes: 0,
@@ -68,7 +71,8 @@ impl Collected {
                 } else {
                     self.files += 1;
                     self.media_bytes += content.len();
-                    self.push(&format!("--- {} ---\n({mime_type}, {} bytes)\n", printable(path), content.len()));
+                    let (path, bytes) = (printable(path), content.len());
+                    _ = writeln!(self.text, "--- {path} ---\n({mime_type}, {bytes} bytes)");
                     self.media.push(Blob { mime_type: mime_type.to_owned(), data: content.to_vec() });
                 }
             }
@@ -86,26 +90,30 @@ impl Collected {
         window.feed(content);
         let shown = window.finish();
         self.files += 1;
-        let mut text = format!("--- {} ---\n{}", printable(path), shown.text);
-        if !text.ends_with('\n') {
-            text.push('\n');
+        let before = self.text.len();
+        _ = write!(self.text, "--- {} ---\n{}", printable(path), shown.text);
+        if !self.text.ends_with('\n') {
+            self.text.push('\n');
         }
         if !shown.is_whole() {
-            _ = writeln!(text, "(cut: {} of {} lines; read on with `read_file`)", shown.count, shown.total);
+            _ = writeln!(self.text, "(cut: {} of {} lines; read on with `read_file`)", shown.count, shown.total);
         }
-        let characters = text.chars().count();
-        if self.characters + characters > MAX_CHARACTERS {
-            let left = MAX_CHARACTERS.saturating_sub(self.characters);
-            text.truncate(text.char_indices().nth(left).map_or(text.len(), |(at, _)| at));
-            text.push_str("\n(cut here)\n");
+        if let Some(over) = self.characters_over().checked_sub(1) {
+            let cut = self.text.char_indices().nth_back(over).map_or(before, |(at, _)| at.max(before));
+            self.text.truncate(cut);
+            self.text.push_str("\n(cut here)\n");
             self.full_at = Some(printable(path).into_owned());
         }
-        self.push(&text);
     }
 
-    fn push(&mut self, text: &str) {
-        self.text.push_str(text);
-        self.characters += text.chars().count();
+    /// How many characters the text has too many. A character has at least one byte, so with few bytes nothing is counted.
+    fn characters_over(&mut self) -> usize {
+        if self.text.len() <= MAX_CHARACTERS {
+            return 0;
+        }
+        self.characters += self.text.get(self.counted..).map_or(0, |text| text.chars().count());
+        self.counted = self.text.len();
+        self.characters.saturating_sub(MAX_CHARACTERS)
     }
 
     fn skip(&mut self, line: String) {
@@ -162,9 +170,9 @@ impl Collected {
 
 impl Finished {
     /// The text, then the data in the order in which the text names it.
-    pub(crate) fn content(&self) -> Vec<Content> {
-        let media = self.media.iter().cloned().map(Content::Blob);
-        std::iter::once(Content::Text(self.text.clone())).chain(media).collect()
+    pub(crate) fn into_content(self) -> Vec<Content> {
+        let media = self.media.into_iter().map(Content::Blob);
+        std::iter::once(Content::Text(self.text)).chain(media).collect()
     }
 }
 
@@ -201,7 +209,7 @@ mod tests {
     #[test]
     fn media_come_only_when_a_glob_names_them() {
         let check = |glob: &str, blobs: usize| {
-            assert_eq!(read(&[glob], &[("a.PNG", PNG)]).content().len(), 1 + blobs, "{glob}")
+            assert_eq!(read(&[glob], &[("a.PNG", PNG)]).into_content().len(), 1 + blobs, "{glob}")
         };
         check("*.png", 1);
         check("docs/*.{jpg,png}", 1);

@@ -72,5 +72,6 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         }
     }
     let finished = collected.finish(&walk.summary());
-    Ok(Outcome::of(finished.content()).with_summary(finished.summary))
+    let summary = finished.summary.clone();
+    Ok(Outcome::of(finished.into_content()).with_summary(summary))
 }

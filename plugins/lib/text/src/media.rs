@@ -1,5 +1,7 @@
 //! Telling text from binary, and media that a model can take from other binary.
 
+use memchr::memchr;
+
 /// How many bytes at the start of a file decide whether it is text, as `git` and `rg` do it.
 const SNIFFED: usize = 8 * 1024;
 
@@ -103,11 +105,13 @@ fn magic(start: &[u8]) -> Option<&'static str> {
 }
 
 fn is_binary(sniffed: &[u8]) -> bool {
-    if sniffed.contains(&0) {
+    if memchr(0, sniffed).is_some() {
         return true;
     }
+    // Most texts are nothing but UTF-8, which is quick to find out.
+    let Err(error) = std::str::from_utf8(sniffed) else { return false };
     let mut invalid = 0;
-    for chunk in sniffed.utf8_chunks() {
+    for chunk in sniffed.get(error.valid_up_to()..).unwrap_or_default().utf8_chunks() {
         invalid += chunk.invalid().len();
     }
     invalid > sniffed.len() / INVALID_IN + 3

@@ -1,6 +1,6 @@
 //! Some lines out of a file that is read piece by piece.
 
-use std::borrow::Cow;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::lines::{MAX_LINE_CHARACTERS, cut_line, lines};
 
@@ -45,57 +45,51 @@ impl Window {
     }
 
     /// Takes the next bytes of the file.
-    pub fn feed(&mut self, mut bytes: &[u8]) {
-        let skipped = self.first - 1;
-        let end = skipped.saturating_add(self.limit);
-        while !bytes.is_empty() {
-            let (line, rest) = match bytes.iter().position(|&b| b == b'\n') {
-                // Before and after the window only the number of line breaks matters.
-                _ if self.full || self.breaks >= end => (bytes, &[][..]),
-                Some(at) => bytes.split_at(at + 1),
-                None => (bytes, &[][..]),
-            };
-            if self.breaks >= skipped && self.breaks < end && !self.full {
-                self.keep(line);
-            }
-            self.breaks += line.iter().filter(|&&b| b == b'\n').count() as u64;
-            self.open_line = line.last() != Some(&b'\n');
-            bytes = rest;
+    ///
+    /// Goes over them in stretches, not line by line: a file has thousands of lines, and most files lie in the window whole.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let Some(last) = bytes.last() else { return };
+        let breaks = count_breaks(bytes);
+        if !self.full {
+            let skipped = self.first - 1;
+            let start = after_breaks(bytes, breaks, skipped.saturating_sub(self.breaks));
+            let end = after_breaks(bytes, breaks, skipped.saturating_add(self.limit).saturating_sub(self.breaks));
+            self.keep(bytes.get(start..end).unwrap_or_default());
         }
+        self.breaks += breaks;
+        self.open_line = *last != b'\n';
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        if self.kept.len() + piece.len() > MAX_WINDOW_BYTES {
-            self.full = true;
-            match self.kept.iter().rposition(|&b| b == b'\n') {
-                // The line did not fit, and its first piece goes too: what is shown are whole lines.
-                Some(last) => self.kept.truncate(last + 1),
-                // A line that alone is too long is kept in part; it is cut far earlier anyway.
-                None => self.kept.extend_from_slice(piece.get(..MAX_WINDOW_BYTES - self.kept.len()).unwrap_or(piece)),
-            }
-        } else {
-            self.kept.extend_from_slice(piece);
+        let room = MAX_WINDOW_BYTES - self.kept.len();
+        self.full = piece.len() > room;
+        self.kept.extend_from_slice(piece.get(..room).unwrap_or(piece));
+        // The last line did not fit, and its first part goes too: what is shown are whole lines. A line that alone is too
+        // long is kept in part; it is cut far earlier anyway.
+        if self.full
+            && let Some(last) = memrchr(b'\n', &self.kept)
+        {
+            self.kept.truncate(last + 1);
         }
     }
 
     /// What there is to show, once the whole file was fed.
     pub fn finish(self) -> Shown {
         let total = self.breaks + u64::from(self.open_line);
-        let decoded = String::from_utf8_lossy(&self.kept);
-        let lossy = matches!(decoded, Cow::Owned(_));
-        let decoded = match self.first {
-            1 => decoded.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&decoded),
-            _ => &decoded,
+        let (decoded, lossy) = match String::from_utf8(self.kept) {
+            Ok(text) => (text, false),
+            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
-        let mut shown = Shown {
-            text: String::with_capacity(decoded.len()),
-            first: self.first,
-            count: 0,
-            total,
-            lossy,
-            crlf: false,
-        };
-        for line in lines(decoded) {
+        let mark = if self.first == 1 && decoded.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let mut shown = Shown { text: decoded, first: self.first, count: 0, total, lossy, crlf: false };
+        if mark == 0 && is_shown_as_it_is(shown.text.as_bytes()) {
+            let open = !shown.text.is_empty() && !shown.text.ends_with('\n');
+            shown.count = count_breaks(shown.text.as_bytes()) + u64::from(open);
+            return shown;
+        }
+        let decoded = std::mem::take(&mut shown.text);
+        shown.text.reserve(decoded.len());
+        for line in lines(decoded.get(mark..).unwrap_or_default()) {
             shown.text.push_str(&cut_line(line.text, MAX_LINE_CHARACTERS));
             if !line.ending.is_empty() {
                 shown.text.push('\n');
@@ -105,6 +99,36 @@ impl Window {
         }
         shown
     }
+}
+
+fn count_breaks(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Where the bytes go on behind the first `wanted` of their `breaks` line breaks; their end if they have fewer.
+fn after_breaks(bytes: &[u8], breaks: u64, wanted: u64) -> usize {
+    match usize::try_from(wanted) {
+        Ok(0) => 0,
+        Ok(wanted) if wanted as u64 <= breaks => {
+            memchr_iter(b'\n', bytes).nth(wanted - 1).map_or(bytes.len(), |at| at + 1)
+        }
+        _ => bytes.len(),
+    }
+}
+
+/// Whether no line is too long or ends in `\r\n`.
+fn is_shown_as_it_is(text: &[u8]) -> bool {
+    if memchr(b'\r', text).is_some() {
+        return false;
+    }
+    // From one line break to the last that a line of the greatest length could end with. That is a break every 2,000 bytes and
+    // not each of them.
+    let mut rest = text;
+    while let Some(longest) = rest.get(..=MAX_LINE_CHARACTERS) {
+        let Some(last) = memrchr(b'\n', longest) else { return false };
+        rest = rest.get(last + 1..).unwrap_or_default();
+    }
+    true
 }
 
 impl Shown {
@@ -153,6 +177,21 @@ mod tests {
         assert!(shown(b"a\nb\n", 1, 1, 100).crlf == shown(b"a\nb\n", 1, 1, 100).is_whole());
         let long = format!("{}\nb\n", "x".repeat(MAX_LINE_CHARACTERS + 5));
         assert!(shown(long.as_bytes(), 1, 9, 7).text.contains("x… [line cut after 2000 characters]\nb\n"));
+    }
+
+    #[test]
+    fn window_cuts_a_line_over_the_greatest_length_wherever_it_is() {
+        for (character, count, is_cut) in
+            [("x", 2_000, false), ("x", 2_001, true), ("é", 2_000, false), ("é", 2_001, true)]
+        {
+            for (before, behind) in [("", ""), ("", "\n"), ("a\n", "\nb\n"), (&*"abc\n".repeat(600), "\nb")] {
+                let file = [before, &character.repeat(count), behind].concat();
+                let shown = shown(file.as_bytes(), 1, 2_000, 1_000_000);
+                assert_eq!(shown.text.contains("[line cut"), is_cut, "{character} {count}");
+                assert_eq!(is_cut, shown.text != file, "{character} {count}");
+                assert_eq!(shown.count, shown.total);
+            }
+        }
     }
 
     #[test]
