@@ -20,8 +20,7 @@ fn padded(before: usize, row: &str) -> String {
     format!("Counts.{}{row}", " ".repeat(COLUMNS - before - "Counts.".len()))
 }
 
-/// Runs a command on a terminal, and checks that what is forged is shown, and begins no row in these columns. Ordinary prose
-/// is in place of what was forged, if it is not shown at all.
+/// Runs a command on a terminal, and checks that what is forged is shown, and begins no row.
 #[track_caller]
 fn begins_no_row(host: &Host, arguments: &[&str], forged: &[&str]) {
     let mut pty = Pty::start(host.command_of(arguments), COLUMNS.try_into().expect("it fits"), 60);
