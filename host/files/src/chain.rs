@@ -11,6 +11,7 @@
 //! can read the key.
 
 mod examine;
+mod sealed;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -164,7 +165,7 @@ impl ChainStore {
             };
             let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else { break };
             hasher.update(piece);
-            lines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+            lines += memchr::memchr_iter(b'\n', piece).count() as u64;
         }
         // The head stays as it is until the next line is written: what it says of missing lines is not lost before.
         let mut options = OpenOptions::new();

@@ -160,7 +160,7 @@ impl Journal {
         if let Some(chains) = chains {
             let name = chain_name(folder);
             let opened = || File::open(&path).map_err(failed);
-            found = chains.examine(&name, opened()?, MAX_LINE, |_, _, _| {})?.faults();
+            found = chains.faults(&name, opened()?, MAX_LINE)?;
             chain = Some(chains.chain(&name, opened()?)?);
         }
         let is_new = whole_bytes == 0;

@@ -2,15 +2,23 @@
 //!
 //! An interrupted log may end with half a line: that is ignored, and [`Records::torn_bytes`] returns its length.
 //! Anything else that is not an entry is damage, reported with its line; nothing is guessed or skipped. Whatever the
-//! file contains, reading it neither panics nor keeps more than one line in memory.
+//! file contains, reading it neither panics nor keeps more in memory than some blocks of whole lines ([`Blocks`]), of which
+//! one has a single line if that is long.
 //!
+//! A second thread can read along ([`Records::helper`]): blocks are parsed on both, and their entries come in their order.
 //! Deliberately not here: what the entries mean together, and writing.
 
+mod blocks;
+mod line;
 mod settled;
 mod tagged;
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec;
 
 use host_files::ChainFault;
 use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
@@ -19,6 +27,8 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use self::blocks::{Blocks, Ending, Parsed};
+pub(super) use self::line::parse;
 use super::SESSION_VERSION;
 use crate::{CallReport, CallStatus, HookResult, TerminateReason};
 
@@ -26,9 +36,8 @@ use crate::{CallReport, CallStatus, HookResult, TerminateReason};
 /// written.
 pub(super) const MAX_LINE: usize = 256 << 20;
 
-/// Maximum nesting depth of a line's JSON. Protects the stack. A model's arguments have at most 128 levels when they
-/// arrive, and an entry adds a few.
-const MAX_DEPTH: usize = 160;
+/// The most blocks that are parsed before it is their turn, on either thread. Bounds the memory for them.
+const MAX_EARLY: usize = 4;
 
 /// An entry as it was written, with its time.
 #[derive(Clone, Debug)]
@@ -166,8 +175,16 @@ impl ReadError {
 
 /// The entries of a log, oldest first. Ends after the first error.
 pub struct Records<R = File> {
-    input: BufReader<R>,
-    bytes: Vec<u8>,
+    blocks: Arc<Mutex<Blocks<R>>>,
+    /// The blocks that another thread parsed, with their numbers.
+    results: Option<Receiver<(u64, Parsed)>>,
+    /// Those that were parsed before it was their turn.
+    early: BTreeMap<u64, Parsed>,
+    /// The number of the next block.
+    next: u64,
+    /// What is left of the block before it.
+    entries: vec::IntoIter<Logged>,
+    ending: Ending,
     line: u64,
     whole_bytes: u64,
     torn_bytes: u64,
@@ -175,11 +192,35 @@ pub struct Records<R = File> {
     ended: bool,
 }
 
+/// Another thread's part in reading a log. If it is dropped, the log is read without it.
+pub(super) struct Helper<R> {
+    blocks: Arc<Mutex<Blocks<R>>>,
+    results: SyncSender<(u64, Parsed)>,
+}
+
 impl<R: Read> Records<R> {
     /// Reads from here.
     pub fn new(input: R) -> Self {
-        let input = BufReader::with_capacity(64 << 10, input);
-        Self { input, bytes: Vec::new(), line: 0, whole_bytes: 0, torn_bytes: 0, ends_open: false, ended: false }
+        Self {
+            blocks: Arc::new(Mutex::new(Blocks::new(input))),
+            results: None,
+            early: BTreeMap::new(),
+            next: 0,
+            entries: Vec::new().into_iter(),
+            ending: Ending::Block,
+            line: 0,
+            whole_bytes: 0,
+            torn_bytes: 0,
+            ends_open: false,
+            ended: false,
+        }
+    }
+
+    /// Returns what another thread runs to read along. It waits while it is ahead, until these records are dropped.
+    pub(super) fn helper(&mut self) -> Helper<R> {
+        let (results, taken) = sync_channel(MAX_EARLY);
+        self.results = Some(taken);
+        Helper { blocks: Arc::clone(&self.blocks), results }
     }
 
     /// The line of the entry that was read last, from 1.
@@ -192,47 +233,77 @@ impl<R: Read> Records<R> {
         self.torn_bytes
     }
 
-    /// Returns the number of bytes in whole entries.
+    /// Returns the number of bytes in whole entries; known once all are read.
     pub(super) fn whole_bytes(&self) -> u64 {
         self.whole_bytes
     }
 
-    /// Returns whether the last entry is whole but for its line end.
+    /// Returns whether the last entry is whole but for its line end; known once all are read.
     pub(super) fn ends_open(&self) -> bool {
         self.ends_open
     }
 
     fn read(&mut self) -> Result<Option<Logged>, ReadError> {
-        self.bytes.clear();
-        let most = MAX_LINE as u64 + 1;
-        let length = self.input.by_ref().take(most).read_until(b'\n', &mut self.bytes)? as u64;
-        let closed = self.bytes.last() == Some(&b'\n');
-        if length == 0 {
-            return if self.line == 0 { Err(ReadError::Empty) } else { Ok(None) };
-        }
-        if !closed && length == most {
-            return Err(self.damaged(self.line + 1, format!("it is longer than {MAX_LINE} bytes")));
-        }
-        match parse(&self.bytes, self.line == 0) {
-            Ok(logged) => {
+        loop {
+            if let Some(logged) = self.entries.next() {
                 self.line += 1;
-                self.whole_bytes += length;
-                self.ends_open = !closed;
-                Ok(Some(logged))
+                return Ok(Some(logged));
             }
-            // Half an object is never a whole one, so a last line that was cut anywhere comes here.
-            Err(_) if !closed => {
-                self.torn_bytes = length;
-                if self.line == 0 { Err(ReadError::Empty) } else { Ok(None) }
+            match std::mem::replace(&mut self.ending, Ending::Block) {
+                Ending::Block => {}
+                Ending::Torn(bytes) => self.torn_bytes = bytes,
+                Ending::Failed(cause) => return Err(cause.into()),
+                Ending::Version(version) => return Err(ReadError::Version { version }),
+                Ending::Damaged(why) => return Err(ReadError::Damaged { line: self.line + 1, why }),
             }
-            Err(Flaw::Version(version)) => Err(ReadError::Version { version }),
-            Err(Flaw::Other(why)) => Err(self.damaged(self.line + 1, why)),
+            match self.parsed() {
+                Some(parsed) => {
+                    self.whole_bytes += parsed.whole_bytes;
+                    self.ends_open = parsed.ends_open;
+                    (self.entries, self.ending) = (parsed.entries.into_iter(), parsed.ending);
+                }
+                None if self.line == 0 => return Err(ReadError::Empty),
+                None => return Ok(None),
+            }
         }
     }
 
-    fn damaged(&self, line: u64, why: String) -> ReadError {
-        ReadError::Damaged { line, why }
+    /// Returns the entries of the next block, which this thread parses if no other one has begun to.
+    fn parsed(&mut self) -> Option<Parsed> {
+        loop {
+            self.early.extend(self.results.iter().flat_map(Receiver::try_iter));
+            if let Some(parsed) = self.early.remove(&self.next) {
+                self.next += 1;
+                return Some(parsed);
+            }
+            let block = if self.early.len() < MAX_EARLY { lock(&self.blocks).next() } else { None };
+            match block {
+                Some(block) if block.number == self.next => {
+                    self.next += 1;
+                    return Some(block.parse());
+                }
+                Some(block) => drop(self.early.insert(block.number, block.parse())),
+                // Another thread has the next block, or there are no more.
+                None => self.early.extend([self.results.as_ref()?.recv().ok()?]),
+            }
+        }
     }
+}
+
+impl<R: Read> Helper<R> {
+    /// Parses blocks until there are no more.
+    pub(super) fn run(self) {
+        loop {
+            let Some(block) = lock(&self.blocks).next() else { return };
+            if self.results.send((block.number, block.parse())).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn lock<R>(blocks: &Mutex<Blocks<R>>) -> MutexGuard<'_, Blocks<R>> {
+    blocks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<R: Read> Iterator for Records<R> {
@@ -246,75 +317,4 @@ impl<R: Read> Iterator for Records<R> {
         self.ended = !matches!(read, Some(Ok(_)));
         read
     }
-}
-
-/// The fault of a line.
-pub(super) enum Flaw {
-    Version(u32),
-    Other(String),
-}
-
-pub(super) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
-    if depth(line) > MAX_DEPTH {
-        return Err(Flaw::Other(format!("it is nested deeper than {MAX_DEPTH} levels")));
-    }
-    if first {
-        // Of a newer format nothing else is known.
-        #[derive(Deserialize)]
-        struct First {
-            r#type: String,
-            version: u32,
-        }
-        match json::<First>(line) {
-            Ok(First { r#type, version }) if r#type == "session" && version != SESSION_VERSION => {
-                return Err(Flaw::Version(version));
-            }
-            Ok(First { r#type, .. }) if r#type == "session" => {}
-            Ok(_) | Err(_) => return Err(Flaw::Other("a log begins with an entry `session`".to_owned())),
-        }
-    }
-    let logged: Logged = json(line).map_err(|error| Flaw::Other(error.to_string()))?;
-    if !first && matches!(logged.record, Record::Session { .. }) {
-        return Err(Flaw::Other("a second entry `session`".to_owned()));
-    }
-    Ok(logged)
-}
-
-fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> serde_json::Result<T> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    // The depth was counted, against a limit that has room for what an entry puts around a model's arguments.
-    deserializer.disable_recursion_limit();
-    let value = T::deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
-}
-
-/// Returns the nesting depth of brackets, ignoring those in strings.
-fn depth(line: &[u8]) -> usize {
-    let (mut now, mut deepest, mut at) = (0_usize, 0, 0);
-    while let Some(byte) = line.get(at) {
-        at += 1;
-        match byte {
-            b'"' => at = string_end(line, at),
-            b'{' | b'[' => {
-                now += 1;
-                deepest = deepest.max(now);
-            }
-            b'}' | b']' => now = now.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
-
-/// Returns where a string ends, given where it begins, both without the quotation marks.
-fn string_end(line: &[u8], mut at: usize) -> usize {
-    while let Some(found) = line.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += found;
-        match line.get(at) {
-            Some(b'\\') => at += 2,
-            _ => return at + 1,
-        }
-    }
-    line.len()
 }

@@ -66,14 +66,22 @@ impl SessionLog {
         };
         let Record::Session { id, .. } = first.record else { return Err(failed(not_a_session())) };
         let mut records = Records::new(&file);
-        // The one is as much work as the other, and neither needs the other. Half a line at the end is no part of the chain.
-        let (recorded, examined) = std::thread::scope(|scope| {
-            let examined = scope.spawn(|| chains.examine(id.as_str(), whole, MAX_LINE as u64, |_, _, _| {}));
-            (Recorded::read(&mut records), examined.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        // One thread checks the chain, which is less work, and then both read. Half a line at the end is no part of the chain.
+        let (recorded, whole_bytes, ends_open, found) = std::thread::scope(|scope| {
+            let helper = records.helper();
+            let found = scope.spawn(|| {
+                let found = chains.faults(id.as_str(), whole, MAX_LINE as u64);
+                helper.run();
+                found
+            });
+            let recorded = Recorded::read(&mut records);
+            let (whole_bytes, ends_open) = (records.whole_bytes(), records.ends_open());
+            // If not all was read, the other thread waits for its turn.
+            drop(records);
+            let found = found.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (recorded, whole_bytes, ends_open, found)
         });
-        let (recorded, examined) = (recorded.map_err(failed)?, examined?);
-        let (whole_bytes, ends_open) = (records.whole_bytes(), records.ends_open());
-        let (found, chains) = (examined.faults(), chains.clone());
+        let (recorded, found, chains) = (recorded.map_err(failed)?, found?, chains.clone());
         Ok(Reopened { file, path: path.to_owned(), clock, recorded, whole_bytes, ends_open, chains, found })
     }
 }

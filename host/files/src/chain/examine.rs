@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ChainError, ChainStore, END, FIELD, Head, KEY_ID, LINK};
 
 /// Bytes that are read at once.
-const BUFFER: usize = 256 << 10;
+pub(super) const BUFFER: usize = 256 << 10;
 
 /// What is wrong with a chained file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,14 +118,9 @@ impl ChainStore {
                 Some((at, link)) => {
                     let (body, rest) = line.split_at(at);
                     hasher.update(body);
-                    let hash = hasher.finalize().to_hex();
+                    let hash = hasher.finalize();
                     hasher.update(rest);
-                    let (id, found) = link.split_at(KEY_ID);
-                    match hash.as_bytes().get(..LINK - KEY_ID) == Some(found) {
-                        true if id == key_id.as_bytes() => LineState::Intact,
-                        _ if id != key_id.as_bytes() => LineState::OtherKey,
-                        _ => LineState::Broken,
-                    }
+                    state(link, &key_id, hash)
                 }
             };
             examined.take_in(state);
@@ -178,6 +173,16 @@ impl Examined {
             faults.push(ChainFault::Cut { lines: missing });
         }
         faults
+    }
+}
+
+/// Returns what a link says, given the id of our key and the hash of what the link covers.
+pub(super) fn state(link: &[u8], key_id: &str, hash: blake3::Hash) -> LineState {
+    let (id, found) = link.split_at(KEY_ID);
+    match hash.to_hex().as_bytes().get(..LINK - KEY_ID) == Some(found) {
+        true if id == key_id.as_bytes() => LineState::Intact,
+        _ if id != key_id.as_bytes() => LineState::OtherKey,
+        _ => LineState::Broken,
     }
 }
 

@@ -1,3 +1,5 @@
+use std::io::Cursor;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -38,8 +40,11 @@ impl World {
         self.store.examine(name, bytes, LIMIT, |_, _, _| {}).expect("it is readable")
     }
 
+    /// What is wrong with the file, found in both ways.
     fn faults(&self, name: &str, bytes: &[u8]) -> Vec<ChainFault> {
-        self.examine(name, bytes).faults()
+        let faults = self.store.faults(name, Cursor::new(bytes), LIMIT).expect("it is readable");
+        assert_eq!(faults, self.examine(name, bytes).faults());
+        faults
     }
 }
 
@@ -185,6 +190,36 @@ fn chain_line_over_the_limit_is_not_read() {
     let bytes = world.file("s", &["a", &long, "b"]);
     let examined = world.examine("s", &bytes);
     assert_eq!((examined.lines, examined.faults()[0]), (2, ChainFault::Changed { line: 2 }));
+    assert_eq!(world.faults("s", &bytes), examined.faults());
+    // A line that has not ended is no exception.
+    let cut = bytes.len() - lines(&bytes)[2].len() - 1;
+    assert_eq!(world.faults("s", &bytes[..cut])[0], ChainFault::Changed { line: 2 });
+}
+
+/// Lines that end anywhere in the blocks that a file is read in, and some that are longer than one.
+#[test]
+fn chain_of_a_large_file_is_intact_until_a_byte_changes() {
+    let world = World::new();
+    let lengths = [2_300, 330, 160, 600_000, 40, 262_000, 100];
+    let words: Vec<String> = lengths.iter().cycle().take(28).map(|length| "x".repeat(*length)).collect();
+    let mut bytes = world.file("s", &words.iter().map(String::as_str).collect::<Vec<_>>());
+    let check = |bytes: &[u8]| {
+        let faults = world.store.faults("s", Cursor::new(bytes), 1 << 20).expect("it is readable");
+        let examined = world.store.examine("s", bytes, 1 << 20, |_, _, _| {}).expect("it is readable");
+        assert_eq!(faults, examined.faults());
+        faults
+    };
+    assert_eq!(check(&bytes), []);
+    // The file is read from where it stands.
+    let mut behind = Cursor::new([b"before\n", &bytes[..]].concat());
+    behind.set_position(7);
+    assert_eq!(world.store.faults("s", behind, 1 << 20).expect("it is readable"), []);
+    assert_eq!(check(&[&bytes[..], b"half a line"].concat()), []);
+    for at in [0, 3, 2_400, bytes.len() / 2, bytes.len() - 2] {
+        bytes[at] ^= 1;
+        assert!(check(&bytes).iter().any(|fault| fault.is_change()), "byte {at}");
+        bytes[at] ^= 1;
+    }
 }
 
 // promise audit.key: The key of the chains is the user's alone, and one that others could read is not used.

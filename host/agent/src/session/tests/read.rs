@@ -189,6 +189,44 @@ fn a_log_that_breaks_off_at_any_byte_is_read_up_to_there() {
 }
 
 #[test]
+fn a_log_that_two_threads_read_is_as_one_reads_it() {
+    let first = log().lines().next().expect("a line").to_owned();
+    // Some lines are longer than a block.
+    let line = |number: usize| {
+        let message = number.to_string().repeat([10, 2_500, 100, 150_000, 40][number % 5]);
+        format!(r#"{{"time":"2026-03-01T12:00:00Z","type":"error","agent_id":"main","message":"{message}"}}"#)
+    };
+    let mut lines = vec![first];
+    lines.extend((0..60).map(line));
+    let whole = lines.join("\n");
+    lines[41] = "{".to_owned();
+    let damaged = lines.join("\n");
+    let all = |mut records: Records<&[u8]>| {
+        let mut entries = Vec::new();
+        for logged in records.by_ref() {
+            entries.push(logged.map(|logged| format!("{:?}", logged.record)).map_err(|error| error.to_string()));
+        }
+        (entries, records.line(), records.whole_bytes(), records.torn_bytes(), records.ends_open())
+    };
+    let (half, torn) = (&whole[..whole.len() - 20], line(59).len() as u64 - 20);
+    for (text, line, torn) in [(&whole[..], 61, 0), (&format!("{whole}\n"), 61, 0), (half, 60, torn), (&damaged, 41, 0)]
+    {
+        let alone = all(Records::new(text.as_bytes()));
+        assert_eq!((alone.1, alone.3), (line, torn));
+        let together = std::thread::scope(|scope| {
+            let mut records = Records::new(text.as_bytes());
+            let helper = records.helper();
+            scope.spawn(|| helper.run());
+            all(records)
+        });
+        assert_eq!(together, alone);
+        let mut records = Records::new(text.as_bytes());
+        drop(records.helper());
+        assert_eq!(all(records), alone);
+    }
+}
+
+#[test]
 fn session_log_damage_is_reported_with_its_line() {
     let first = log().lines().next().expect("a line").to_owned();
     let check = |lines: &[&str], line: u64, why: &str| {
