@@ -119,8 +119,8 @@ async fn precompiled_code_is_loaded_while_a_model_answers_and_not_compiled() {
     assert!(entries(folder.path()) == kept && kept.iter().all(code));
 }
 
-// promise cache.precompiled-checked: Code of the binary that is another component's, another engine's, cut or changed, or
-//   that this machine cannot run, is not used: the component is compiled.
+// promise cache.precompiled-checked: Code in the binary that was made for a different component or engine, that is cut or
+//   changed, or that this machine cannot run, is not used: the component is compiled.
 #[tokio::test]
 async fn precompiled_code_that_is_not_exactly_this_components_is_compiled_instead() {
     let good = *RELEASE;
@@ -147,8 +147,12 @@ async fn precompiled_code_that_is_not_exactly_this_components_is_compiled_instea
         ("the last byte", changed(end - 1)),
     ];
     // What only the engine notices, since the digest is that of these bytes.
-    for (what, release) in [("no code at all", good.with_code(b"no code".to_vec())), ("another version", older(&good))]
-    {
+    let mut unloadable =
+        vec![("no code at all", good.with_code(b"no code".to_vec())), ("another version", older(&good))];
+    if cfg!(target_arch = "x86_64") {
+        unloadable.push(("a feature that this processor does not have", needing_more(&good)));
+    }
+    for (what, release) in unloadable {
         rows.push((what, Release { identity: CodeIdentity { code: sha256(release.code), ..identity }, ..release }));
     }
     for (what, release) in rows {
@@ -172,5 +176,14 @@ fn older(release: &Release) -> Release {
     let mut code = release.code.to_vec();
     let at = (0..code.len()).find(|at| is_version(&code[*at..])).expect("it names its version");
     code[at + 2..at + 4].copy_from_slice(b"47");
+    release.with_code(code)
+}
+
+/// The code as if it used a feature that no processor has.
+fn needing_more(release: &Release) -> Release {
+    let (feature, unknown) = (b"has_popcnt", b"has_p0pcnt");
+    let mut code = release.code.to_vec();
+    let at = code.windows(feature.len()).position(|bytes| bytes == feature).expect("it names what it uses");
+    code[at..at + unknown.len()].copy_from_slice(unknown);
     release.with_code(code)
 }
