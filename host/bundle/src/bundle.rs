@@ -70,6 +70,8 @@ pub struct Bundle<F = BundleFiles> {
     signatures: Vec<Signature>,
     /// Signatures that its source has, and that were not fetched.
     unread_signatures: usize,
+    /// Signatures that were fetched, do not count, and are over the limit.
+    left_out_signatures: usize,
 }
 
 /// Why a bundle is not signed, or a signature not added.
@@ -117,9 +119,14 @@ impl<F> Bundle<F> {
         self.unread_signatures
     }
 
-    /// Notes that its source has so many more signatures, which were not looked at.
-    pub fn set_unread_signatures(&mut self, count: usize) {
-        self.unread_signatures = count;
+    /// How many signatures of its source were looked at, do not count, and were left out because of the limit.
+    pub fn left_out_signatures(&self) -> usize {
+        self.left_out_signatures
+    }
+
+    /// Notes how many more signatures its source has: not looked at, and left out.
+    pub fn set_other_signatures(&mut self, unread: usize, left_out: usize) {
+        (self.unread_signatures, self.left_out_signatures) = (unread, left_out);
     }
 
     /// The trusted comment of its signatures: name, version and digest.

@@ -36,7 +36,7 @@ pub use signature::{
     KeyError, KeyId, KeyPair, PublicKey, SecretKey, SecretKeyError, SecretKeyFile, Signature, SignatureError,
 };
 pub use trust::{
-    NoPattern, Pattern, Purpose, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError, Trust, TrustError,
-    TrustStore, TrustedKey, Verdict,
+    NoPattern, Pattern, PreferredKeys, Purpose, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError,
+    Trust, TrustError, TrustStore, TrustedKey, Verdict,
 };
 pub use unpack::{EntryFault, MAX_BLOB, MAX_BUNDLE, StoredBundle, UnpackError};

@@ -12,12 +12,12 @@
 //! revocation back: after a mistake the publisher makes a new key.
 
 mod pattern;
+mod preferred;
 mod purpose;
 mod refusal;
 mod rotation;
 mod store;
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -29,6 +29,7 @@ use crate::oci::OciDigest;
 use crate::signature::{KeyId, PublicKey, Signature, SignatureError};
 
 pub use pattern::{NoPattern, Pattern};
+pub use preferred::PreferredKeys;
 pub use purpose::{Purpose, TrustedKey};
 pub use refusal::{Refusal, TrustError};
 pub use rotation::{Rotation, RotationError};
@@ -107,12 +108,6 @@ impl Trust {
     /// Why a key is revoked, when it is.
     pub fn revocation(&self, key: KeyId) -> Option<&Revocation> {
         self.revoked.iter().find(|revocation| revocation.what == Revoked::Key(key))
-    }
-
-    /// The keys whose signatures are looked at first: neither revoked nor replaced.
-    pub fn preferred(&self) -> BTreeSet<KeyId> {
-        let counts = |known: &&TrustedKey| known.replaced_by.is_none() && self.revocation(known.key.id()).is_none();
-        self.keys.iter().filter(counts).map(|known| known.key.id()).collect()
     }
 
     /// Says that a key is trusted for these plugins until a time, or without an end. What it was trusted for before stays as

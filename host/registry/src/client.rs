@@ -3,15 +3,17 @@
 //! A registry that requires a login says so in its first answer (401), with the kind of login (RFC 9110, 11.6.1; the
 //! token flow is Docker's, `https://distribution.github.io/distribution/spec/auth/token/`).
 
+use std::future::Future;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use host_http::{is_loopback, is_safe, words};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Client, Method, Response, StatusCode, Url};
 use serde::Deserialize;
 
+use crate::pace::{Timer, within};
 use crate::{Login, Reference, Registry, RegistryError};
 
 /// How long opening a connection may take.
@@ -78,9 +80,31 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// The requests of one command to one repository: with its login, in the time for all of them.
+pub(crate) struct Exchange<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) reference: &'a Reference,
+    pub(crate) timer: Timer,
+}
+
 impl Registry {
+    /// Does what a command asks of a repository.
+    pub(crate) async fn exchange<'a, T, W>(
+        &'a self,
+        reference: &'a Reference,
+        work: impl FnOnce(Exchange<'a>) -> W,
+    ) -> Result<T, RegistryError>
+    where
+        W: Future<Output = Result<T, RegistryError>>,
+    {
+        within(self.pace, reference.registry(), |timer| work(Exchange { registry: self, reference, timer })).await
+    }
+}
+
+impl Exchange<'_> {
     /// Returns the address of something in the repository.
-    pub(crate) fn url(&self, reference: &Reference, path: &str) -> Result<Url, RegistryError> {
+    pub(crate) fn url(&self, path: &str) -> Result<Url, RegistryError> {
+        let reference = self.reference;
         // A registry on this machine has no certificate, and its traffic does not leave the machine.
         let local = Url::parse(&format!("http://{}/", reference.registry())).is_ok_and(|url| is_loopback(&url));
         let scheme = if local { "http" } else { "https" };
@@ -89,55 +113,53 @@ impl Registry {
     }
 
     /// Sends a request, and sends it again with the login if the registry asks for one.
-    pub(crate) async fn ask(&self, reference: &Reference, asked: &Asked<'_>) -> Result<Response, RegistryError> {
+    pub(crate) async fn ask(&self, asked: &Asked<'_>) -> Result<Response, RegistryError> {
+        let reference = self.reference;
         if !is_safe(&asked.url) {
             return Err(insecure(reference, &asked.url));
         }
         let scope = scope(reference, asked.access);
         let known = self.token(&scope);
-        let first = self.send(reference, asked, known.as_ref()).await?;
+        let first = self.send(asked, known.as_ref()).await?;
         if first.status() != StatusCode::UNAUTHORIZED {
             return Ok(first);
         }
-        let token = self.log_in(reference, &first, &scope).await?;
-        let second = self.send(reference, asked, Some(&token)).await?;
+        let token = self.log_in(&first, &scope).await?;
+        let second = self.send(asked, Some(&token)).await?;
         if matches!(second.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(self.unauthorized(reference));
+            return Err(self.unauthorized());
         }
-        *self.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((scope, token));
+        *self.registry.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((scope, token));
         Ok(second)
     }
 
     fn token(&self, scope: &str) -> Option<Token> {
-        let token = self.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let token = self.registry.token.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         token.as_ref().filter(|(known, _)| known == scope).map(|(_, token)| token.clone())
     }
 
-    async fn send(
-        &self,
-        reference: &Reference,
-        asked: &Asked<'_>,
-        token: Option<&Token>,
-    ) -> Result<Response, RegistryError> {
-        let mut request = self.http.0.request(asked.method.clone(), asked.url.clone()).headers(asked.headers.clone());
+    async fn send(&self, asked: &Asked<'_>, token: Option<&Token>) -> Result<Response, RegistryError> {
+        let mut request =
+            self.registry.http.0.request(asked.method.clone(), asked.url.clone()).headers(asked.headers.clone());
         // The login is for the registry; it is not sent to the upload or storage server that the registry names.
         if let Some(Token(value)) = token
-            && is_of(reference, &asked.url)
+            && is_of(self.reference, &asked.url)
         {
             request = request.header(AUTHORIZATION, value.clone());
         }
         if let Some(body) = asked.body {
             request = request.body(body.to_vec());
         }
-        send(reference.registry(), request).await
+        self.timer.send(request).await
     }
 
-    async fn log_in(&self, reference: &Reference, answer: &Response, scope: &str) -> Result<Token, RegistryError> {
+    async fn log_in(&self, answer: &Response, scope: &str) -> Result<Token, RegistryError> {
+        let reference = self.reference;
         let challenge = challenge(reference, answer)?;
         let Challenge::Bearer { realm, service } = challenge else {
-            return match &self.login {
+            return match &self.registry.login {
                 Some(Login::Password { user, password }) => basic(reference, user, password),
-                Some(Login::Token(_)) | None => Err(self.unauthorized(reference)),
+                Some(Login::Token(_)) | None => Err(self.unauthorized()),
             };
         };
         if !is_safe(&realm) {
@@ -145,16 +167,16 @@ impl Registry {
         }
         let mut url = realm;
         url.query_pairs_mut().append_pair("service", &service).append_pair("scope", scope);
-        let mut request = self.http.0.get(url);
-        match &self.login {
+        let mut request = self.registry.http.0.get(url);
+        match &self.registry.login {
             Some(Login::Password { user, password }) => request = request.basic_auth(user, Some(password)),
             Some(Login::Token(token)) => request = request.bearer_auth(token),
             None => {}
         }
-        let answer = send(reference.registry(), request).await?;
+        let answer = self.timer.send(request).await?;
         match answer.status() {
             StatusCode::OK => {}
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(self.unauthorized(reference)),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(self.unauthorized()),
             _ => return Err(refused(reference.registry(), "a token", answer).await),
         }
         let given = body(reference.registry(), "a token", answer, MAX_TOKEN).await?;
@@ -165,9 +187,9 @@ impl Registry {
         secret(reference, &format!("Bearer {token}"))
     }
 
-    fn unauthorized(&self, reference: &Reference) -> RegistryError {
-        let who = if self.login.is_some() { "with this login" } else { "without a login" };
-        RegistryError::Unauthorized { registry: reference.registry().to_owned(), who }
+    fn unauthorized(&self) -> RegistryError {
+        let who = if self.registry.login.is_some() { "with this login" } else { "without a login" };
+        RegistryError::Unauthorized { registry: self.reference.registry().to_owned(), who }
     }
 }
 
@@ -224,11 +246,6 @@ fn scope(reference: &Reference, access: Access) -> String {
         Access::Push => "pull,push",
     };
     format!("repository:{}:{actions}", reference.repository())
-}
-
-pub(crate) async fn send(registry: &str, request: RequestBuilder) -> Result<Response, RegistryError> {
-    let unreachable = |error| RegistryError::Unreachable { registry: registry.to_owned(), why: words(&error) };
-    request.send().await.map_err(unreachable)
 }
 
 /// Reads the body of an answer, if it is at most this long.

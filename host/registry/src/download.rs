@@ -12,8 +12,8 @@ use host_http::is_safe;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED, RANGE};
 use reqwest::{Response, StatusCode, Url};
 
-use crate::client::{Http, refused, send};
-use crate::pace::Timer;
+use crate::client::{Http, refused};
+use crate::pace::{Timer, within};
 use crate::part::{ATTEMPTS, Part};
 use crate::{Pace, Progress, RegistryError, Transfer};
 
@@ -65,13 +65,9 @@ pub async fn download(
     let http = Http::new()?;
     let part = wanted.open(downloads)?;
     let is_of_two = part.done > 0;
-    let mut timer = Timer::start(pace);
-    match wanted.read(wanted.get(&http, part, &mut timer, progress).await?) {
-        Err(_) if is_of_two => {
-            // It is fetched again, from its beginning.
-            let mut timer = Timer::start(pace);
-            wanted.read(wanted.get(&http, wanted.open(downloads)?, &mut timer, progress).await?)
-        }
+    match wanted.read(wanted.get_within(pace, &http, part, progress).await?) {
+        // It is fetched again, from its beginning.
+        Err(_) if is_of_two => wanted.read(wanted.get_within(pace, &http, wanted.open(downloads)?, progress).await?),
         ended => ended,
     }
 }
@@ -87,17 +83,27 @@ impl Wanted<'_> {
         Ok(part)
     }
 
-    /// Downloads all of it.
+    /// Downloads all of it, in the time for that.
+    async fn get_within(
+        &self,
+        pace: Pace,
+        http: &Http,
+        part: Part,
+        progress: Progress<'_>,
+    ) -> Result<Vec<u8>, RegistryError> {
+        within(pace, &self.server, |timer| async move { self.get(&timer, http, part, progress).await }).await
+    }
+
     async fn get(
         &self,
+        timer: &Timer,
         http: &Http,
         mut part: Part,
-        timer: &mut Timer,
         progress: Progress<'_>,
     ) -> Result<Vec<u8>, RegistryError> {
         let mut total = None;
         for _ in 0..ATTEMPTS {
-            match self.go_on(http, &mut part, timer, progress).await? {
+            match self.go_on(timer, http, &mut part, progress).await? {
                 Came::Whole => {
                     let size = part.done;
                     return part.finish(size);
@@ -112,12 +118,12 @@ impl Wanted<'_> {
     /// Requests what is missing, and receives it.
     async fn go_on(
         &self,
+        timer: &Timer,
         http: &Http,
         part: &mut Part,
-        timer: &mut Timer,
         progress: Progress<'_>,
     ) -> Result<Came, RegistryError> {
-        let what = format!("the bundle {}", self.digest);
+        timer.begin(format!("the bundle {}", self.digest));
         // Ranges are those of the file without an encoding.
         let mut headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]);
         if part.done > 0
@@ -129,8 +135,7 @@ impl Wanted<'_> {
                 headers.insert(IF_RANGE, version);
             }
         }
-        let asked = send(&self.server, http.0.get(self.address.clone()).headers(headers));
-        let answer = timer.wait(&self.server, &what, asked).await?;
+        let answer = timer.send(http.0.get(self.address.clone()).headers(headers)).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 && begins(&answer) == Some(part.done) => {}
             StatusCode::OK => {
@@ -142,10 +147,7 @@ impl Wanted<'_> {
                 part.restart()?;
                 return Ok(Came::Half(None));
             }
-            _ => {
-                let refused = async { Err(refused(&self.server, &format!("`{}`", self.address), answer).await) };
-                return timer.wait(&self.server, &what, refused).await;
-            }
+            _ => return Err(refused(&self.server, &format!("`{}`", self.address), answer).await),
         }
         let total = answer.content_length().map(|more| part.done.saturating_add(more));
         timer.expect_all(total.unwrap_or_default().min(MAX_ARCHIVE));
@@ -154,7 +156,7 @@ impl Wanted<'_> {
         };
         report(part.done);
         let mut stream = answer.bytes_stream();
-        while let Some(piece) = timer.wait(&self.server, &what, async { Ok(stream.next().await) }).await? {
+        while let Some(piece) = stream.next().await {
             // What came so far is kept, and the next attempt resumes.
             let Ok(piece) = piece else { return Ok(Came::Half(total)) };
             if part.done + piece.len() as u64 > MAX_ARCHIVE {

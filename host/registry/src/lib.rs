@@ -17,6 +17,7 @@ mod pull;
 mod push;
 mod reference;
 mod referrers;
+mod signatures;
 mod versions;
 
 use std::fmt;

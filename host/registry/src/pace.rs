@@ -1,11 +1,15 @@
-//! How long a transfer may take in all.
+//! How long an exchange with a server may take in all.
 //!
-//! Promises: a server that answers slowly, byte by byte, cannot make a pull or a push wait longer than the time for what
-//! it has declared. The limits of a single pause and of a connection are the client's.
+//! Promises: a server that answers slowly, byte by byte, cannot make a command wait longer than the time for what it has
+//! declared, whatever it answers. The limits of a single pause and of a connection are the client's.
 
 use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use host_http::words;
+use reqwest::{RequestBuilder, Response};
 use tokio::time::Instant;
 
 use crate::RegistryError;
@@ -33,44 +37,87 @@ impl Default for Pace {
     }
 }
 
-/// The time of one transfer, from its beginning until everything has come. It grows as sizes become known.
+/// Does the work of one exchange with a server, in the time for all of it.
+///
+/// Each public function of this crate that asks a server is inside of one: nothing is sent without a [`Timer`], and
+/// nothing else makes one.
+pub(crate) async fn within<T, W>(pace: Pace, server: &str, work: impl FnOnce(Timer) -> W) -> Result<T, RegistryError>
+where
+    W: Future<Output = Result<T, RegistryError>>,
+{
+    let timer = Timer::new(pace, server);
+    let mut work = pin!(work(timer.clone()));
+    loop {
+        let limit = timer.limit();
+        match tokio::time::timeout_at(timer.begun + limit, work.as_mut()).await {
+            Ok(ended) => return ended,
+            // More was declared meanwhile.
+            Err(_) if timer.limit() > limit => {}
+            Err(_) => {
+                let (registry, what) = (timer.server.to_string(), timer.known().what.clone());
+                return Err(RegistryError::TooSlow { registry, what, limit });
+            }
+        }
+    }
+}
+
+/// The time of one exchange, from its beginning until everything has come. It grows as sizes become known.
+#[derive(Clone)]
 pub(crate) struct Timer {
     pace: Pace,
+    server: Arc<str>,
     begun: Instant,
-    /// The bytes that the transfer is known to have.
+    known: Arc<Mutex<Known>>,
+}
+
+/// What is known of an exchange.
+#[derive(Default)]
+struct Known {
+    /// The bytes that it has.
     expected: u64,
+    /// The part that is being transferred, for the error.
+    what: String,
 }
 
 impl Timer {
-    pub(crate) fn start(pace: Pace) -> Self {
-        Self { pace, begun: Instant::now(), expected: 0 }
+    fn new(pace: Pace, server: &str) -> Self {
+        Self { pace, server: server.into(), begun: Instant::now(), known: Arc::default() }
+    }
+
+    /// Sends a request to any server.
+    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, RegistryError> {
+        let unreachable = |error| RegistryError::Unreachable { registry: self.server.to_string(), why: words(&error) };
+        request.send().await.map_err(unreachable)
+    }
+
+    /// Names the part that is transferred from now on.
+    pub(crate) fn begin(&self, what: impl Into<String>) {
+        self.known().what = what.into();
     }
 
     /// Adds bytes that are still to come. The caller bounds them.
-    pub(crate) fn expect(&mut self, more: u64) {
-        self.expected = self.expected.saturating_add(more);
+    pub(crate) fn expect(&self, more: u64) {
+        let mut known = self.known();
+        known.expected = known.expected.saturating_add(more);
     }
 
     /// Sets how many bytes come in all, unless more were expected. The caller bounds them.
-    pub(crate) fn expect_all(&mut self, all: u64) {
-        self.expected = self.expected.max(all);
+    pub(crate) fn expect_all(&self, all: u64) {
+        let mut known = self.known();
+        known.expected = known.expected.max(all);
     }
 
-    /// Waits for a part of the transfer, at most until the time for all of it is over.
-    pub(crate) async fn wait<T>(
-        &self,
-        registry: &str,
-        what: &str,
-        work: impl Future<Output = Result<T, RegistryError>>,
-    ) -> Result<T, RegistryError> {
-        let limit = self.limit();
-        tokio::time::timeout_at(self.begun + limit, work).await.unwrap_or_else(|_| {
-            Err(RegistryError::TooSlow { registry: registry.to_owned(), what: what.to_owned(), limit })
-        })
+    /// Returns how much of the time is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.limit().saturating_sub(self.begun.elapsed())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn limit(&self) -> Duration {
-        let seconds = self.expected as f64 / f64::from(self.pace.slowest.max(1));
+        let seconds = self.known().expected as f64 / f64::from(self.pace.slowest.max(1));
         self.pace.base.saturating_add(Duration::from_secs_f64(seconds))
     }
 }
@@ -81,7 +128,7 @@ mod tests {
 
     #[test]
     fn registry_time_grows_with_what_was_declared() {
-        let mut timer = Timer::start(Pace { base: Duration::from_secs(2), slowest: 1 << 10 });
+        let timer = Timer::new(Pace { base: Duration::from_secs(2), slowest: 1 << 10 }, "a server");
         for (more, all, seconds) in [(0, 0, 2), (1 << 10, 0, 3), (1 << 10, 0, 4), (0, 1 << 10, 4), (0, 4 << 10, 6)] {
             timer.expect(more);
             timer.expect_all(all);

@@ -1,22 +1,21 @@
 //! Pulls a bundle from a registry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, KeyId, MAX_BLOB, MAX_IMAGE, OciDigest, Signature};
+use host_bundle::{Bundle, Descriptor, IMAGE_TYPE, MAX_BLOB, MAX_IMAGE, OciDigest, PreferredKeys, Signature};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue, RANGE};
 
-use crate::client::{Asked, body, protocol, refused};
-use crate::pace::Timer;
+use crate::client::{Asked, Exchange, body, protocol, refused};
 use crate::part::{ATTEMPTS, Part};
 use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
 impl Registry {
     /// Gets a bundle with the signatures that refer to it. Its author is not verified yet.
     ///
-    /// Others may add what they like to what refers to it. So those that claim a preferred key come first, what is no
-    /// signature is passed over, and what is not looked at is counted ([`Bundle::unread_signatures`]).
+    /// Others may add what they like to what refers to it. So those that claim a preferred key come first, until one
+    /// counts; what is no signature is passed over, and what is not looked at is counted ([`Bundle::unread_signatures`]).
     ///
     /// # Errors
     ///
@@ -25,44 +24,37 @@ impl Registry {
     pub async fn pull(
         &self,
         reference: &Reference,
-        preferred: &BTreeSet<KeyId>,
+        preferred: &PreferredKeys,
         progress: Progress<'_>,
     ) -> Result<Bundle, RegistryError> {
-        let registry = reference.registry();
-        let mut timer = Timer::start(self.pace);
-        let what = format!("the manifest `{}`", reference.which());
-        let image = timer.wait(registry, &what, self.manifest(reference, &reference.which(), IMAGE_TYPE)).await?;
+        self.exchange(reference, |exchange| async move { exchange.pull(preferred, progress).await }).await
+    }
+}
+
+impl Exchange<'_> {
+    async fn pull(&self, preferred: &PreferredKeys, progress: Progress<'_>) -> Result<Bundle, RegistryError> {
+        let Self { reference, timer, .. } = self;
+        timer.begin(format!("the manifest `{}`", reference.which()));
+        let image = self.manifest(&reference.which(), IMAGE_TYPE).await?;
         let image = image.ok_or_else(|| RegistryError::NotFound {
-            registry: registry.to_owned(),
+            registry: reference.registry().to_owned(),
             what: format!("`{}:{}`", reference.repository(), reference.which()),
         })?;
         let mut blobs = BTreeMap::new();
         for descriptor in Bundle::wanted(&image)? {
             timer.expect(descriptor.size);
-            let what = format!("the blob {}", descriptor.digest);
-            timer.wait(registry, &what, self.blob(reference, &descriptor, &mut blobs, progress)).await?;
+            timer.begin(format!("the blob {}", descriptor.digest));
+            self.blob(&descriptor, &mut blobs, progress).await?;
         }
         let mut bundle = Bundle::from_blobs(image, blobs.into_values())?;
-        let what = "the list of signatures";
-        let (manifests, mut unread) =
-            timer.wait(registry, what, self.signatures(reference, &bundle, preferred)).await?;
-        for manifest in manifests {
-            let what = format!("the signature {}", OciDigest::of(&manifest));
-            match timer.wait(registry, &what, self.signature(reference, &bundle, &manifest, progress)).await {
-                // No more than the limit were asked for.
-                Ok(signature) => drop(bundle.add_signature(signature)),
-                Err(error) if is_of_this_one(&error) => unread += 1,
-                Err(error) => return Err(error),
-            }
-        }
-        bundle.set_unread_signatures(unread);
+        timer.begin("the list of signatures");
+        self.add_signatures(&mut bundle, preferred, progress).await?;
         Ok(bundle)
     }
 
     /// Gets the signature in a manifest that refers to a bundle.
-    async fn signature(
+    pub(crate) async fn signature(
         &self,
-        reference: &Reference,
         bundle: &Bundle,
         manifest: &[u8],
         progress: Progress<'_>,
@@ -70,33 +62,28 @@ impl Registry {
         let name = OciDigest::of(manifest);
         let layer = bundle.signature_layer(manifest)?;
         let mut text = BTreeMap::new();
-        self.blob(reference, &layer, &mut text, progress).await?;
+        self.blob(&layer, &mut text, progress).await?;
         let text = text.into_values().next().unwrap_or_default();
         let text = String::from_utf8(text)
-            .map_err(|_| protocol(reference, format!("the signature {name} is not UTF-8 text")))?;
-        Signature::new(text).map_err(|error| protocol(reference, format!("{name}: {error}")))
+            .map_err(|_| protocol(self.reference, format!("the signature {name} is not UTF-8 text")))?;
+        Signature::new(text).map_err(|error| protocol(self.reference, format!("{name}: {error}")))
     }
 
     /// Gets a manifest; `None` if the registry has none.
-    pub(crate) async fn manifest(
-        &self,
-        reference: &Reference,
-        which: &Which,
-        accept: &'static str,
-    ) -> Result<Option<Vec<u8>>, RegistryError> {
-        let mut asked = Asked::get(self.url(reference, &format!("manifests/{which}"))?);
+    pub(crate) async fn manifest(&self, which: &Which, accept: &'static str) -> Result<Option<Vec<u8>>, RegistryError> {
+        let mut asked = Asked::get(self.url(&format!("manifests/{which}"))?);
         asked.headers.insert(ACCEPT, HeaderValue::from_static(accept));
-        let answer = self.ask(reference, &asked).await?;
+        let answer = self.ask(&asked).await?;
         let what = format!("the manifest `{which}`");
         match answer.status() {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND => return Ok(None),
-            _ => return Err(refused(reference.registry(), &what, answer).await),
+            _ => return Err(refused(self.reference.registry(), &what, answer).await),
         }
-        let bytes = body(reference.registry(), &what, answer, MAX_IMAGE).await?;
+        let bytes = body(self.reference.registry(), &what, answer, MAX_IMAGE).await?;
         match which {
             Which::Digest(wanted) if OciDigest::of(&bytes) != *wanted => Err(RegistryError::Changed {
-                registry: reference.registry().to_owned(),
+                registry: self.reference.registry().to_owned(),
                 wanted: wanted.clone(),
                 found: OciDigest::of(&bytes),
             }),
@@ -107,7 +94,6 @@ impl Registry {
     /// Gets a blob, unless it is already there.
     pub(crate) async fn blob(
         &self,
-        reference: &Reference,
         descriptor: &Descriptor,
         found: &mut BTreeMap<OciDigest, Vec<u8>>,
         progress: Progress<'_>,
@@ -116,26 +102,26 @@ impl Registry {
         if found.contains_key(digest) {
             return Ok(());
         }
-        let mut part = Part::open(&self.downloads, digest.digits(), MAX_BLOB)?;
+        let mut part = Part::open(&self.registry.downloads, digest.digits(), MAX_BLOB)?;
         for _ in 0..ATTEMPTS {
             if part.done > *size {
                 part.restart()?;
             }
             if part.done < *size {
-                self.go_on(reference, descriptor, &mut part, progress).await?;
+                self.go_on(descriptor, &mut part, progress).await?;
             }
             if part.done == *size {
                 break;
             }
         }
         if part.done < *size {
-            let (registry, digest) = (reference.registry().to_owned(), digest.clone());
+            let (registry, digest) = (self.reference.registry().to_owned(), digest.clone());
             return Err(RegistryError::BrokeOff { registry, digest, done: part.done, total: Some(*size) });
         }
         let bytes = part.finish(*size)?;
         let came = OciDigest::of(&bytes);
         if came != *digest {
-            let (registry, wanted) = (reference.registry().to_owned(), digest.clone());
+            let (registry, wanted) = (self.reference.registry().to_owned(), digest.clone());
             return Err(RegistryError::Changed { registry, wanted, found: came });
         }
         found.insert(digest.clone(), bytes);
@@ -145,25 +131,24 @@ impl Registry {
     /// Requests what is missing of a blob, and receives it.
     async fn go_on(
         &self,
-        reference: &Reference,
         descriptor: &Descriptor,
         part: &mut Part,
         progress: Progress<'_>,
     ) -> Result<(), RegistryError> {
         let Descriptor { digest, size, .. } = descriptor;
-        let mut asked = Asked::get(self.url(reference, &format!("blobs/{digest}"))?);
+        let mut asked = Asked::get(self.url(&format!("blobs/{digest}"))?);
         if part.done > 0
             && let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", part.done))
         {
             asked.headers.insert(RANGE, range);
         }
-        let answer = self.ask(reference, &asked).await?;
+        let answer = self.ask(&asked).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 => {}
             // The server does not support ranges, or our part belongs to a different blob.
             StatusCode::OK => part.restart()?,
             StatusCode::RANGE_NOT_SATISFIABLE => return part.restart(),
-            _ => return Err(refused(reference.registry(), &format!("the blob {digest}"), answer).await),
+            _ => return Err(refused(self.reference.registry(), &format!("the blob {digest}"), answer).await),
         }
         let mut stream = answer.bytes_stream();
         while let Some(piece) = stream.next().await {
@@ -171,7 +156,7 @@ impl Registry {
             let Ok(piece) = piece else { return Ok(()) };
             if part.done + piece.len() as u64 > *size {
                 part.restart()?;
-                let (registry, what) = (reference.registry().to_owned(), digest.to_string());
+                let (registry, what) = (self.reference.registry().to_owned(), digest.to_string());
                 return Err(RegistryError::TooLarge { registry, what, limit: *size });
             }
             part.add(&piece)?;
@@ -181,7 +166,7 @@ impl Registry {
             let found = part.digest();
             // Resuming from it would fail again.
             part.restart()?;
-            let (registry, wanted) = (reference.registry().to_owned(), digest.clone());
+            let (registry, wanted) = (self.reference.registry().to_owned(), digest.clone());
             return Err(RegistryError::Changed { registry, wanted, found });
         }
         Ok(())

@@ -6,8 +6,7 @@ use reqwest::{Method, StatusCode};
 use semver::Version;
 use serde_json::{Value, json};
 
-use crate::client::{Asked, protocol, refused};
-use crate::pace::Timer;
+use crate::client::{Asked, Exchange, protocol, refused};
 use crate::reference::LATEST;
 use crate::{Progress, Reference, Registry, RegistryError, Transfer, Which};
 
@@ -50,16 +49,29 @@ impl Registry {
     ) -> Result<Pushed, RegistryError> {
         let is_release = reference.tag().is_none() && bundle.manifest().version.pre.is_empty();
         let reference = reference.clone().or_tag(&tag(bundle));
-        let registry = reference.registry();
-        let mut timer = Timer::start(self.pace);
+        let latest = self
+            .exchange(&reference, |exchange| async move { exchange.push(bundle, is_release, progress).await })
+            .await?;
+        Ok(Pushed { reference: reference.pinned(bundle.digest().clone()), latest })
+    }
+}
+
+impl Exchange<'_> {
+    async fn push(
+        &self,
+        bundle: &Bundle,
+        is_release: bool,
+        progress: Progress<'_>,
+    ) -> Result<LatestTag, RegistryError> {
+        let Self { reference, timer, .. } = self;
         for (digest, bytes) in bundle.blobs() {
             timer.expect(bytes.len() as u64);
-            let what = format!("the blob {digest}");
-            timer.wait(registry, &what, self.put_blob(&reference, digest, bytes, progress)).await?;
+            timer.begin(format!("the blob {digest}"));
+            self.put_blob(digest, bytes, progress).await?;
         }
-        let tag = reference.tag().unwrap_or_default().to_owned();
-        let image = bundle.signed_bytes();
-        timer.wait(registry, "the manifest", self.put_manifest(&reference, &tag, IMAGE_TYPE, image)).await?;
+        let tag = reference.tag().unwrap_or_default();
+        timer.begin("the manifest");
+        self.put_manifest(tag, IMAGE_TYPE, bundle.signed_bytes()).await?;
 
         let mut unlisted = Vec::new();
         for referrer in bundle.referrers() {
@@ -67,71 +79,65 @@ impl Registry {
             descriptor.artifact_type = Some(SIGNATURE_TYPE.to_owned());
             descriptor.annotations = referrer.annotations.clone();
             let name = descriptor.digest.to_string();
-            let what = format!("the signature {name}");
+            timer.begin(format!("the signature {name}"));
             for blob in &referrer.blobs {
-                let (digest, put) = (OciDigest::of(blob), blob.as_slice());
-                timer.wait(registry, &what, self.put_blob(&reference, &digest, put, progress)).await?;
+                self.put_blob(&OciDigest::of(blob), blob, progress).await?;
             }
-            let put = self.put_manifest(&reference, &name, IMAGE_TYPE, &referrer.manifest);
-            if !timer.wait(registry, &what, put).await? {
+            if !self.put_manifest(&name, IMAGE_TYPE, &referrer.manifest).await? {
                 unlisted.push(descriptor);
             }
         }
         if !unlisted.is_empty() {
-            let listed = self.list(&reference, bundle.digest(), unlisted);
-            timer.wait(registry, "the list of signatures", listed).await?;
+            timer.begin("the list of signatures");
+            self.list(bundle.digest(), unlisted).await?;
         }
         // Last, so that nobody gets it by this tag without its signatures.
-        let latest = match is_release {
-            true => timer.wait(registry, "the tag `latest`", self.move_latest(&reference, bundle)).await?,
-            false => LatestTag::Untouched,
-        };
-        Ok(Pushed { reference: reference.pinned(bundle.digest().clone()), latest })
+        timer.begin("the tag `latest`");
+        if is_release { self.move_latest(bundle).await } else { Ok(LatestTag::Untouched) }
     }
 
     /// Moves the tag `latest` to a release, unless a newer version of the same plugin has it: a correction of an older
     /// release is not the latest one.
-    async fn move_latest(&self, reference: &Reference, bundle: &Bundle) -> Result<LatestTag, RegistryError> {
-        let there = self.manifest(reference, &Which::Tag(LATEST.to_owned()), IMAGE_TYPE).await?;
+    async fn move_latest(&self, bundle: &Bundle) -> Result<LatestTag, RegistryError> {
+        let there = self.manifest(&Which::Tag(LATEST.to_owned()), IMAGE_TYPE).await?;
         if let Some((name, version)) = there.as_deref().and_then(Bundle::named)
             && name == bundle.manifest().name
             && version > bundle.manifest().version
         {
             return Ok(LatestTag::Newer(version));
         }
-        self.put_manifest(reference, LATEST, IMAGE_TYPE, bundle.signed_bytes()).await?;
+        self.put_manifest(LATEST, IMAGE_TYPE, bundle.signed_bytes()).await?;
         Ok(LatestTag::Moved)
     }
 
     pub(crate) async fn put_blob(
         &self,
-        reference: &Reference,
         digest: &OciDigest,
         bytes: &[u8],
         progress: Progress<'_>,
     ) -> Result<(), RegistryError> {
         let what = format!("the blob {digest}");
         let total = bytes.len() as u64;
-        let url = self.url(reference, &format!("blobs/{digest}"))?;
-        let there = self.ask(reference, &Asked::to_push(Method::HEAD, url, None)).await?;
+        let url = self.url(&format!("blobs/{digest}"))?;
+        let there = self.ask(&Asked::to_push(Method::HEAD, url, None)).await?;
         if there.status() != StatusCode::OK {
-            let mut begin = Asked::to_push(Method::POST, self.url(reference, "blobs/uploads/")?, Some(&[]));
+            let mut begin = Asked::to_push(Method::POST, self.url("blobs/uploads/")?, Some(&[]));
             begin.headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
-            let begun = self.ask(reference, &begin).await?;
+            let begun = self.ask(&begin).await?;
             if begun.status() != StatusCode::ACCEPTED {
-                return Err(refused(reference.registry(), &what, begun).await);
+                return Err(refused(self.reference.registry(), &what, begun).await);
             }
             let place = begun.headers().get(LOCATION).and_then(|place| place.to_str().ok());
             let mut place = place
                 .and_then(|place| begun.url().join(place).ok())
-                .ok_or_else(|| protocol(reference, "it takes an upload, and does not say where".to_owned()))?;
+                .ok_or_else(|| protocol(self.reference, "it takes an upload, and does not say where".to_owned()))?;
             place.query_pairs_mut().append_pair("digest", digest.as_str());
             progress(Transfer { digest: digest.clone(), done: 0, total });
             let mut put = Asked::to_push(Method::PUT, place, Some(bytes));
             put.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-            let done = self.ask(reference, &put).await?;
+            let done = self.ask(&put).await?;
             if done.status() != StatusCode::CREATED {
-                return Err(refused(reference.registry(), &what, done).await);
+                return Err(refused(self.reference.registry(), &what, done).await);
             }
         }
         progress(Transfer { digest: digest.clone(), done: total, total });
@@ -141,31 +147,25 @@ impl Registry {
     /// Pushes a manifest; returns whether the registry lists its subject's referrers itself.
     pub(crate) async fn put_manifest(
         &self,
-        reference: &Reference,
         name: &str,
         media_type: &'static str,
         bytes: &[u8],
     ) -> Result<bool, RegistryError> {
-        let url = self.url(reference, &format!("manifests/{name}"))?;
+        let url = self.url(&format!("manifests/{name}"))?;
         let mut put = Asked::to_push(Method::PUT, url, Some(bytes));
         put.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-        let answer = self.ask(reference, &put).await?;
+        let answer = self.ask(&put).await?;
         if answer.status() != StatusCode::CREATED {
-            return Err(refused(reference.registry(), &format!("the manifest `{name}`"), answer).await);
+            return Err(refused(self.reference.registry(), &format!("the manifest `{name}`"), answer).await);
         }
         Ok(answer.headers().contains_key(SUBJECT))
     }
 
     /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list. What other clients
     /// listed there stays as they wrote it.
-    async fn list(
-        &self,
-        reference: &Reference,
-        plugin: &OciDigest,
-        signatures: Vec<Descriptor>,
-    ) -> Result<(), RegistryError> {
-        let invalid = |why: String| protocol(reference, format!("its list of signatures: {why}"));
-        let mut index: Value = match self.listed(reference, plugin).await? {
+    async fn list(&self, plugin: &OciDigest, signatures: Vec<Descriptor>) -> Result<(), RegistryError> {
+        let invalid = |why: String| protocol(self.reference, format!("its list of signatures: {why}"));
+        let mut index: Value = match self.listed(plugin).await? {
             Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?,
             None => json!({ "schemaVersion": 2, "mediaType": INDEX_TYPE }),
         };
@@ -186,7 +186,7 @@ impl Registry {
         }
         let bytes = serde_json::to_vec(&index).map_err(|error| invalid(error.to_string()))?;
         let name = plugin.as_str().replace(':', "-");
-        self.put_manifest(reference, &name, INDEX_TYPE, &bytes).await.map(drop)
+        self.put_manifest(&name, INDEX_TYPE, &bytes).await.map(drop)
     }
 }
 

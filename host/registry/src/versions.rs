@@ -12,8 +12,7 @@ use reqwest::{Response, StatusCode, Url};
 use semver::Version;
 use serde::Deserialize;
 
-use crate::client::{Asked, body, protocol, refused};
-use crate::pace::Timer;
+use crate::client::{Asked, Exchange, body, protocol, refused};
 use crate::reference::is_tag;
 use crate::referrers::MAX_PAGES;
 use crate::{Reference, Registry, RegistryError, Which};
@@ -60,48 +59,52 @@ impl Registry {
     ///
     /// If there is no such repository, or the registry does not list it.
     pub async fn tags(&self, reference: &Reference) -> Result<Tags, RegistryError> {
+        self.exchange(reference, |exchange| async move { exchange.tags().await }).await
+    }
+}
+
+impl Exchange<'_> {
+    async fn tags(&self) -> Result<Tags, RegistryError> {
+        let Self { reference, timer, .. } = self;
         let what = format!("the tags of `{}`", reference.repository());
+        timer.begin(&what);
         let registry = reference.registry();
-        let mut timer = Timer::start(self.pace);
         let mut names = Vec::new();
-        let mut next = Some(self.url(reference, &format!("tags/list?n={MAX_TAGS}"))?);
+        let mut next = Some(self.url(&format!("tags/list?n={MAX_TAGS}"))?);
         let mut pages = 0;
         while let Some(url) = next.take().filter(|_| pages < MAX_PAGES && names.len() <= MAX_TAGS) {
             pages += 1;
-            let answer = timer.wait(registry, &what, self.ask(reference, &Asked::get(url))).await?;
+            let answer = self.ask(&Asked::get(url)).await?;
             match answer.status() {
                 StatusCode::OK => {}
                 StatusCode::NOT_FOUND => {
-                    let (registry, what) = (reference.registry().to_owned(), format!("`{}`", reference.repository()));
+                    let (registry, what) = (registry.to_owned(), format!("`{}`", reference.repository()));
                     return Err(RegistryError::NotFound { registry, what });
                 }
-                _ => return Err(refused(reference.registry(), &what, answer).await),
+                _ => return Err(refused(registry, &what, answer).await),
             }
-            next = self.next_page(reference, &answer)?;
-            let page = timer.wait(registry, &what, body(registry, &what, answer, MAX_PAGE)).await?;
-            let page: Page =
-                serde_json::from_slice(&page).map_err(|error| protocol(reference, format!("{what}: {error}")))?;
+            next = self.next_page(&answer)?;
+            let page: Page = serde_json::from_slice(&body(registry, &what, answer, MAX_PAGE).await?)
+                .map_err(|error| protocol(reference, format!("{what}: {error}")))?;
             names.extend(page.tags.into_iter().flatten().filter(|tag| is_tag(tag) && !is_of_a_digest(tag)));
         }
         let has_more = next.is_some() || names.len() > MAX_TAGS;
         names.truncate(MAX_TAGS);
-        let listed = names.len() as u64;
-        let tags = futures::stream::iter(names).map(|tag| self.tagged(reference, tag)).buffered(AT_A_TIME);
+        timer.expect(names.len() as u64 * USUAL_MANIFEST);
+        let tags = futures::stream::iter(names).map(|tag| self.tagged(tag)).buffered(AT_A_TIME);
         // A tag can go while they are listed.
-        let tags = tags.try_filter_map(|tagged| async { Ok(tagged) }).try_collect();
-        timer.expect(listed * USUAL_MANIFEST);
-        let tags = timer.wait(registry, &what, tags).await?;
+        let tags = tags.try_filter_map(|tagged| async { Ok(tagged) }).try_collect().await?;
         Ok(Tags { tags, has_more })
     }
 
-    async fn tagged(&self, reference: &Reference, tag: String) -> Result<Option<Tagged>, RegistryError> {
-        let manifest = self.manifest(reference, &Which::Tag(tag.clone()), IMAGE_TYPE).await?;
+    async fn tagged(&self, tag: String) -> Result<Option<Tagged>, RegistryError> {
+        let manifest = self.manifest(&Which::Tag(tag.clone()), IMAGE_TYPE).await?;
         let found = |image: Vec<u8>| Tagged { tag, digest: OciDigest::of(&image), plugin: Bundle::named(&image) };
         Ok(manifest.map(found))
     }
 
     /// Returns the address of the next page of an answer (RFC 8288); `None` if it is the last one.
-    pub(crate) fn next_page(&self, reference: &Reference, answer: &Response) -> Result<Option<Url>, RegistryError> {
+    pub(crate) fn next_page(&self, answer: &Response) -> Result<Option<Url>, RegistryError> {
         let Some(link) = answer.headers().get(LINK).and_then(|link| link.to_str().ok()) else { return Ok(None) };
         let next = link.split(',').find(|part| part.replace('"', "").contains("rel=next"));
         let address = next.and_then(|part| part.trim().strip_prefix('<')?.split_once('>')).map(|(address, _)| address);
@@ -109,7 +112,7 @@ impl Registry {
         match answer.url().join(address) {
             // Whoever lists a repository says nothing about other servers.
             Ok(url) if url.origin() == answer.url().origin() => Ok(Some(url)),
-            Ok(_) | Err(_) => Err(protocol(reference, format!("its next page is at `{address}`"))),
+            Ok(_) | Err(_) => Err(protocol(self.reference, format!("its next page is at `{address}`"))),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Other clients of registries: skopeo copies a plugin and its signatures to another registry and into layouts; what oras
 //! and crane write is made here, in the same format.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
-use host_bundle::{Bundle, OciDigest};
+use host_bundle::{Bundle, OciDigest, PreferredKeys};
 use host_registry::{LatestTag, Registry};
 use host_tests::debian;
 use host_tests::host::{Ended, Host};
@@ -61,8 +60,10 @@ async fn plugin_that_skopeo_mirrored_is_installed_by_its_signature() {
     let mut again = bundle.clone();
     acme.sign(&mut again);
     anonymous().push(&reference(&format!("{mirror}:1.0.0")), &again, &quiet).await.expect("pushed");
-    let pulled =
-        anonymous().pull(&reference(&format!("{mirror}:1.0.0")), &BTreeSet::new(), &quiet).await.expect("pulled");
+    let pulled = anonymous()
+        .pull(&reference(&format!("{mirror}:1.0.0")), &PreferredKeys::default(), &quiet)
+        .await
+        .expect("pulled");
     assert_eq!(pulled.signatures(), again.signatures());
     assert!(pulled.signatures().contains(&bundle.signatures()[0]));
 
@@ -161,7 +162,7 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
     ] {
         let server = lists(&bundle, referrers, tag).await;
         let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-        let pulled = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled");
+        let pulled = anonymous().pull(&place, &PreferredKeys::default(), &quiet).await.expect("pulled");
         assert_eq!(pulled.signatures().len(), count);
         assert_eq!(pulled.digest(), bundle.digest());
     }
@@ -169,11 +170,15 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
     let pages = |link: String| list(&[]).header("link", &link);
     let server = lists(&bundle, pages("<http://192.0.2.1/next>; rel=\"next\"".to_owned()), none()).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    let error = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect_err("it leads elsewhere").to_string();
+    let error =
+        anonymous().pull(&place, &PreferredKeys::default(), &quiet).await.expect_err("it leads elsewhere").to_string();
     assert!(error.contains("its next page is at `http://192.0.2.1/next`"), "{error}");
     let server = lists(&bundle, pages("</v2/acme/counts/referrers/again>; rel=next".to_owned()), none()).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("pages without end are not read without end");
+    anonymous()
+        .pull(&place, &PreferredKeys::default(), &quiet)
+        .await
+        .expect("pages without end are not read without end");
     let asked = server.requests().iter().filter(|request| request.path.contains("/referrers/")).count();
     assert_eq!(asked, 32);
     // Lists without end of what may be a signature.
@@ -181,7 +186,7 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
         (0..65_u8).map(|number| json!({"mediaType": IMAGE, "digest": OciDigest::of(&[number]), "size": 1})).collect();
     let server = lists(&bundle, none(), list(&many.iter().collect::<Vec<_>>())).await;
     let place = reference(&format!("127.0.0.1:{}/acme/counts:1.0.0", server.port()));
-    let pulled = anonymous().pull(&place, &BTreeSet::new(), &quiet).await.expect("others cannot block it");
+    let pulled = anonymous().pull(&place, &PreferredKeys::default(), &quiet).await.expect("others cannot block it");
     assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (0, 1));
 }
 
@@ -208,7 +213,7 @@ async fn push_moves_latest_to_the_newest_release() {
         assert_eq!((pushed.latest, pushed.reference.tag()), (latest, Some(tag.unwrap_or(version))), "{version}");
     }
     // It was pushed twice, each time with a signature of its own.
-    let latest = registry.pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled");
+    let latest = registry.pull(&place, &PreferredKeys::default(), &quiet).await.expect("pulled");
     assert_eq!((latest.manifest().version.to_string(), latest.signatures().len()), ("2.0.0".to_owned(), 2));
 }
 

@@ -1,11 +1,11 @@
 //! Bundles in a real registry, and what a registry that means ill can do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_bundle::{Bundle, MAX_SIGNATURES, OciDigest, Parts, SecretKey};
+use host_bundle::{Bundle, MAX_SIGNATURES, OciDigest, Parts, PreferredKeys, SecretKey, Signature, Trust};
 use host_registry::{Login, Pace, Reference, Registry, RegistryError, Transfer, download};
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::repository;
@@ -36,6 +36,14 @@ pub(super) fn anonymous() -> Registry {
     Registry::new(None, downloads()).expect("a client")
 }
 
+/// The keys of a user who trusts this one for the plugins of `acme`.
+fn preferring(key: &SecretKey) -> PreferredKeys {
+    let (mut trust, now) = (Trust::default(), "2026-01-01T00:00:00Z".parse().expect("a time"));
+    let pattern = "acme/*".parse().expect("a pattern");
+    trust.trust(key.public().clone(), vec![pattern], None, now).expect("trusted");
+    trust.preferred(now)
+}
+
 fn login(user: &str, password: &str) -> Registry {
     let login = Login::Password { user: user.to_owned(), password: password.to_owned() };
     Registry::new(Some(login), downloads()).expect("a client")
@@ -53,19 +61,19 @@ async fn a_bundle_comes_back_from_a_real_registry_with_its_signatures() {
     assert_eq!(pushed.to_string(), format!("{}:0.1.0@{}", server.name("acme/ls"), bundle.digest()));
 
     for which in [place.clone().or_tag("0.1.0"), pushed.clone()] {
-        let pulled = anonymous().pull(&which, &BTreeSet::new(), &quiet).await.expect("pulled");
+        let pulled = anonymous().pull(&which, &PreferredKeys::default(), &quiet).await.expect("pulled");
         assert_eq!((pulled.digest(), pulled.signatures()), (bundle.digest(), bundle.signatures()));
         assert_eq!(pulled.component(), bundle.component());
     }
     // Another signature is added to what is there, and what was there stays.
-    let mut again = anonymous().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
+    let mut again = anonymous().pull(&pushed, &PreferredKeys::default(), &quiet).await.expect("pulled");
     again.sign(&key()).expect("signed");
     anonymous().push(&place, &again, &quiet).await.expect("pushed");
-    let pulled = anonymous().pull(&pushed, &BTreeSet::new(), &quiet).await.expect("pulled");
+    let pulled = anonymous().pull(&pushed, &PreferredKeys::default(), &quiet).await.expect("pulled");
     assert_eq!((pulled.signatures().len(), pulled.digest()), (2, bundle.digest()));
 
     let error = anonymous()
-        .pull(&reference(&server.name("acme/other:1")), &BTreeSet::new(), &quiet)
+        .pull(&reference(&server.name("acme/other:1")), &PreferredKeys::default(), &quiet)
         .await
         .expect_err("it is not there");
     assert!(matches!(error, RegistryError::NotFound { .. }), "{error}");
@@ -86,11 +94,67 @@ async fn registry_crowd_of_signatures_does_not_hide_those_of_preferred_keys() {
     }
     anonymous().push(&place, &crowd, &quiet).await.expect("pushed");
 
-    let preferred = BTreeSet::from([acme.public().id()]);
+    let preferred = preferring(&acme);
     let pulled = anonymous().pull(&place, &preferred, &quiet).await.expect("pulled");
     assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (MAX_SIGNATURES, 1));
-    let is_theirs = |signature: &host_bundle::Signature| signature.key_id() == Ok(acme.public().id());
+    let is_theirs = |signature: &Signature| signature.key_id() == Ok(acme.public().id());
     assert!(pulled.signatures().iter().any(is_theirs), "it is looked at first");
+}
+
+/// What lists a manifest that refers to a bundle.
+fn listed(referrer: &host_bundle::Referrer) -> serde_json::Value {
+    json!({
+        "mediaType": "application/vnd.oci.image.manifest.v1+json", "artifactType": host_bundle::SIGNATURE_TYPE,
+        "digest": OciDigest::of(&referrer.manifest).as_str(), "size": referrer.manifest.len(),
+        "annotations": referrer.annotations,
+    })
+}
+
+// promise bundle.crowd
+#[tokio::test]
+async fn registry_forged_signatures_of_a_trusted_key_do_not_hide_its_own() {
+    let acme = key();
+    let mut signed = bundle();
+    signed.sign(&acme).expect("signed");
+    let honest = signed.referrers().remove(0);
+    let [untrusted, signature, rest] = signed.signatures()[0].text().splitn(3, '\n').collect::<Vec<_>>()[..] else {
+        panic!("a signature has four lines")
+    };
+    // They name the key and the bundle, and differ from the honest one in a few bytes of the signature.
+    let unsigned = bundle();
+    let forged = (0..300).map(|number| {
+        let changed = format!("{}{number:04}{}", &signature[..40], &signature[44..]);
+        let text = format!("{untrusted}\n{changed}\n{rest}");
+        let mut forged = unsigned.clone();
+        forged.add_signature(Signature::new(text).expect("short")).expect("added");
+        forged.referrers().remove(0)
+    });
+    let referrers: Vec<_> = forged.chain([honest]).collect();
+    let mut served: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for bytes in referrers.iter().flat_map(|referrer| [&referrer.manifest].into_iter().chain(&referrer.blobs)) {
+        served.insert(OciDigest::of(bytes).to_string(), bytes.clone());
+    }
+    let list = json!({
+        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": referrers.iter().map(listed).collect::<Vec<_>>(),
+    });
+    let server = evil(&signed, move |request, honest| {
+        let name = request.path.rsplit('/').next().unwrap_or_default();
+        match (request.path.contains("/referrers/"), served.get(name)) {
+            (true, _) => Answer::ok(list.to_string()),
+            (false, Some(bytes)) => Answer::ok(bytes),
+            (false, None) => honest,
+        }
+    })
+    .await;
+    let place = reference(&format!("127.0.0.1:{}/acme/ls:1", server.port()));
+    let pulled = anonymous().pull(&place, &preferring(&acme), &quiet).await.expect("pulled");
+    assert!(pulled.signatures().contains(&signed.signatures()[0]), "the honest one is among them");
+    let counted = (pulled.signatures().len(), pulled.left_out_signatures(), pulled.unread_signatures());
+    assert_eq!(counted, (MAX_SIGNATURES, 301 - MAX_SIGNATURES, 0));
+    // Nobody looks for the signature of a key that is not trusted.
+    let pulled = anonymous().pull(&place, &PreferredKeys::default(), &quiet).await.expect("pulled");
+    assert_eq!((pulled.left_out_signatures(), pulled.unread_signatures()), (0, 301 - MAX_SIGNATURES));
 }
 
 // promise bundle.crowd
@@ -149,7 +213,10 @@ async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
     }
     let somebody = login(LOGIN.0, LOGIN.1);
     somebody.push(&place, &bundle(), &quiet).await.expect("pushed");
-    assert_eq!(somebody.pull(&place, &BTreeSet::new(), &quiet).await.expect("pulled").digest(), bundle().digest());
+    assert_eq!(
+        somebody.pull(&place, &PreferredKeys::default(), &quiet).await.expect("pulled").digest(),
+        bundle().digest()
+    );
 }
 
 /// A registry that has a bundle, and answers as it likes.
@@ -178,7 +245,9 @@ pub(super) async fn evil(
 }
 
 async fn pull(server: &Server, registry: &Registry) -> Result<Bundle, RegistryError> {
-    registry.pull(&reference(&format!("127.0.0.1:{}/acme/ls:1", server.port())), &BTreeSet::new(), &quiet).await
+    registry
+        .pull(&reference(&format!("127.0.0.1:{}/acme/ls:1", server.port())), &PreferredKeys::default(), &quiet)
+        .await
 }
 
 /// What comes of a registry that answers so for the component.
@@ -220,7 +289,7 @@ async fn a_registry_that_serves_something_else_is_refused() {
     )
     .await;
     let pinned = reference(&format!("127.0.0.1:{}/acme/ls@{}", server.port(), bundle.digest()));
-    let error = anonymous().pull(&pinned, &BTreeSet::new(), &quiet).await.expect_err("it is another");
+    let error = anonymous().pull(&pinned, &PreferredKeys::default(), &quiet).await.expect_err("it is another");
     assert!(matches!(error, RegistryError::Changed { .. }), "{error}");
 }
 
@@ -269,8 +338,8 @@ async fn dripping(
     }
 }
 
-// promise install.slow: A pull, push or download from a server that answers byte by byte is ended after a time that grows
-//   with the declared size; the message names the server and what was transferred.
+// promise install.slow: A pull, push, list or download from a server that answers byte by byte, also with an error, is ended
+//   after a time that grows with the declared size; the message names the server and what was transferred.
 #[tokio::test]
 async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
     let bundle = bundle();
@@ -281,6 +350,19 @@ async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
         let slow = path.to_owned();
         let server = dripping(move |request| request.path.contains(&slow), status, Some(&bundle)).await;
         (server.port(), pull(&server, &anonymous().with_pace(pace)).await.map(drop), what)
+    };
+    let of_tags = async |path: &str, status: u16| {
+        let slow = path.to_owned();
+        let server = dripping(move |request| request.path.contains(&slow), status, Some(&bundle)).await;
+        let place = reference(&format!("127.0.0.1:{}/acme/ls", server.port()));
+        let listed = anonymous().with_pace(pace).tags(&place).await;
+        (server.port(), listed.map(drop), "the tags of `acme/ls`".to_owned())
+    };
+    let of_index = async {
+        let server = dripping(|_| true, 500, None).await;
+        let place = reference(&format!("127.0.0.1:{}/acme/index:1", server.port()));
+        let pulled = anonymous().with_pace(pace).pull_index(&place).await;
+        (server.port(), pulled.map(drop), "the index".to_owned())
     };
     let of_push = async {
         let server = dripping(|request| request.method == "POST", 500, None).await;
@@ -293,15 +375,19 @@ async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
         let came = download(&server.url("/ls.tar"), bundle.digest(), &downloads(), pace, &quiet).await;
         (server.port(), came.map(drop), format!("the bundle {}", bundle.digest()))
     };
-    let (manifest, blob, signatures, failed, pushed, downloaded) = tokio::join!(
+    let (manifest, blob, signatures, failed, unlisted, tags, broken, index, pushed, downloaded) = tokio::join!(
         of_pull("/manifests/1", 200, "the manifest `1`".to_owned()),
         of_pull(&component, 200, format!("the blob {component}")),
         of_pull("/referrers/", 200, "the list of signatures".to_owned()),
         of_pull(&component, 500, format!("the blob {component}")),
+        of_pull("/referrers/", 500, "the list of signatures".to_owned()),
+        of_tags("/tags/list", 200),
+        of_tags("/tags/list", 500),
+        of_index,
         of_push,
         of_download,
     );
-    for (port, ended, what) in [manifest, blob, signatures, failed, pushed, downloaded] {
+    for (port, ended, what) in [manifest, blob, signatures, failed, unlisted, tags, broken, index, pushed, downloaded] {
         let error = ended.expect_err("it never ends");
         assert!(matches!(error, RegistryError::TooSlow { .. }), "{what}: {error}");
         let words = error.to_string();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, OciDigest};
 use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
+use jiff::Timestamp;
 
 use crate::environment::Folders;
 use crate::error::{ErrorKind, Failure};
@@ -72,7 +73,7 @@ impl BundleSource {
             Self::Registry(reference) => {
                 let login = login(reference.registry())?;
                 let registry = Registry::new(login, folders.downloads.clone()).map_err(registry_failure)?;
-                let preferred = store::trusted_keys(folders)?.preferred();
+                let preferred = store::trusted_keys(folders)?.preferred(Timestamp::now());
                 let bundle = registry.pull(reference, &preferred, progress).await.map_err(|error| {
                     let is_missing = matches!(error, RegistryError::NotFound { .. });
                     let failure = registry_failure(error);

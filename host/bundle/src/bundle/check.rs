@@ -267,15 +267,34 @@ impl Bundle<()> {
             return Err(ContentError::Unreferenced(digest.clone()));
         }
         let digest = OciDigest::of(&image);
-        let (files, signatures, unread_signatures) = ((), Vec::new(), 0);
-        Ok(Self { manifest, image, digest, files, component, readme, license, signatures, unread_signatures })
+        Ok(Self {
+            manifest,
+            image,
+            digest,
+            files: (),
+            component,
+            readme,
+            license,
+            signatures: Vec::new(),
+            unread_signatures: 0,
+            left_out_signatures: 0,
+        })
     }
 
     /// The same with its files.
     pub(crate) fn with_files<F>(self, files: F) -> Bundle<F> {
-        let Self { manifest, image, digest, files: (), component, readme, license, signatures, unread_signatures } =
-            self;
-        Bundle { manifest, image, digest, files, component, readme, license, signatures, unread_signatures }
+        Bundle {
+            manifest: self.manifest,
+            image: self.image,
+            digest: self.digest,
+            files,
+            component: self.component,
+            readme: self.readme,
+            license: self.license,
+            signatures: self.signatures,
+            unread_signatures: self.unread_signatures,
+            left_out_signatures: self.left_out_signatures,
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub enum Refusal {
         reason: String,
     },
     /// It is invalid.
-    #[error("a signature does not hold: {why}; the bundle was changed after it was signed: get it again")]
+    #[error("a signature does not hold: {why}; it is forged or damaged, so it says nothing about the bundle")]
     BadSignature {
         /// Why the check failed.
         why: String,
