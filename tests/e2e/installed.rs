@@ -281,7 +281,8 @@ async fn install_list_of_an_untrusted_project_is_not_read() {
     assert!(listed.code == Some(0) && listed.stderr.contains("has changed since you trusted it"), "{listed:?}");
 }
 
-// promise install.lookalikes: The question before an installation names each name that looks like one of another plugin.
+// promise install.lookalikes: The question before an installation names each name that looks like one of another plugin, and is
+//   asked unless the user said `--yes`.
 #[tokio::test]
 async fn install_names_that_look_like_others_are_in_the_question() {
     let (acme, evil) = (Publisher::new("acme"), Publisher::new("acne"));
@@ -301,6 +302,8 @@ async fn install_names_that_look_like_others_are_in_the_question() {
     let component = plugin.component().expect("it is read").into_owned();
     let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
     let archive = file(&host, "b.tar", &bundle);
+    let ended = install(&host, &[&archive, "--user", "--allow-unsigned"]);
+    refused(&ended, 42, "names that are easily confused (the plugin `acme/c0unts` looks like `acme/counts`");
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &archive, "--user", "--allow-unsigned"]), 200, 60);
     pty.sees("Easily confused: the plugin `acme/c0unts` looks like `acme/counts`, which you have");
     pty.sees("Install it?");

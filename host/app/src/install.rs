@@ -20,7 +20,6 @@ use host_bundle::{Allow, Bundle, Locked, Refusal, Signers, Verdict, VersionChang
 use host_capability::Grants;
 use host_manifest::{Changes, Manifest};
 use host_plugin::{Plugin, Runtime, admission};
-use host_text::count;
 use jiff::Timestamp;
 use semver::Version;
 
@@ -89,6 +88,8 @@ pub struct InstallOutcome {
     pub agreed: Agreed,
     /// Whether it has tools, and does not only bring files.
     pub has_tools: bool,
+    /// Whether it requests a capability, so that a call can be asked about.
+    pub has_requests: bool,
     /// Why the project's list does not count yet, if it does not.
     pub note: Option<String>,
     /// The configuration that it cannot be used without.
@@ -122,22 +123,25 @@ impl Installer<'_> {
         }
         let others = self.others(name, target)?;
         check_names(manifest, &others)?;
-        let lookalikes = lookalikes::of(manifest, others.iter().map(|other| &other.manifest));
         let imports = admission::imports(&manifest.plugin_name(), bundle.component())
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         self.check_description(&bundle).await?;
         check_agents(manifest)?;
         hooks_of(Brought { plugin: name, files: &manifest.files })?;
         let before = before.as_ref().map(Bundle::manifest);
+        let lookalikes = question::new_lookalikes(manifest, before, others.iter().map(|other| &other.manifest));
         let agreed = question::agreed_without_asking(manifest, agreed_before, &self.request.grants)?;
         let changes = before.map(|before| (before.version.clone(), Changes::between(before, manifest)));
         let (capabilities, secrets) =
             (question::new_capabilities(manifest, before), question::new_secrets(manifest, before));
         // What the model will follow is agreed to as what a component may touch is.
         let brings = question::new_files(manifest, before);
-        // A flag that grants says nothing about secrets, and no call asks about one.
+        // A flag that grants says nothing about secrets or names, and no call asks about one.
         let is_answered = self.request.yes
-            || brings.is_empty() && secrets.is_empty() && (capabilities.is_empty() || !self.request.grants.is_empty());
+            || lookalikes.is_empty()
+                && brings.is_empty()
+                && secrets.is_empty()
+                && (capabilities.is_empty() || !self.request.grants.is_empty());
         let (manifest, unread_signatures) = (manifest.clone(), bundle.unread_signatures());
         let question = InstallQuestion {
             manifest,
@@ -161,10 +165,7 @@ impl Installer<'_> {
         let refused = |why: String| {
             let name = &bundle.manifest().name;
             let failure = Failure::new(ErrorKind::Untrusted, format!("`{name}` is not installed")).cause(why);
-            match bundle.unread_signatures() {
-                0 => failure,
-                more => failure.cause(format!("{} of it were not looked at", count(more, "more signature"))),
-            }
+            question::crowded(failure, bundle)
         };
         match trust.check(bundle, self.now) {
             Ok(Verdict::Signed { by, not_counted }) => Ok((Signers::Keys(by), not_counted)),
@@ -304,7 +305,8 @@ impl Installation {
         let note = target.save(folders)?;
         let required = settings::to_be_set(&question.manifest);
         let has_tools = !question.manifest.tools.is_empty();
-        Ok(Some(InstallOutcome { name, version, agreed, has_tools, note, required }))
+        let has_requests = question.manifest.requests().next().is_some();
+        Ok(Some(InstallOutcome { name, version, agreed, has_tools, has_requests, note, required }))
     }
 }
 

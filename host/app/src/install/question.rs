@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use host_bundle::{Refusal, Signers};
+use host_bundle::{Bundle, Refusal, Signers};
 use host_manifest::{Changes, Manifest};
 use host_plugin::admission::Imports;
+use host_text::count;
 use semver::Version;
 
+use super::lookalikes;
 use crate::error::Failure;
 use crate::plugins::store::Agreed;
 
@@ -26,7 +28,8 @@ pub struct InstallQuestion {
     pub not_counted: Vec<Refusal>,
     /// How many signatures of its source were not looked at.
     pub unread_signatures: usize,
-    /// Its names that are easily taken for names of others: a line each, safe to show.
+    /// Its names that are easily taken for names of others, and that the version it replaces did not have: a line each,
+    /// safe to show.
     pub lookalikes: Vec<String>,
     /// The version that it replaces, and the differences.
     pub changes: Option<(Version, Changes)>,
@@ -50,6 +53,35 @@ pub enum InstallAnswer {
     InstallAndGrant,
     /// Do not install it.
     Decline,
+}
+
+/// Returns the names that are easily taken for those of other plugins, without those that the user agreed to before.
+pub(super) fn new_lookalikes<'m>(
+    manifest: &Manifest,
+    before: Option<&Manifest>,
+    others: impl Iterator<Item = &'m Manifest> + Clone,
+) -> Vec<String> {
+    let known = before.map(|before| lookalikes::of(before, others.clone())).unwrap_or_default();
+    lookalikes::of(manifest, others).into_iter().filter(|line| !known.contains(line)).collect()
+}
+
+/// Adds to a failure about signatures how many there are, if its source has more than a bundle can have.
+pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
+    let (unread, left_out) = (bundle.unread_signatures(), bundle.left_out_signatures());
+    if unread == 0 && left_out == 0 {
+        return failure;
+    }
+    let looked_at = bundle.signatures().len() + left_out;
+    let failure = failure.cause(format!("{} were looked at, and none counts", count(looked_at, "signature")));
+    let failure = match unread {
+        0 => failure,
+        more => failure.cause(format!("{} were not looked at", count(more, "more signature"))),
+    };
+    failure.help(format!(
+        "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle as a \
+         file, or for an address with --digest {}",
+        bundle.digest()
+    ))
 }
 
 /// Returns the grants that the user agreed to before, as far as the plugin still requests them, and those of the

@@ -207,3 +207,50 @@ async fn install_update_asks_only_about_what_changed() {
     let request = InstallRequest { allow, yes: true, ..InstallRequest::default() };
     assert!(world.plan(altered, &request).await.is_err(), "a version is published once");
 }
+
+// promise bundle.crowd
+#[tokio::test]
+async fn install_says_of_forged_signatures_how_many_there_are_and_what_to_do() {
+    let world = World::new();
+    let mut bundle = world.bundle("1.0.0", &[]);
+    let [untrusted, signature, rest] = bundle.signatures()[0].text().splitn(3, '\n').collect::<Vec<_>>()[..] else {
+        panic!("a signature has four lines")
+    };
+    let forged = format!("{untrusted}\n{}0000{}\n{rest}", &signature[..40], &signature[44..]);
+    let forged = host_bundle::Signature::new(forged).expect("short");
+    bundle = unsigned(&bundle);
+    bundle.add_signature(forged).expect("added");
+    bundle.set_other_signatures(904, 4_095);
+    let Err(failure) = world.plan(bundle, &InstallRequest::default()).await else { panic!("nothing holds") };
+    let causes = failure.causes.join("; ");
+    for part in ["it is forged or damaged", "4096 signatures were looked at, and none counts", "904 more signatures"] {
+        assert!(causes.contains(part), "{causes}");
+    }
+    assert!(!causes.contains("get it again"), "{causes}");
+    assert!(failure.help.as_deref().is_some_and(|help| help.contains("with --digest sha256:")), "{failure:?}");
+}
+
+// promise install.lookalikes
+#[tokio::test]
+async fn install_names_that_look_like_others_are_asked_about_unless_the_user_said_yes() {
+    let world = World::new();
+    let named = |name: &str| {
+        let bundle = world.bundle("1.0.0", &[]);
+        let (manifest, component) = (bundle.manifest().clone(), bundle.component().to_vec());
+        let manifest = Manifest { name: name.to_owned(), ..manifest };
+        Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
+    };
+    let unsigned = InstallRequest { allow_unsigned: true, ..InstallRequest::default() };
+    let granted = InstallRequest { grants: vec!["process".to_owned()], ..unsigned.clone() };
+    let agreed = InstallRequest { yes: true, ..unsigned };
+    for (name, request, is_answered) in [("globs", &granted, true), ("g1ob", &granted, false), ("g1ob", &agreed, true)]
+    {
+        let installation = world.asked(named(name), request).await;
+        assert_eq!(installation.question().is_answered, is_answered, "{name} {request:?}");
+    }
+}
+
+fn unsigned(bundle: &Bundle) -> Bundle {
+    let (manifest, component) = (bundle.manifest().clone(), bundle.component().to_vec());
+    Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed")
+}

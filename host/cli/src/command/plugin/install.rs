@@ -159,9 +159,10 @@ fn made_by(question: &InstallQuestion, style: Style) -> String {
     text
 }
 
-fn result(InstallOutcome { name, version, agreed, has_tools, .. }: &InstallOutcome) -> String {
+fn result(InstallOutcome { name, version, agreed, has_tools, has_requests, .. }: &InstallOutcome) -> String {
     let agreed = match agreed.is_empty() {
         true if !has_tools => "it has no tools of its own, so there is nothing to grant".to_owned(),
+        true if !has_requests => "it requests nothing, so there is nothing to grant".to_owned(),
         true => "you are asked before each call that does more than read the workspace".to_owned(),
         false => {
             let granted: Vec<String> = agreed.iter().map(|(name, scope)| format!("{name}={scope}")).collect();

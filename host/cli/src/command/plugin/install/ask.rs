@@ -70,9 +70,13 @@ fn nobody(question: &InstallQuestion) -> Failure {
     if !question.brings.is_empty() {
         wants.push(format!("brings {}", question.brings.join(", ")));
     }
+    if !question.lookalikes.is_empty() {
+        wants.push(format!("has names that are easily confused ({})", question.lookalikes.join(", ")));
+    }
     let (plugin, wants) = (&question.manifest.name, wants.join(" and "));
     Failure::input(format!("`{plugin}` {wants}, and there is no terminal to ask on")).help(
         match (question.secrets.is_empty(), question.brings.is_empty()) {
+            (true, true) if !question.lookalikes.is_empty() => "add --yes, if it is the plugin that you mean",
             (true, true) => "add --yes to be asked at each call, or --grant CAPABILITY to allow it without asking",
             (false, _) => {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
