@@ -218,6 +218,59 @@ async fn limits_compilation_is_shown_on_a_terminal_and_ends_with_an_interrupt() 
     assert!(!pty.screen().contains("compiling"), "{}", pty.screen());
 }
 
+// promise plugin.compile-cancelled
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_compilation_of_an_author_ends_with_an_interrupt() {
+    let (host, file) = with_slow(&["plugin"]).await;
+    let host = host.env("TERM", "xterm-256color");
+    let folder = host.repository().join("plugins");
+    fs::create_dir(&folder).expect("made");
+    fs::copy(&file, folder.join("misbehave.wasm")).expect("copied");
+    fs::copy(std::path::Path::new(&file).with_extension("json"), folder.join("misbehave.json")).expect("copied");
+    let before = fs::read_dir(host.repository()).expect("read").count();
+    for arguments in [
+        &["plugin", "adopt", file.as_str(), "--license", "MIT", "--out", "adopted"][..],
+        &["plugin", "check", ".", "--built", "plugins"],
+    ] {
+        let mut pty = Pty::start(host.command_of(arguments), 100, 30);
+        pty.saw("compiling `misbehave` for its first use, 1 s").types("\u{3}");
+        assert_eq!(pty.ends(), Some(130), "{arguments:?}: {}", pty.screen());
+        assert!(!pty.screen().contains("compiling"), "{arguments:?}: {}", pty.screen());
+        assert_eq!(fs::read_dir(host.repository()).expect("read").count(), before, "{arguments:?} leaves nothing");
+    }
+}
+
+/// What it takes to compile code is bought with code alone.
+// promise plugin.compile-limits
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_padding_of_a_component_buys_no_time_to_compile() {
+    let padding = |size: usize| {
+        let mut section = vec![0];
+        leb128(&mut section, size + 2);
+        section.extend([1, b'x']);
+        section.resize(section.len() + size, 0);
+        section
+    };
+    // A part of a MiB counts as one, and the code is less than that.
+    let most = CompileLimits { time_per_mib: Duration::from_secs(1), ..limits(8 << 10, 1) };
+    let component = [expensive(), padding(20 << 20)].concat();
+    let size = component.len();
+    let (runtime, _folder, _) = compiling(most);
+    let plugin = Plugin::new(PluginName::new("padded"), component, Grants::none());
+    let error = runtime.prepare(&plugin).await.expect_err("it takes too much");
+    let CallError::Runtime(RuntimeError::TooCostly { limit, size: found, .. }) = &error else { panic!("{error}") };
+    assert_eq!((*limit, *found), (CompileLimit::Time(Duration::from_secs(2)), size));
+}
+
+/// Appends a number as WebAssembly has it.
+fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
 // promise plugin.compile-told
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_compilation_is_an_activity_of_a_conversation() {

@@ -42,7 +42,7 @@ pub(super) async fn compile(
     component: &[u8],
 ) -> Result<Vec<u8>, RuntimeError> {
     let failed = |error: io::Error| RuntimeError::Compiler { plugin: plugin.to_string(), why: error.to_string() };
-    let (memory, time) = limits.of(component.len());
+    let (memory, time) = limits.of(component);
     let mut process = start(program, memory, time).map_err(failed)?;
     let whole = tokio::time::timeout(time.saturating_mul(PATIENCE), exchange(&mut process, component));
     let size = component.len();
