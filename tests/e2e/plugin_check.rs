@@ -123,3 +123,26 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
     let (_host, ended) = ls(&["check", "--built", "dist", "--since", "nowhere.json"], |_| {});
     assert!(ended.code == Some(42) && ended.stderr.contains("`nowhere.json` cannot be read"), "{ended:?}");
 }
+
+// promise plugin.license: A plugin whose licence is a placeholder is neither good nor packed.
+#[test]
+fn plugin_whose_licence_is_a_placeholder_is_not_published() {
+    let built = |end: &str| std::fs::read(repository().join(format!("plugins/dist/ls.{end}"))).expect("it is built");
+    let host = Host::new(["plugin"])
+        .file("dist/ls.wasm", built("wasm"))
+        .file("dist/ls.json", built("json"))
+        .file("plugin.toml", "name = \"ls\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
+        .file("LICENSE", "MIT License\n\nCopyright (c) [year] [fullname]\n");
+    let packed = host.run_of(&["plugin", "pack", "dist/ls.wasm", "--license", "LICENSE", "--out", "ls.tar"]);
+    assert!(
+        packed.code == Some(42) && packed.stderr.contains("is not one yet: it has `[year] [fullname]`"),
+        "{packed:?}"
+    );
+    assert!(!host.repository().join("ls.tar").exists());
+    let checked = host.run_of(&["plugin", "check", ".", "--built", "dist"]);
+    assert!(
+        checked.code == Some(54)
+            && checked.stdout.contains("LICENSE` is not a licence yet: it has `[year] [fullname]`"),
+        "{checked:?}"
+    );
+}

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use host_capability::{Capability, Grants, PluginName, Scope};
-use host_devkit::Tools;
+use host_devkit::{Programs, Tools};
 use host_manifest::{Manifest, Source};
 use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, CallListener, Invocation, Limits, Plugin, Runtime, RuntimeOptions, Workspace};
@@ -46,6 +46,7 @@ pub fn tools() -> Tools {
         cargo_home: std::env::var_os("CARGO_HOME").map(PathBuf::from),
         zig_cache: None,
         go_cache: None,
+        programs: Programs::default(),
     }
 }
 

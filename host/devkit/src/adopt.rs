@@ -18,7 +18,7 @@ use semver::Version;
 use wasmparser::{KnownCustom, Parser, Payload};
 
 use crate::build::{BuiltComponent, Toolchain, read_manifest};
-use crate::built::{BuildOutput, PluginError, asked};
+use crate::built::{BuildOutput, PluginError, Reason, asked};
 
 /// Producers of a component that are recorded. Protects the provenance file from a component that lists them without end.
 const MAX_PRODUCERS: usize = 16;
@@ -85,7 +85,16 @@ pub enum AdoptError {
         /// The capability.
         capability: Capability,
     },
-    /// It does not describe itself, or does not fit its manifest.
+    /// It does not describe itself.
+    #[error("the plugin `{plugin}` cannot be adopted: it was asked for its tools and did not describe them")]
+    Undescribed {
+        /// The plugin.
+        plugin: String,
+        /// The reason.
+        #[source]
+        why: Reason,
+    },
+    /// It does not fit its manifest, or its files cannot be used.
     #[error(transparent)]
     Plugin(#[from] PluginError),
 }
@@ -123,7 +132,7 @@ impl AdoptError {
                 Some(format!("leave out what is said of `{capability}`; a plugin requests what it imports"))
             }
             Self::Plugin(error) => error.help(),
-            Self::Read { .. } | Self::Admission { .. } => None,
+            Self::Read { .. } | Self::Admission { .. } | Self::Undescribed { .. } => None,
         }
     }
 }
@@ -177,7 +186,9 @@ pub async fn adopt(path: &Path, options: AdoptOptions, runtime: &Runtime) -> Res
             let is_module = Parser::is_core_wasm(&component);
             AdoptError::Admission { path: path.to_owned(), why, is_module }
         })?;
-        let tools = asked(runtime, &manifest.name, &component).await?;
+        let tools = asked(runtime, &manifest.name, &component)
+            .await
+            .map_err(|why| AdoptError::Undescribed { plugin: manifest.name.clone(), why })?;
         let requested: Vec<Capability> = imports.capabilities.iter().collect();
         if let Some(capability) = scopes.keys().chain(reasons.keys()).find(|it| !requested.contains(it)) {
             return Err(AdoptError::NotImported { plugin: manifest.name, capability: *capability });

@@ -27,12 +27,14 @@ mod files;
 mod go;
 mod javascript;
 mod package;
+mod programs;
 mod python;
 mod rust;
 mod zig;
 
 pub(crate) use contract::{WORLD, world};
 pub(crate) use files::brought;
+pub use programs::Programs;
 pub use rust::{TARGET, compiler};
 
 /// The version of `wit-component` that this is built with: the one in Cargo.lock, which a test compares.
@@ -205,6 +207,8 @@ pub struct Tools {
     pub zig_cache: Option<PathBuf>,
     /// The same for Go.
     pub go_cache: Option<PathBuf>,
+    /// The programs that run; each build has its own.
+    pub programs: Programs,
 }
 
 /// Builds all plugins of the package or workspace in `folder`. The compiler's progress goes to standard error.
@@ -221,8 +225,8 @@ pub fn build(folder: &Path, tools: &Tools) -> Result<Vec<BuiltComponent>, BuildE
     let one = match (manifest.as_ref().and_then(|manifest| manifest.build), manifest) {
         (Some(Build { language: Language::Rust }), _) => return rust::build(&folder, tools),
         (None, _) if is_cargo => return rust::build(&folder, tools),
-        (Some(Build { language: Language::JavaScript }), Some(manifest)) => javascript::build(&folder, manifest),
-        (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest),
+        (Some(Build { language: Language::JavaScript }), Some(manifest)) => javascript::build(&folder, manifest, tools),
+        (Some(Build { language: Language::Python }), Some(manifest)) => python::build(&folder, manifest, tools),
         (Some(Build { language: Language::C }), Some(manifest)) => c::build(&folder, manifest, tools),
         (Some(Build { language: Language::Zig }), Some(manifest)) => zig::build(&folder, manifest, tools),
         (Some(Build { language: Language::Go }), Some(manifest)) => go::build(&folder, manifest, tools),

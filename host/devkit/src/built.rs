@@ -13,7 +13,7 @@ use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, ManifestError, Source};
 use host_plugin::{Digest, HookComponent, Plugin, Runtime, ToolDef, admission};
 
-use crate::build::{self, BuildError, BuiltComponent, Toolchain, Tools};
+use crate::build::{self, BuildError, BuiltComponent, Programs, Toolchain, Tools};
 use crate::provenance::{Origin, Provenance, ProvenanceEntry};
 
 /// The file next to the components that records their provenance.
@@ -313,13 +313,15 @@ pub fn read_shipped(file: &Path) -> Result<Manifest, PluginError> {
 }
 
 /// Compiles the components of a package or workspace, on a thread that may block. The compiler's progress goes to
-/// standard error.
+/// standard error. Dropping the future ends the compiler.
 ///
 /// # Errors
 ///
 /// When a source does not compile or a manifest is invalid.
 pub async fn compile(folder: &Path, tools: Tools) -> Result<Vec<BuiltComponent>, PluginError> {
-    let sources = folder.to_owned();
+    let (sources, tools) = (folder.to_owned(), Tools { programs: Programs::default(), ..tools });
+    // A thread cannot be ended; the programs that it waits for can.
+    let _programs = tools.programs.end_on_drop();
     let built = tokio::task::spawn_blocking(move || build::build(&sources, &tools)).await;
     Ok(built.map_err(|error| PluginError::EndedEarly(error.to_string()))??)
 }
@@ -345,15 +347,14 @@ pub async fn describe(runtime: &Runtime, built: &BuiltComponent) -> Result<Manif
     if let Some(capability) = imports.capabilities.iter().find(|it| !manifest.capabilities.contains_key(it.name())) {
         return Err(PluginError::Undeclared { plugin: name, capability });
     }
-    let tools = asked(runtime, &name, component).await?;
+    let tools = asked(runtime, &name, component).await;
+    let tools = tools.map_err(|why| PluginError::Invalid { plugin: name.clone(), why })?;
     let described = Manifest::new(manifest.clone(), admission::CONTRACT, tools).map_err(|error| wrong(&error))?;
     Ok(described.with_files(build::brought(folder)?))
 }
 
 /// Asks a component for its tools, without any capability.
-pub(crate) async fn asked(runtime: &Runtime, name: &str, component: &[u8]) -> Result<Vec<ToolDef>, PluginError> {
+pub(crate) async fn asked(runtime: &Runtime, name: &str, component: &[u8]) -> Result<Vec<ToolDef>, Reason> {
     let plugin = Plugin::new(PluginName::new(name), component.to_owned(), Grants::none());
-    let wrong = |error: &dyn std::error::Error| Reason(error.to_string());
-    let failed = |why| PluginError::Invalid { plugin: name.to_owned(), why };
-    runtime.describe(&plugin).await.map_err(|error| failed(wrong(&error)))
+    runtime.describe(&plugin).await.map_err(|error| Reason(error.to_string()))
 }

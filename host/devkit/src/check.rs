@@ -12,8 +12,12 @@ use host_manifest::{Changes, Manifest, ManifestError, VersionVerdict};
 use host_plugin::{CompileOptions, Plugin, Runtime, RuntimeOptions, admission};
 
 use crate::built::{self, BuiltPlugin, PluginError, Reason};
+use crate::license::license_file;
 
 pub use lint::{Finding, Severity};
+
+/// The largest licence that is looked at. Protects memory; a bundle takes none that is larger.
+const MAX_LICENSE: u64 = 1 << 20;
 
 /// The results of checking one plugin.
 #[derive(Clone, Debug)]
@@ -78,7 +82,7 @@ pub async fn check(
     released: &[Manifest],
     compile: CompileOptions,
 ) -> Result<CheckReport, CheckError> {
-    let BuiltPlugin { manifest, component, .. } = plugin;
+    let BuiltPlugin { manifest, component, folder } = plugin;
     let size = component.len();
     let declared = manifest.declared(Path::new("/"))?;
     let refused = |error: &dyn std::error::Error| CheckError::Refused {
@@ -99,7 +103,9 @@ pub async fn check(
         let verdict = changes.verdict(&old.version, &manifest.version);
         Since { version: old.version.clone(), changes, verdict }
     });
-    let findings = lint::lint(&manifest, &imports);
+    let license = license_file(&folder).and_then(|file| Some((host_files::read_text(&file, MAX_LICENSE).ok()?, file)));
+    let license = license.as_ref().map(|(text, file)| (file.as_path(), text.as_str()));
+    let findings = lint::lint(&manifest, &imports, license);
     Ok(CheckReport { manifest, imports: imports.names, size, compiling, findings, since })
 }
 

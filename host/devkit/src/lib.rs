@@ -15,19 +15,23 @@ mod built;
 mod cases;
 mod check;
 mod dev;
+mod license;
 mod provenance;
 mod target;
 mod templates;
 mod wit;
 
 pub use adopt::{AdoptError, AdoptOptions, adopt};
-pub use build::{BuildError, BuiltComponent, COMPONENTIZER, TARGET, Toolchain, Tools, build, compiler, read_manifest};
+pub use build::{
+    BuildError, BuiltComponent, COMPONENTIZER, Programs, TARGET, Toolchain, Tools, build, compiler, read_manifest,
+};
 pub use built::{
     BuildOutput, BuiltPlugin, PluginError, Reason, Stale, build_plugins, compile, describe, read_built, read_shipped,
 };
 pub use cases::{CaseError, CaseFileError, CaseOptions, CaseResult, run_cases};
 pub use check::{CheckError, CheckReport, Finding, Severity, Since, check, read_released};
 pub use dev::{Changed, DevError, DevEvent, DevOptions, DevSession, OnDevEvent, TooManySources, WatchError};
+pub use license::{LICENSE_FILES, license_file, license_gap};
 pub use provenance::{Origin, Provenance, ProvenanceEntry};
 pub use target::{AddTargetError, add_target, lacks_target};
 pub use templates::{NewPlugin, NewPluginError, template_languages};

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use host_manifest::{ManifestError, Source, SourceManifest, check_name};
 
+use crate::license::NEW_LICENSE_TEXT;
+
 /// A plugin to begin with.
 struct Template {
     /// The language, as it is called on the command line: the name of its folder in `sdk`.
@@ -94,6 +96,7 @@ impl NewPlugin {
             files.push((PathBuf::from(path), text.replace("{{name}}", name).replace("{{sdk}}", &binding)));
         }
         let as_it_is = template.binding.iter().chain(CONTRACT);
+        files.push((PathBuf::from("LICENSE"), NEW_LICENSE_TEXT.to_owned()));
         files.extend(as_it_is.map(|(path, text)| (PathBuf::from(path), (*text).to_owned())));
         for (path, text) in files.iter().filter(|(path, _)| path == Path::new("plugin.toml")) {
             SourceManifest::parse(text, &Source::File(path.clone()))?;
@@ -146,6 +149,7 @@ impl NewPlugin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::license::{NEW_LICENSE, license_gap};
 
     #[test]
     fn each_language_has_all_that_a_plugin_needs() {
@@ -157,6 +161,9 @@ mod tests {
                 found.map(|(_, text)| text.as_str()).unwrap_or_else(|| panic!("{language} has no {name}"))
             };
             assert!(text("plugin.toml").contains("name = \"acme/words\""), "{language}");
+            let manifest = SourceManifest::parse(text("plugin.toml"), &Source::BuiltIn("test")).expect("it is one");
+            assert_eq!(manifest.license, NEW_LICENSE, "{language}");
+            assert!(text("LICENSE").contains("Apache License") && license_gap(text("LICENSE")).is_none(), "{language}");
             assert!(text("README.md").starts_with("# words\n"), "{language}");
             assert!(text("wit/tool/tool.wit").contains("interface tool"));
             assert!(plugin.commands().contains("host plugin build . --out dist"), "{language}");

@@ -170,9 +170,11 @@ fn the_commands_that_new_prints_are_commands_of_this_host() {
 /// Where nobody has a home, and so that a package builds as fast again wherever it is built.
 #[test]
 fn the_cache_of_a_compiler_lies_in_the_package() {
-    for (name, variable, cache) in
-        [("c", "ZIG_GLOBAL_CACHE_DIR", "build/zig-cache"), ("go", "GOCACHE", "build/go-cache")]
-    {
+    for (name, variable, cache) in [
+        ("c", "ZIG_GLOBAL_CACHE_DIR", "build/zig-cache"),
+        ("zig", "ZIG_GLOBAL_CACHE_DIR", "build/zig-cache"),
+        ("go", "GOCACHE", "build/go-cache"),
+    ] {
         let project = Project::new(language(name), "words");
         let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
         // An empty variable is none.

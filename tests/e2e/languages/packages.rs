@@ -74,6 +74,44 @@ fn package_that_needs_node_is_named_with_what_it_needs() {
     }
 }
 
+#[test]
+fn package_that_lacks_a_global_is_named_with_it_and_what_to_do() {
+    let imports = |first: &str| {
+        let plugin = format!(
+            "import {{ READ_ONLY, plugin }} from './host.js';\n{first}\nexport const tool = plugin({{\n  name: 'read', \
+             description: 'Reads text.', inputSchema: {{ type: 'object' }},\n  annotations: READ_ONLY, call: () => \
+             String(used),\n}});\n"
+        );
+        let project = javascript(json!({"csv-parse": "7.0.3", "turndown": "7.2.4"}), &plugin);
+        project.build().expect_err("it cannot be loaded")
+    };
+    for (first, words) in [
+        (
+            "import { parse as used } from 'csv-parse/sync';",
+            &[
+                "the package `csv-parse` uses `Buffer` when it is loaded, which a plugin does not have",
+                "help: import the form of the package for browsers: ",
+                "`csv-parse/browser/esm/sync`",
+            ][..],
+        ),
+        (
+            "import used from 'turndown';",
+            &[
+                "the package `@mixmark-io/domino` uses `setTimeout` when it is loaded, which a plugin does not have",
+                "import before it a module of yours that sets",
+            ],
+        ),
+        ("const used = document.title;", &["`plugin.js` uses `document` when it is loaded"]),
+        ("const used = null.title;", &["`plugin.js` cannot be loaded: Error: cannot read property 'title' of null"]),
+    ] {
+        let said = imports(first);
+        for words in words {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(!said.contains("triggerUncaughtException"), "{said}");
+    }
+}
+
 /// A package of Python with these packages beside it.
 fn python(packages: &[&str], plugin: &str) -> Project {
     let project = Project::new(language("python"), "packages");

@@ -21,6 +21,7 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use tokio_util::sync::CancellationToken;
 
+use self::transfer::unless;
 use crate::arguments::Plugin as Command;
 use crate::exit::Code;
 use crate::printer::Out;
@@ -28,19 +29,25 @@ use crate::printer::Out;
 pub(crate) async fn run(command: Command, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     match command {
         Command::New { name, lang, into } => new::run(&name, &lang, into.as_deref(), &environment),
-        Command::Build { folder, out, check } => build::run(&folder, &out, check, &environment).await,
-        Command::Adopt(adopt) => adopt::run(adopt, &environment).await,
+        Command::Build { folder, out, check } => unless(&stop, build::run(&folder, &out, check, &environment)).await,
+        Command::Adopt(adopt) => unless(&stop, adopt::run(adopt, &environment)).await,
         Command::Wit(wit) => adopt::wit(&wit),
         Command::Test(arguments) => {
-            let plugins = build::plugins(&arguments.plugins, &environment).await?;
-            test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
+            let tested = async {
+                let plugins = build::plugins(&arguments.plugins, &environment).await?;
+                test::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
+            };
+            unless(&stop, tested).await
         }
         Command::Dev(dev) => dev::run(dev, &environment, stop).await,
         Command::Check(arguments) => {
-            let plugins = build::plugins(&arguments.plugins, &environment).await?;
-            check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
+            let checked = async {
+                let plugins = build::plugins(&arguments.plugins, &environment).await?;
+                check::run(plugins, &arguments, &environment, &Out::new(CancellationToken::new())).await
+            };
+            unless(&stop, checked).await
         }
-        Command::Pack(pack) => pack::run(pack, &environment).await,
+        Command::Pack(pack) => unless(&stop, pack::run(pack, &environment)).await,
         Command::Sign(sign) => sign::run(&sign, &environment),
         Command::Verify(verify) => verify::run(&verify, &environment),
         Command::Install(install) => install::run(&install, &environment, &stop).await,

@@ -47,7 +47,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
     command.args(["cc", "-target", TARGET, "-mexec-model=reactor", "-std=c17", "-Os", "-Wall", "-Wextra"]);
     command.arg(format!("-Wl,-z,stack-size={STACK}")).args(["-I", BUILD, "-I", ".", "-o"]).arg(&module);
     command.args(defines(&manifest)).args(&sources).args(BINDING);
-    package::run(command, folder)?;
+    package::run(command, folder, tools)?;
     let toolchain = Toolchain {
         compiler: format!("zig cc {version}"),
         target: TARGET.to_owned(),

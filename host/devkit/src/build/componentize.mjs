@@ -8,8 +8,9 @@ import { componentize } from 'componentize-qjs';
 
 const [entry, wit, world, out] = process.argv.slice(2);
 const bundle = 'build/plugin.bundle.js';
+let inputs = [];
 try {
-  const { warnings } = await build({
+  const { warnings, metafile } = await build({
     entryPoints: [entry],
     outfile: bundle,
     bundle: true,
@@ -22,7 +23,9 @@ try {
     external: ['host:*'],
     charset: 'utf8',
     logLevel: 'silent',
+    metafile: true,
   });
+  inputs = Object.keys(metafile.inputs);
   console.error((await formatMessages(warnings, { kind: 'warning' })).join(''));
 } catch (failure) {
   await explain(failure);
@@ -30,8 +33,70 @@ try {
 }
 const jsSource = await readFile(bundle, 'utf8');
 // The engine without the component model's async, which this contract has no use for.
-const { component } = await componentize({ jsSource, jsPath: bundle, witPath: wit, world, sync: true });
-await writeFile(out, component);
+try {
+  const { component } = await componentize({ jsSource, jsPath: bundle, witPath: wit, world, sync: true });
+  await writeFile(out, component);
+} catch (failure) {
+  await explainLoading(String(failure?.message ?? failure), jsSource.split('\n'));
+  process.exit(1);
+}
+
+// Says why the modules cannot be loaded: which of them failed, and which global it lacks.
+async function explainLoading(message, lines) {
+  const file = origin(message, lines);
+  const name = /Error: '?([\w$]+)'? is not defined/.exec(message)?.[1];
+  if (!name) {
+    console.error(`${named(file)} cannot be loaded: ${message.replace(/^.*module evaluation: /, '').trimEnd()}`);
+    return;
+  }
+  console.error(`${named(file)} uses \`${name}\` when it is loaded, which a plugin does not have`);
+  const others = await forBrowsers(file);
+  if (others.length > 0) {
+    console.error(`help: import the form of the package for browsers: ${others.map((other) => `\`${other}\``).join(', ')}`);
+  } else if (name === 'console') {
+    console.error('help: import `./host.js` before it, which sets `console`');
+  } else if (file.includes('node_modules/')) {
+    console.error('help: use a package that needs neither node nor a page, or import before it a module of yours that sets');
+    console.error(`\`globalThis.${name}\``);
+  }
+}
+
+// The module that failed: that of the innermost line of the stack which is in one. esbuild names each above its code.
+function origin(stack, lines) {
+  const known = new Set(inputs);
+  for (const [, number] of stack.matchAll(/plugin\.bundle\.js:(\d+)/g)) {
+    for (let at = Number(number) - 1; at >= 0; at--) {
+      const name = /^\s*\/\/ (\S.*)$/.exec(lines[at] ?? '')?.[1];
+      if (name && known.has(name)) return name;
+    }
+  }
+  return entry;
+}
+
+// The modules that the package of a file exports for browsers, those first that end as what the plugin imports.
+async function forBrowsers(file) {
+  const at = file.lastIndexOf('node_modules/');
+  if (at < 0) return [];
+  const name = packageOf(file);
+  try {
+    const described = JSON.parse(await readFile(`${file.slice(0, at)}node_modules/${name}/package.json`, 'utf8'));
+    const forms = Object.keys(described.exports ?? {}).filter((key) => /(^|\/)browser(\/|$)/.test(key) && !key.includes('*'));
+    const last = file.split('/').at(-1).replace(/\.\w+$/, '');
+    const rank = (form) => (form.split('/').at(-1) === last ? 0 : 1) + (form.includes('esm') ? 0 : 2);
+    return forms.sort((one, other) => rank(one) - rank(other)).slice(0, 2).map((form) => name + form.slice(1));
+  } catch {
+    return [];
+  }
+}
+
+function packageOf(file) {
+  const inner = file.split('node_modules/').at(-1);
+  return inner.split('/').slice(0, inner.startsWith('@') ? 2 : 1).join('/');
+}
+
+function named(file) {
+  return file.includes('node_modules/') ? `the package \`${packageOf(file)}\`` : `\`${file}\``;
+}
 
 // Says which modules of node are wanted and by which package, one line each; the other errors as esbuild words them.
 async function explain(failure) {
@@ -44,11 +109,7 @@ async function explain(failure) {
       others.push(error);
       continue;
     }
-    const file = error.location?.file ?? entry;
-    const inner = file.split('node_modules/').at(-1);
-    const whose = file.includes('node_modules/')
-      ? `the package \`${inner.split('/').slice(0, inner.startsWith('@') ? 2 : 1).join('/')}\``
-      : `\`${file}\``;
+    const whose = named(error.location?.file ?? entry);
     if (!wanted.has(whose)) wanted.set(whose, new Set());
     wanted.get(whose).add(`\`${name.replace(/^node:/, '')}\``);
   }

@@ -98,7 +98,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
     for name in IGNORED {
         command.env_remove(name);
     }
-    package::run(command, folder)?;
+    package::run(command, folder, tools)?;
 
     let module = contract.embed(&manifest.name, read(&folder.join(module))?)?;
     let component = componentize(&manifest.name, &module)?;

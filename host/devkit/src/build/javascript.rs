@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
-use super::{BuildError, BuiltComponent, Language, Toolchain, read, read_text, write};
+use super::{BuildError, BuiltComponent, Language, Toolchain, Tools, read, read_text, write};
 
 /// The script that runs in node.
 const SCRIPT: &str = include_str!("componentize.mjs");
@@ -28,7 +28,7 @@ struct Installed {
     version: String,
 }
 
-pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
     let missing = |what, how| BuildError::Missing { what, folder: folder.to_owned(), how };
     let (node, node_version) = package::program(folder, &["node"], &["--version"])
         .ok_or_else(|| missing("node", "https://nodejs.org, 20 or newer, on the search path"))?;
@@ -49,7 +49,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     write(&out.join("componentize.mjs"), SCRIPT.as_bytes())?;
     let mut command = Command::new(node);
     command.args(["build/componentize.mjs", entry, "build/wit", WORLD, "build/plugin.wasm"]);
-    package::run(command, folder)?;
+    package::run(command, folder, tools)?;
     let toolchain = Toolchain {
         compiler: format!("esbuild {}, node {node_version}", bundler.version),
         target: "wasm32-wasip2".to_owned(),

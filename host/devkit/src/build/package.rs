@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use sha2::{Digest, Sha256};
 
-use super::{BuildError, hex, read};
+use super::{BuildError, Tools, hex, read};
 
 /// Folder within the package for the intermediate files of a build.
 pub(super) const BUILD: &str = "build";
@@ -102,11 +102,11 @@ pub(super) fn program_with(
 
 /// Runs a compiler in the package. Its output goes to standard error; standard output is the host's own, and what
 /// these compilers write there is that they are done.
-pub(super) fn run(mut command: Command, folder: &Path) -> Result<(), BuildError> {
+pub(super) fn run(mut command: Command, folder: &Path, tools: &Tools) -> Result<(), BuildError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |status: String| BuildError::Failed { program: program.clone(), folder: folder.to_owned(), status };
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
-    let status = command.status().map_err(|error| failed(error.to_string()))?;
+    let status = tools.programs.output(&mut command).map_err(|error| failed(error.to_string()))?.status;
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
 }
 

@@ -13,7 +13,7 @@ use host_manifest::SourceManifest;
 
 use super::contract::{Contract, WORLD};
 use super::package::{self, BUILD};
-use super::{BuildError, BuiltComponent, Language, Toolchain, read, write};
+use super::{BuildError, BuiltComponent, Language, Toolchain, Tools, read, write};
 
 /// The command that gets the compiler; the package has the version.
 const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requirements.txt` in that folder";
@@ -28,7 +28,7 @@ const LATE: &str = "host_late.py";
 /// See [`SNAPSHOT`].
 const SNAPSHOT_SOURCE: &str = include_str!("python/host_snapshot.py");
 
-pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComponent, BuildError> {
+pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
     let found = package::program(folder, &["componentize-py"], &["--version"]);
     let (compiler, version) =
         found.ok_or_else(|| BuildError::Missing { what: "componentize-py", folder: folder.to_owned(), how: HOW })?;
@@ -51,7 +51,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest) -> Result<BuiltComp
     command.args(["componentize", SNAPSHOT, "-p", STAGE, "-o"]).arg(&component);
     // The packages of a virtual environment, the compiler among them, would go in whole.
     command.env_remove("VIRTUAL_ENV").env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
-    package::run(command, folder)?;
+    package::run(command, folder, tools)?;
     let toolchain = Toolchain {
         compiler: version,
         target: "wasm32-wasip2".to_owned(),

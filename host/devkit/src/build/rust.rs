@@ -104,8 +104,12 @@ fn cargo(folder: &Path, tools: &Tools) -> Command {
     command
 }
 
-fn run(mut command: Command, name: &'static str, folder: &Path) -> Result<Vec<u8>, BuildError> {
-    let output = command.output().map_err(|error| BuildError::Program { program: "cargo".to_owned(), error })?;
+fn run(mut command: Command, name: &'static str, folder: &Path, tools: &Tools) -> Result<Vec<u8>, BuildError> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let output = tools
+        .programs
+        .output(&mut command)
+        .map_err(|error| BuildError::Program { program: "cargo".to_owned(), error })?;
     if output.status.success() {
         Ok(output.stdout)
     } else {
@@ -116,7 +120,7 @@ fn run(mut command: Command, name: &'static str, folder: &Path) -> Result<Vec<u8
 fn cargo_metadata(folder: &Path, tools: &Tools) -> Result<Metadata, BuildError> {
     let mut command = cargo(folder, tools);
     command.args(["metadata", "--format-version", "1", "--no-deps", "--locked"]);
-    let json = run(command, "metadata", folder)?;
+    let json = run(command, "metadata", folder, tools)?;
     serde_json::from_slice(&json).map_err(|error| BuildError::Output { command: "metadata", error })
 }
 
@@ -162,7 +166,7 @@ fn compile(
     // A list of texts in JSON is one in TOML too. Lists of several configurations are joined, so the package's own
     // flags stay.
     command.arg("--config").arg(format!("target.{TARGET}.rustflags={flags}"));
-    let printed = run(command, "build", folder)?;
+    let printed = run(command, "build", folder, tools)?;
 
     let mut modules = BTreeMap::new();
     for line in printed.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{")) {

@@ -29,7 +29,8 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
     command.args(["translate-c", "-lc", "-target", TARGET, "build/contract.h"]).current_dir(folder);
     let failed =
         |status| BuildError::Failed { program: "zig translate-c".to_owned(), folder: folder.to_owned(), status };
-    let translated = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let translated = tools.programs.output(&mut command);
     let translated = translated.map_err(|error| failed(error.to_string()))?;
     if !translated.status.success() {
         return Err(failed(translated.status.to_string()));
@@ -42,7 +43,7 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
     command.args(["--stack", c::STACK, "--dep", "contract"]).args(BINDING);
     command.arg(format!("-Mroot={ENTRY}")).arg("-Mcontract=build/contract.zig");
     command.arg(format!("-femit-bin={}", module.display()));
-    package::run(command, folder)?;
+    package::run(command, folder, tools)?;
     let toolchain = Toolchain {
         compiler: format!("zig {version}"),
         target: TARGET.to_owned(),

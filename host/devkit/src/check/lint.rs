@@ -2,11 +2,15 @@
 //!
 //! Deliberately not here: what the host refuses by itself, such as an import that the manifest does not declare.
 
+use std::path::Path;
+
 use host_capability::Capability;
 use host_manifest::{Manifest, ToolEntry};
 use host_plugin::admission::Imports;
 use host_tool::Schema;
 use serde_json::Value;
+
+use crate::license::license_gap;
 
 /// The severity of a finding, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +46,12 @@ pub struct Finding {
 /// The shortest description that says what a tool does and when to use it.
 const MIN_DESCRIPTION: usize = 20;
 
-/// Returns all findings, the most serious first.
-pub(super) fn lint(manifest: &Manifest, imports: &Imports) -> Vec<Finding> {
+/// Returns all findings, the most serious first. The licence is a file beside the plugin, with its text.
+pub(super) fn lint(manifest: &Manifest, imports: &Imports, license: Option<(&Path, &str)>) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
+    if let Some((file, gap)) = license.and_then(|(file, text)| Some((file, license_gap(text)?))) {
+        found.error(format!("`{}` is not a licence yet: it has `{gap}`", file.display()));
+    }
     capabilities(manifest, imports, &mut found);
     if manifest.tools.is_empty() && manifest.files.is_empty() {
         found.error("it has no tools, skills, commands, agents or hooks".to_owned());
@@ -164,7 +171,7 @@ mod tests {
         let mut capabilities = CapabilitySet::default();
         capabilities.insert(Capability::FsWrite);
         let imports = Imports { names: Vec::new(), capabilities, wasi: false, empty: false };
-        lint(&manifest, &imports).iter().map(|it| format!("{}: {}", it.severity.word(), it.what)).collect()
+        lint(&manifest, &imports, None).iter().map(|it| format!("{}: {}", it.severity.word(), it.what)).collect()
     }
 
     fn check(edit: impl FnOnce(&mut Value), says: &str) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_devkit::{BuildOutput, BuiltPlugin, PluginError, Tools};
+use host_devkit::{BuildOutput, BuiltPlugin, PluginError, Programs, Tools};
 use host_plugin::{Runtime, RuntimeOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -72,5 +72,6 @@ pub(super) fn tools(environment: &Environment) -> Tools {
         cargo_home: home.or_else(usual),
         zig_cache: folder("ZIG_GLOBAL_CACHE_DIR"),
         go_cache: folder("GOCACHE"),
+        programs: Programs::default(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, PackError, Parts};
+use host_devkit::{LICENSE_FILES, license_gap};
 use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, Source};
 use tokio_util::sync::CancellationToken;
@@ -17,15 +18,17 @@ use crate::printer::Out;
 
 /// The usual names of a README.
 const READMES: &[&str] = &["README.md", "README"];
-/// The usual names of a licence.
-const LICENSES: &[&str] = &["LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING"];
 /// The most bytes that are read of any file here: one more than the largest that a bundle takes, which then says so.
 const MAX_READ: u64 = host_plugin::MAX_COMPONENT as u64;
 
 pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, Failure> {
     let (manifest, component, beside) = plugin(&pack.path, environment).await?;
     let readme = text(pack.readme.as_deref(), &beside, READMES)?;
-    let license = text(pack.license.as_deref(), &beside, LICENSES)?;
+    let license = text(pack.license.as_deref(), &beside, LICENSE_FILES)?;
+    if let Some(gap) = license.as_deref().and_then(|text| license_gap(&String::from_utf8_lossy(text))) {
+        return Err(Failure::input(format!("the licence of `{}` is not one yet: it has `{gap}`", manifest.name))
+            .help(format!("write the text of `{}`, which its plugin.toml names, into the file", manifest.license)));
+    }
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
         .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();

@@ -97,7 +97,7 @@ pub(super) fn login(registry: &str) -> Result<Option<Login>, Failure> {
     }
 }
 
-/// Runs the work until it ends or the user cancels it.
+/// Runs the work until it ends or the user cancels it, which drops it with what it started.
 pub(super) async fn unless<T>(
     stop: &CancellationToken,
     work: impl Future<Output = Result<T, Failure>>,
