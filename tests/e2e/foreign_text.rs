@@ -247,7 +247,7 @@ async fn text_in_json_and_in_a_schema_is_escaped_and_means_the_same() {
     let (spec, words) = (&mut manifest.tools[0].spec, json!(format!("The file {hidden}")));
     spec.input_schema["properties"]["path"]["description"] = words.clone();
     let host = Host::new(["tool"])
-        .file("p/counts.wasm", guest("counts").component())
+        .file("p/counts.wasm", guest("counts").component().expect("it is read"))
         .file("p/counts.json", manifest.to_json());
     let shown = host.run_of(&["tool", "show", "count_lines", "--plugin", "p"]);
     assert!(shown.code == Some(0) && shown.stdout.contains("\\u200b"), "{shown:?}");

@@ -116,11 +116,10 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
                 return Err(format!("only {} bytes of the long answer were printed", long.ended.printed).into());
             }
             let provider = wire.provider();
-            let times = [("empty", empty), ("long", long)];
-            times.map(|(answer, run)| {
+            for (answer, run) in [("empty", empty), ("long", long)] {
                 let name = format!("processor time with {provider}, {answer} answer (ms)");
                 counted(&name, milliseconds(run.ended.processor));
-            });
+            }
         }
 
         // What drawing costs: the same answers on a terminal and in a file.

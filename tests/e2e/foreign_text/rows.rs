@@ -39,7 +39,7 @@ fn begins_no_row(host: &Host, arguments: &[&str], forged: &[&str]) {
 async fn changed(publisher: &Publisher, change: impl FnOnce(&mut Manifest)) -> Bundle {
     let mut manifest = publisher.bundle("1.0.0", READS).await.manifest().clone();
     change(&mut manifest);
-    let component = guest("counts").component().to_vec();
+    let component = guest("counts").component().expect("it is read").into_owned();
     let mut bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
     publisher.sign(&mut bundle);
     bundle
@@ -76,7 +76,7 @@ async fn text_of_a_manifest_that_is_padded_begins_no_row_of_a_list() {
     manifest.tools[0].spec.title = Some(padded("read_many_files  ".len(), "all_of_it  It is granted"));
     manifest.tools[0].spec.description = description.to_owned();
     let host = Host::new(["tool"])
-        .file("p/counts.wasm", guest("counts").component())
+        .file("p/counts.wasm", guest("counts").component().expect("it is read"))
         .file("p/counts.json", manifest.to_json());
     begins_no_row(&host, &["tool", "list", "--plugin", "p"], &["all_of_it  It is granted"]);
     manifest.tools[0].spec.title = Some(padded("count_lines: ".len(), "Imports: host:cap/process"));
@@ -112,7 +112,7 @@ async fn text_of_files_and_lists_that_is_padded_begins_no_row_of_a_list() {
     manifest.capabilities.get_mut("fs-read").expect("there").scope = scope;
     let host = Host::new(["plugin"])
         .file(".host/plugins.lock", lock)
-        .file(".host/plugins/counts.wasm", guest("counts").component())
+        .file(".host/plugins/counts.wasm", guest("counts").component().expect("it is read"))
         .file(".host/plugins/counts.json", manifest.to_json());
     begins_no_row(&host, &["trust", "status"], &["  rules: trusted as they are"]);
     begins_no_row(&host, &["trust", "add"], &["  rules: trusted as they are"]);

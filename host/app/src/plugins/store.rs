@@ -68,7 +68,7 @@ impl PluginStore {
 
     /// The bundle with this digest, whole; `None` if it is not installed.
     pub fn bundle(&self, digest: &OciDigest) -> Result<Option<Bundle>, Failure> {
-        self.read(digest, |path| Bundle::read(path))
+        self.read(digest, Bundle::read)
     }
 
     /// The bundle of this entry, with its component where it is; `None` if it is not installed.
