@@ -179,7 +179,7 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
 #[tokio::test]
 async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     let acme = Publisher::new("acme");
-    let host = Host::new(["run"]);
+    let host = Host::new(["run"]).file("notes.txt", "one\ntwo\n");
     trust(&host, &acme);
     let bundle = acme.signed("1.0.0", READS).await;
     assert_eq!(install(&host, &[&file(&host, "a.tar", &bundle), "--yes"]).code, Some(0));
@@ -196,11 +196,11 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     // The component is not read before it is compiled; what was compiled before is still that of the right one.
     flip(bundle.component());
     refused(&host.run_of(&["plugin", "list"]), 52, "was changed since it was installed");
-    let call = ["tool", "call", "count_lines", r#"{"file_path":"a.tar"}"#, "--grant", "fs-read"];
+    let call = ["tool", "call", "count_lines", r#"{"path":"notes.txt"}"#];
     assert_eq!(host.run_of(&call).code, Some(0));
     let mut without_cache = host.command_of(&call);
     without_cache.env("XDG_CACHE_HOME", host.home().join("cache"));
-    refused(&host.end(without_cache), 1, "was changed since it was installed: its digest is ");
+    refused(&host.end(without_cache), 54, "was changed since it was installed: its digest is ");
     // Nor is a whole other bundle taken that was put in its place.
     std::fs::write(&kept, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
     refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");

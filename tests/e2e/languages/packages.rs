@@ -102,7 +102,10 @@ fn package_that_lacks_a_global_is_named_with_it_and_what_to_do() {
             ],
         ),
         ("const used = document.title;", &["`plugin.js` uses `document` when it is loaded"]),
-        ("const used = null.title;", &["`plugin.js` cannot be loaded: Error: cannot read property 'title' of null"]),
+        (
+            "const used = (() => { throw new Error('no title'); })();",
+            &["`plugin.js` cannot be loaded: Error: no title"],
+        ),
     ] {
         let said = imports(first);
         for words in words {
