@@ -13,7 +13,7 @@ pub(crate) const NEW_LICENSE: &str = "Apache-2.0";
 /// Its text.
 pub(crate) const NEW_LICENSE_TEXT: &str = include_str!("../../../LICENSE");
 
-/// What stands in licences for what their author fills in, in lower case.
+/// Gaps in templates of licences that the author has to fill, in lower case.
 const PLACEHOLDERS: &[&str] = &[
     "put the text of your licence here",
     "[year] [fullname]",

@@ -132,7 +132,7 @@ impl fmt::Display for Claim {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Denied => "reports a denial that the host did not make",
-            Self::Cancelled => "reports that it was cancelled, and nobody cancelled it",
+            Self::Cancelled => "reports that it was cancelled, but it was not",
         })
     }
 }

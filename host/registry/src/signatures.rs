@@ -45,7 +45,7 @@ enum Claim {
 /// What a listed manifest is.
 enum Looked {
     Signature(Signature),
-    /// Something else, which nobody said to be a signature.
+    /// Something else, which the list does not call a signature.
     Else,
     /// It is said to be a signature, and is none of this bundle.
     Unusable,
@@ -117,7 +117,7 @@ impl Exchange<'_> {
         progress: Progress<'_>,
     ) -> Result<(Looked, u64), RegistryError> {
         let nothing = match claim {
-            // What is not of this bundle need not be there.
+            // Only what is listed as a signature has to be there.
             Claim::Untyped => Looked::Else,
             Claim::Preferred(_) | Claim::Unnamed | Claim::Other => Looked::Unusable,
         };
@@ -173,8 +173,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns what may be a signature, each once, in the order in which it is fetched. Among those with one claim that is the
-/// order of the list: whoever pushes a signature can choose its digest, and cannot come before what is there.
+/// Returns what may be a signature, each once, in the order in which it is fetched. Equal claims keep the order of the list:
+/// an attacker can choose the digest of a forged signature, but cannot list it before those that are there.
 fn candidates(listed: &[Listed], preferred: &PreferredKeys) -> Vec<(OciDigest, Claim)> {
     let mut claims: BTreeMap<OciDigest, (Claim, usize)> = BTreeMap::new();
     for (at, listed) in listed.iter().enumerate() {

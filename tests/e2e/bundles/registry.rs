@@ -138,15 +138,7 @@ async fn registry_forged_signatures_of_a_trusted_key_do_not_hide_its_own() {
         "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
         "manifests": referrers.iter().map(listed).collect::<Vec<_>>(),
     });
-    let server = evil(&signed, move |request, honest| {
-        let name = request.path.rsplit('/').next().unwrap_or_default();
-        match (request.path.contains("/referrers/"), served.get(name)) {
-            (true, _) => Answer::ok(list.to_string()),
-            (false, Some(bytes)) => Answer::ok(bytes),
-            (false, None) => honest,
-        }
-    })
-    .await;
+    let server = listing(&signed, list.to_string(), served).await;
     let place = reference(&format!("127.0.0.1:{}/acme/ls:1", server.port()));
     let pulled = anonymous().pull(&place, &preferring(&acme), &quiet).await.expect("pulled");
     assert!(pulled.signatures().contains(&signed.signatures()[0]), "the honest one is among them");
@@ -189,15 +181,7 @@ async fn registry_referrer_that_is_not_a_signature_is_passed_over_and_counted() 
     let list = json!({
         "schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": listed,
     });
-    let server = evil(&signed, move |request, honest| {
-        let name = request.path.rsplit('/').next().unwrap_or_default();
-        match (request.path.contains("/referrers/"), served.get(name)) {
-            (true, _) => Answer::ok(list.to_string()),
-            (false, Some(bytes)) => Answer::ok(bytes),
-            (false, None) => honest,
-        }
-    })
-    .await;
+    let server = listing(&signed, list.to_string(), served).await;
     let pulled = pull(&server, &anonymous()).await.expect("pulled");
     assert_eq!((pulled.signatures(), pulled.unread_signatures()), (signed.signatures(), 4));
 }
@@ -217,6 +201,19 @@ async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
         somebody.pull(&place, &PreferredKeys::default(), &quiet).await.expect("pulled").digest(),
         bundle().digest()
     );
+}
+
+/// A registry that has a bundle, answers with this list of what refers to it, and has these manifests and blobs besides.
+async fn listing(bundle: &Bundle, list: String, served: BTreeMap<String, Vec<u8>>) -> Server {
+    evil(bundle, move |request, honest| {
+        let name = request.path.rsplit('/').next().unwrap_or_default();
+        match (request.path.contains("/referrers/"), served.get(name)) {
+            (true, _) => Answer::ok(&list),
+            (false, Some(bytes)) => Answer::ok(bytes),
+            (false, None) => honest,
+        }
+    })
+    .await
 }
 
 /// A registry that has a bundle, and answers as it likes.

@@ -77,7 +77,7 @@ async fn sandbox_words_of_a_plugin_never_look_like_the_hosts_to_a_user_or_a_mode
         for (tool, words) in [
             ("claim_failed", format!("failed with: “{shown}”")),
             ("claim_denied", claimed("reports a denial that the host did not make")),
-            ("claim_cancelled", claimed("reports that it was cancelled, and nobody cancelled it")),
+            ("claim_cancelled", claimed("reports that it was cancelled, but it was not")),
         ] {
             let (words, arguments) = (format!("`{tool}` {words}"), json!({"text": said}));
             let ended = host.run_of(&["tool", "call", tool, &arguments.to_string(), "--plugin", &plugin]);

@@ -16,7 +16,7 @@ use crate::engine;
 struct Level {
     architecture: &'static str,
     system: &'static str,
-    /// The target, by the name that stands in the code. That of a system's C library makes no difference.
+    /// The target that the compiled code names. Which C library the system has makes no difference.
     triple: &'static str,
     /// What it has besides the architecture's first version, by its names in Cranelift.
     features: &'static [&'static str],
