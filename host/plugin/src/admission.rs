@@ -396,7 +396,8 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
             }
             Chunk::Parsed { consumed, payload } => match payload {
                 Payload::Version { encoding: Encoding::Module, .. } => {
-                    return Err("it is a core module; `host plugin build` makes a component of it".to_owned());
+                    let makers = "`host plugin build` or the tool of its language makes a component of it";
+                    return Err(format!("it is a core module; {makers}"));
                 }
                 Payload::ModuleSection { unchecked_range: nested, .. }
                 | Payload::ComponentSection { unchecked_range: nested, .. } => (consumed, nested.len()),
