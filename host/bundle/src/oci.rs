@@ -62,13 +62,9 @@ impl OciDigest {
 
     /// A digest that was taken elsewhere.
     pub fn from_sha256(bytes: &[u8; 32]) -> Self {
-        let digits = bytes.iter().fold(String::from("sha256:"), |mut text, byte| {
-            use fmt::Write as _;
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Self(digits)
+        let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        let digits = halves.filter_map(|half| char::from_digit(half.into(), 16));
+        Self("sha256:".chars().chain(digits).collect())
     }
 
     /// The 32 bytes.

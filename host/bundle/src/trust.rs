@@ -236,10 +236,8 @@ impl Trust {
     ///
     /// When it or its component is revoked, or it has signatures and none counts: with the gravest reason.
     pub fn check<F>(&self, bundle: &Bundle<F>, now: Timestamp) -> Result<Verdict, Refusal> {
-        for digest in [bundle.digest(), bundle.component_digest()] {
-            if let Some(revoked) = self.revoked.iter().find(|it| it.what == Revoked::Digest(digest.clone())) {
-                return Err(Refusal::RevokedDigest { digest: digest.clone(), reason: revoked.reason.clone() });
-            }
+        if let Some(refusal) = self.revoked_digest(bundle) {
+            return Err(refusal);
         }
         let mut by = Vec::new();
         let mut not_counted = Vec::new();
@@ -257,6 +255,34 @@ impl Trust {
             Some(gravest) => Err(gravest.clone()),
             None => Ok(Verdict::Unsigned),
         }
+    }
+
+    /// Checks a bundle that was good when it was installed for what was revoked since. It is as [`Trust::check`] says, without the
+    /// refusals for other reasons; but no signature is verified unless one of them names a revoked key.
+    ///
+    /// # Errors
+    ///
+    /// When it or its component is revoked, or it has a signature of a revoked key and no other that counts.
+    pub fn check_installed<F>(&self, bundle: &Bundle<F>, now: Timestamp) -> Result<(), Refusal> {
+        let names_revoked = |signature: &Signature| signature.key_id().is_ok_and(|key| self.revocation(key).is_some());
+        if let Some(refusal) = self.revoked_digest(bundle) {
+            return Err(refusal);
+        }
+        if !bundle.signatures().iter().any(names_revoked) {
+            return Ok(());
+        }
+        match self.check(bundle, now) {
+            Err(refusal @ Refusal::RevokedKey { .. }) => Err(refusal),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The refusal of a bundle that is revoked itself, or whose component is.
+    fn revoked_digest<F>(&self, bundle: &Bundle<F>) -> Option<Refusal> {
+        [bundle.digest(), bundle.component_digest()].into_iter().find_map(|digest| {
+            let revoked = self.revoked.iter().find(|it| matches!(&it.what, Revoked::Digest(it) if it == digest))?;
+            Some(Refusal::RevokedDigest { digest: digest.clone(), reason: revoked.reason.clone() })
+        })
     }
 
     /// Returns the key for which a signature counts.

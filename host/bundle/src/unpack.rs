@@ -1,8 +1,7 @@
 //! Reads a bundle from an untrusted source: an archive, or the folder of an OCI image layout.
 //!
-//! Promises: nothing is written to a disk; each file is hashed while it is read (`stored` leaves one for later) and bounded
-//! before it is kept; whatever
-//! an archive has besides a layout is an error with its name and the reason. The rest goes to `Bundle::from_image`.
+//! Promises: nothing is written to a disk; each file is bounded before it is kept, and hashed (`stored` leaves one for later);
+//! whatever an archive has besides a layout is an error with its name and the reason. The rest goes to `Bundle::from_image`.
 //!
 //! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
 //! checked, so that adding one cannot spoil a good bundle.

@@ -3,8 +3,6 @@
 
 use std::io::{self, Read, Seek};
 
-use sha2::{Digest as _, Sha256};
-
 use super::layout::Blobs;
 use super::{EntryFault, Found, MAX_BLOB, MAX_BUNDLE, MAX_ENTRIES, UnpackError};
 use crate::bundle::{BundleFiles, MAX_IMAGE};
@@ -154,28 +152,18 @@ impl Entries {
             self.place = Some(place);
             return Ok(());
         }
-        let mut hash = Sha256::new();
         let mut bytes = Vec::new();
-        let mut chunk = [0; 16 << 10];
-        loop {
-            let read = match from.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(read) => chunk.get(..read).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(UnpackError::Archive(error.to_string())),
-            };
-            if (bytes.len() + read.len()) as u64 > size {
-                return Err(fault(EntryFault::Size));
-            }
-            hash.update(read);
-            bytes.extend_from_slice(read);
-        }
+        // One byte more than there may be shows that there are more.
+        from.by_ref()
+            .take(size.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|error| UnpackError::Archive(error.to_string()))?;
         if bytes.len() as u64 != size {
             return Err(fault(EntryFault::Size));
         }
         match digest {
             Some(name) => {
-                let found = OciDigest::from_sha256(&hash.finalize().into());
+                let found = OciDigest::of(&bytes);
                 if found != name {
                     return Err(UnpackError::Changed { name, found });
                 }

@@ -3,12 +3,12 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use host_bundle::{
-    Bundle, OciDigest, Pattern, PublicKey, Refusal, Revoked, Rotation, SecretKey, Trust, TrustError, TrustStore,
+    Bundle, OciDigest, Parts, Pattern, PublicKey, Refusal, Revoked, Rotation, SecretKey, Trust, TrustError, TrustStore,
     Verdict,
 };
 use jiff::Timestamp;
 
-use crate::support::bundle;
+use crate::support::{bundle, parts};
 
 fn key() -> SecretKey {
     SecretKey::without_password().expect("random numbers")
@@ -221,6 +221,24 @@ fn keys_revocation_overrides_everything_and_is_permanent() {
     let Ok(Verdict::Signed { by, not_counted }) = trust.check(&signed(&[&good, &bad]), now()) else { panic!() };
     assert_eq!(by, [good.public().id()]);
     assert!(matches!(not_counted.as_slice(), [Refusal::RevokedKey { .. }]), "{not_counted:?}");
+    // Of an installed bundle only what was revoked counts, and it counts as ever.
+    let stranger = key();
+    let revoked = Refusal::RevokedKey { key: id, reason: "it was stolen".to_owned() };
+    for (keys, judged) in [
+        (vec![&bad], Err(revoked.clone())),
+        (vec![&bad, &stranger], Err(revoked)),
+        (vec![&good, &bad], Ok(())),
+        (vec![&stranger], Ok(())),
+        (vec![], Ok(())),
+    ] {
+        assert_eq!(trust.check_installed(&signed(&keys), now()), judged, "{} keys", keys.len());
+    }
+    let mut forged = signed(&[&bad]);
+    // A signature of the trusted key for something else does not outweigh the revoked one.
+    let mut other = Bundle::pack(Parts { readme: None, ..parts() }).expect("it is packed");
+    other.sign(&good).expect("signed");
+    forged.add_signature(other.signatures()[0].clone()).expect("added");
+    assert!(matches!(trust.check_installed(&forged, now()), Err(Refusal::RevokedKey { .. })));
     let again = trust.trust(bad.public().clone(), patterns(&["acme/*"]), None, now());
     assert!(matches!(again, Err(TrustError::Revoked { .. })), "{again:?}");
     let word = Rotation::make(&bad, key().public().clone()).expect("said");
@@ -232,8 +250,9 @@ fn keys_revocation_overrides_everything_and_is_permanent() {
     for digest in [bundle.digest(), bundle.component_digest()] {
         let mut trust = trust.clone();
         trust.revoke(Revoked::Digest(digest.clone()), "it sends your files away", now()).expect("revoked");
-        let refused = trust.check(&bundle, now());
-        assert!(matches!(&refused, Err(Refusal::RevokedDigest { digest: it, .. }) if it == digest), "{refused:?}");
+        for refused in [trust.check(&bundle, now()).map(drop), trust.check_installed(&bundle, now())] {
+            assert!(matches!(&refused, Err(Refusal::RevokedDigest { digest: it, .. }) if it == digest), "{refused:?}");
+        }
     }
     for reason in ["", " ", "a\nb", "\u{1b}[2J", &"x".repeat(501)] {
         let refused = trust.revoke(Revoked::Digest(OciDigest::of(b"")), reason, now());

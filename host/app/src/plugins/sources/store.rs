@@ -4,9 +4,11 @@
 //! it has to be compiled ([`StoredBundle`]). One that was revoked since it was installed is skipped.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
 
-use host_bundle::{Locked, Refusal, StoredBundle};
+use host_bundle::{Locked, OciDigest, StoredBundle, Trust};
 use host_capability::Grants;
 use jiff::Timestamp;
 
@@ -14,7 +16,7 @@ use super::{Found, PluginList, PluginOrigin};
 use crate::environment::Folders;
 use crate::error::Failure;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::store::{List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
+use crate::plugins::store::{Agreed, List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
 use crate::plugins::{LoadedComponent, LoadedPlugin};
 use crate::project::ProjectFiles;
 
@@ -30,34 +32,71 @@ pub(super) fn find(
     if let Some(file) = &project.lock {
         all.extend(of(PluginList::Project, List::from_project(file)?));
     }
-    let mut found = Vec::new();
     if all.is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
-    let (store, trust, now) = (PluginStore::new(folders), trusted_keys(folders)?, Timestamp::now());
+    let store = PluginStore::new(folders);
     let all_agreed = store.all_agreed()?;
-    for (name, (list, locked)) in all {
-        let Some(bundle) = store.stored(&locked)? else {
-            skipped.push(format!("the plugin `{name}` is not installed here; `host plugin install` gets it"));
-            continue;
+    let context = Context { store, trust: trusted_keys(folders)?, now: Timestamp::now(), all_agreed, workspace };
+    // Reading and hashing is work for both of two cores, as most machines have at least.
+    let mut all: Vec<_> = all.into_iter().collect();
+    let later = all.split_off(all.len().div_ceil(2));
+    let both = |all: Vec<_>| all.into_iter().map(|(name, (list, locked))| context.read(name, list, &locked)).collect();
+    let (earlier, later): (Vec<_>, Vec<_>) = std::thread::scope(|scope| {
+        let helper = (!later.is_empty()).then(|| scope.spawn(|| both(later)));
+        let earlier = both(all);
+        let join = |helper: ScopedJoinHandle<'_, _>| helper.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (earlier, helper.map(join).unwrap_or_default())
+    });
+    let mut found = Vec::new();
+    for read in earlier.into_iter().chain(later) {
+        match read? {
+            Read::Found(plugin) => found.push(plugin),
+            Read::Skipped(why) => skipped.push(why),
+        }
+    }
+    Ok(found)
+}
+
+/// What of an entry of a list was read.
+enum Read {
+    /// The plugin, or why it cannot be used.
+    Found(Found),
+    /// Why it is not used, a line for the user.
+    Skipped(String),
+}
+
+/// What reading an entry needs.
+struct Context<'a> {
+    store: PluginStore,
+    trust: Trust,
+    now: Timestamp,
+    all_agreed: BTreeMap<OciDigest, Agreed>,
+    workspace: &'a Path,
+}
+
+impl Context<'_> {
+    fn read(&self, name: String, list: PluginList, locked: &Locked) -> Result<Read, Failure> {
+        let Some(bundle) = self.store.stored(locked)? else {
+            return Ok(Read::Skipped(format!(
+                "the plugin `{name}` is not installed here; `host plugin install` gets it"
+            )));
         };
         if bundle.manifest().name != name {
             return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
                 .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
                 .help("install it again, with `host plugin install`"));
         }
-        if let Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) = trust.check(&bundle, now) {
-            skipped.push(format!(
+        if let Err(refusal) = self.trust.check_installed(&bundle, self.now) {
+            return Ok(Read::Skipped(format!(
                 "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
-            ));
-            continue;
+            )));
         }
-        let agreed = all_agreed.get(&locked.digest).cloned().unwrap_or_default();
-        let agreed = grants(&agreed, workspace)?;
+        let agreed = self.all_agreed.get(&locked.digest).cloned().unwrap_or_default();
+        let agreed = grants(&agreed, self.workspace)?;
         let origin = PluginOrigin::Store { name, list };
-        found.push(Found { plugin: load(bundle, agreed, origin.clone(), workspace), origin });
+        Ok(Read::Found(Found { plugin: load(bundle, agreed, origin.clone(), self.workspace), origin }))
     }
-    Ok(found)
 }
 
 /// The user's own files. A project's lock file is among those of the project.
