@@ -23,7 +23,7 @@ use self::event::{Block, Delta, Event, WireUsage};
 use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
-use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{
     Access, ApiKey, CallPiece, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing,
 };
@@ -144,7 +144,7 @@ enum Open {
 
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
-        let event: Event = serde_json::from_slice(data)?;
+        let event: Event = json(data)?;
         if let Some(error) = &event.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::framing::Framing;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::text::clip;
-use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// Families of models that only make embeddings.
@@ -120,7 +120,7 @@ impl Reader for Reply {
     const FRAMING: Framing = Framing::Lines;
 
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
-        let response: Response = serde_json::from_slice(data)?;
+        let response: Response = json(data)?;
         if let Some(error) = &response.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }

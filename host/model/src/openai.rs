@@ -23,7 +23,7 @@ use self::calls::{Calls, WirePiece};
 use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
-use crate::transport::{Heard, Reader, Transport, Unheard};
+use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{Access, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// The data of the event that ends a reply.
@@ -105,7 +105,7 @@ impl Reader for Reply {
         if data.trim_ascii() == DONE {
             return Ok(Heard::Done(self.rest()));
         }
-        let response: Response = serde_json::from_slice(data)?;
+        let response: Response = json(data)?;
         if let Some(error) = &response.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }

@@ -118,8 +118,9 @@ impl Provider for Retrying {
     }
 
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
-        let asking =
-            Asking { retrying: self, request, attempt: 1, of_fallback: false, stage: Stage::Pausing(Duration::ZERO) };
+        let stage = Stage::Pausing(Duration::ZERO);
+        // Boxed, since the stream moves its state for each event.
+        let asking = Box::new(Asking { retrying: self, request, attempt: 1, of_fallback: false, stage });
         stream::unfold(asking, async |mut asking| Some((asking.next().await?, asking))).fuse().boxed()
     }
 

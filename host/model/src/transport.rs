@@ -24,6 +24,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Proxy, Response, StatusCode};
+use serde::Deserialize;
 use tokio::time::timeout;
 use url::Url;
 
@@ -92,6 +93,15 @@ pub(crate) enum Unheard {
 impl From<serde_json::Error> for Unheard {
     fn from(error: serde_json::Error) -> Self {
         Self::NotJson(error)
+    }
+}
+
+/// Reads the data of an event.
+pub(crate) fn json<'d, T: Deserialize<'d>>(data: &'d [u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(data) {
+        // Checking all of it at once takes less time than checking each of its strings.
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(data),
     }
 }
 
@@ -202,7 +212,8 @@ impl Transport {
         let replies = async move {
             let response = self.send(url, Some(body().into()), R::FRAMING.media_type()).await?;
             let response = self.event_stream(response).await?;
-            let receiving = Receiving::new(self, self.network()?.read(response), reader);
+            // Boxed, since the stream moves its state for each event.
+            let receiving = Box::new(Receiving::new(self, self.network()?.read(response), reader));
             Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
                 let chunk = receiving.next().await?;
                 Ok(chunk.map(|chunk| (ModelEvent::Chunk(chunk), receiving)))

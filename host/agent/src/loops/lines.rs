@@ -60,9 +60,12 @@ fn of_line(line: &str, trimmed: &str, extent: Extent) -> Kind {
     if trimmed.is_empty() {
         return Kind::Prose;
     }
-    let forms =
-        [is_indented(line), is_marked(trimmed), is_row(trimmed), is_drawing(trimmed, extent), is_code(trimmed, extent)];
-    if forms.contains(&true) { Kind::Form } else { Kind::Prose }
+    let is_form = is_indented(line)
+        || is_marked(trimmed)
+        || is_row(trimmed)
+        || is_drawing(trimmed, extent)
+        || is_code(trimmed, extent);
+    if is_form { Kind::Form } else { Kind::Prose }
 }
 
 /// Four columns in: code, or what belongs to a list.
@@ -89,10 +92,19 @@ fn is_drawing(trimmed: &str, extent: Extent) -> bool {
     if !trimmed.chars().any(char::is_alphanumeric) {
         return true;
     }
-    let mut visible: Vec<char> = trimmed.chars().filter(|c| !c.is_whitespace()).collect();
-    visible.sort_unstable();
-    let most = visible.chunk_by(|a, b| a == b).map(<[char]>::len).max().unwrap_or(0);
-    extent == Extent::Whole && visible.len() >= DRAWING && most * 5 > visible.len() * 3
+    // A character has at least one byte.
+    if extent == Extent::Beginning || trimmed.len() < DRAWING {
+        return false;
+    }
+    let visible = || trimmed.chars().filter(|c| !c.is_whitespace());
+    // What is more than half of them wins this vote (Boyer and Moore, 1981).
+    let (winner, _) = visible().fold((' ', 0_usize), |(leader, votes), c| match votes {
+        0 => (c, 1),
+        _ if c == leader => (leader, votes + 1),
+        _ => (leader, votes - 1),
+    });
+    let (all, most) = visible().fold((0, 0), |(all, most), c| (all + 1, most + usize::from(c == winner)));
+    all >= DRAWING && most * 5 > all * 3
 }
 
 /// JSON, markup, or a statement of most programming languages.

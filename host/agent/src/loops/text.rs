@@ -48,6 +48,8 @@ const BASE: u64 = 0x0b1e_55ed_1dea_5eed;
 pub(super) struct TextWatch {
     lines: Lines,
     line: Line,
+    /// What is held of a line; empty once its kind is known.
+    held: String,
     /// Number of characters so far.
     at: usize,
     /// The hash of all of them.
@@ -75,11 +77,10 @@ pub(super) struct TextWatch {
 }
 
 /// The line that is being read.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Line {
     /// Too little of it was seen to say what it is.
     Held {
-        text: String,
         characters: usize,
     },
     Known(Kind),
@@ -108,7 +109,8 @@ impl Default for TextWatch {
     fn default() -> Self {
         Self {
             lines: Lines::default(),
-            line: Line::new(),
+            line: Line::BEGUN,
+            held: String::new(),
             at: 0,
             before: 0,
             window: VecDeque::with_capacity(WINDOW),
@@ -129,7 +131,10 @@ impl Default for TextWatch {
 impl TextWatch {
     /// Takes the next piece of the text.
     pub(super) fn push(&mut self, piece: &str) -> Option<Repeated> {
-        piece.chars().find_map(|c| self.character(c))
+        piece.split('\n').enumerate().find_map(|(at, part)| {
+            let ended = if at > 0 { self.end_line() } else { None };
+            ended.or_else(|| self.part(part))
+        })
     }
 
     /// Takes the end of the text.
@@ -137,32 +142,43 @@ impl TextWatch {
         self.judge(Extent::Whole)
     }
 
-    fn character(&mut self, c: char) -> Option<Repeated> {
-        if c == '\n' {
-            let found = self.judge(Extent::Whole);
-            let Line::Known(kind) = std::mem::replace(&mut self.line, Line::new()) else { return found };
-            return found.or_else(|| self.take(c, kind));
-        }
-        match &mut self.line {
-            Line::Known(kind) => {
-                let kind = *kind;
-                self.take(c, kind)
+    /// Takes more of the line, without its end.
+    fn part(&mut self, part: &str) -> Option<Repeated> {
+        let mut rest = part;
+        if let Line::Held { characters } = &mut self.line {
+            let room = HELD - *characters;
+            let (held, after) = part.split_at(part.char_indices().nth(room).map_or(part.len(), |(at, _)| at));
+            self.held.push_str(held);
+            *characters += held.chars().count();
+            if *characters < HELD {
+                return None;
             }
-            Line::Held { text, characters } => {
-                text.push(c);
-                *characters += 1;
-                if *characters < HELD { None } else { self.judge(Extent::Beginning) }
+            let found = self.judge(Extent::Beginning);
+            if found.is_some() {
+                return found;
             }
+            rest = after;
         }
+        let Line::Known(kind) = self.line else { return None };
+        rest.chars().find_map(|c| self.take(c, kind))
+    }
+
+    fn end_line(&mut self) -> Option<Repeated> {
+        let found = self.judge(Extent::Whole);
+        let Line::Known(kind) = std::mem::replace(&mut self.line, Line::BEGUN) else { return found };
+        found.or_else(|| self.take('\n', kind))
     }
 
     /// Says what the line is, and takes what was held of it.
     fn judge(&mut self, extent: Extent) -> Option<Repeated> {
-        let Line::Held { text, .. } = &mut self.line else { return None };
-        let text = std::mem::take(text);
-        let kind = self.lines.kind(&text, extent);
+        let Line::Held { .. } = self.line else { return None };
+        let mut held = std::mem::take(&mut self.held);
+        let kind = self.lines.kind(&held, extent);
         self.line = Line::Known(kind);
-        text.chars().find_map(|c| self.take(c, kind))
+        let found = held.chars().find_map(|c| self.take(c, kind));
+        held.clear();
+        self.held = held;
+        found
     }
 
     fn take(&mut self, c: char, kind: Kind) -> Option<Repeated> {
@@ -262,9 +278,7 @@ impl Hasher for Itself {
 }
 
 impl Line {
-    fn new() -> Self {
-        Self::Held { text: String::new(), characters: 0 }
-    }
+    const BEGUN: Self = Self::Held { characters: 0 };
 }
 
 /// A character as a digit of the hash; never zero, so that no text is lost at its start.

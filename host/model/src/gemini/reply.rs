@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::text::clip;
-use crate::transport::{Heard, Reader, Unheard};
+use crate::transport::{Heard, Reader, Unheard, json};
 use crate::{Chunk, ReplyFault};
 
 /// The state of reading a reply.
@@ -30,7 +30,7 @@ impl Reply {
 
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
-        let response: Response = serde_json::from_slice(data)?;
+        let response: Response = json(data)?;
         if let Some(error) = &response.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }

@@ -15,7 +15,7 @@ use super::NAME;
 use crate::failure::Failure;
 use crate::openai::calls::{Malformed, whole};
 use crate::text::clip;
-use crate::transport::{Heard, Reader, Unheard};
+use crate::transport::{Heard, Reader, Unheard, json};
 use crate::{CallPiece, Chunk, ReplyFault};
 
 /// The most calls of one reply; protects the host from a server that makes new ones endlessly.
@@ -45,7 +45,7 @@ impl Reader for Reply {
         if data.trim_ascii() == b"[DONE]" {
             return Ok(Heard::More(Chunk::default()));
         }
-        let event: Event = serde_json::from_slice(data)?;
+        let event: Event = json(data)?;
         let at = event.output_index.unwrap_or(self.done.len() as u64);
         let mut chunk = Chunk::default();
         let delta = event.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
