@@ -119,7 +119,7 @@ fn run(mut command: Command, name: &'static str, folder: &Path, tools: &Tools) -
 
 fn cargo_metadata(folder: &Path, tools: &Tools) -> Result<Metadata, BuildError> {
     let mut command = cargo(folder, tools);
-    command.args(["metadata", "--format-version", "1", "--no-deps", "--locked"]);
+    command.args(["metadata", "--format-version", "1", "--no-deps"]);
     let json = run(command, "metadata", folder, tools)?;
     serde_json::from_slice(&json).map_err(|error| BuildError::Output { command: "metadata", error })
 }
@@ -147,7 +147,8 @@ fn compile(
     sysroot: &Path,
 ) -> Result<BTreeMap<String, PathBuf>, BuildError> {
     let mut command = cargo(folder, tools);
-    command.args(["build", "--release", "--locked", "--target", TARGET, "--message-format", "json-render-diagnostics"]);
+    // Cargo takes the versions that Cargo.lock names, and adds to it what Cargo.toml requires since.
+    command.args(["build", "--release", "--target", TARGET, "--message-format", "json-render-diagnostics"]);
     for (package, _) in plugins {
         command.args(["--package", &package.name]);
     }
