@@ -172,6 +172,21 @@ fn documents_show_a_configuration_that_is_valid() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
+/// `cargo run` takes the only `default-run` of the workspace, and without one the only binary; otherwise it stops and asks which.
+#[test]
+fn readme_command_that_runs_the_host_names_no_binary_and_needs_none() {
+    let first = shell_lines(&read("README.md")).into_iter().next().expect("it begins with a command");
+    assert!(first.starts_with("cargo run --release -- run "), "{first}");
+    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let asked = cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]).current_dir(repository());
+    let asked = asked.output().expect("cargo starts");
+    assert!(asked.status.success(), "{asked:?}");
+    let workspace: serde_json::Value = serde_json::from_slice(&asked.stdout).expect("cargo writes JSON");
+    let packages = workspace["packages"].as_array().expect("a list");
+    let usual: Vec<&str> = packages.iter().filter_map(|package| package["default_run"].as_str()).collect();
+    assert_eq!(usual, ["host"]);
+}
+
 #[test]
 fn documents_do_not_deny_what_is_built() {
     for document in documents().into_iter().filter(|document| !document.starts_with("docs/reference/")) {
