@@ -69,7 +69,7 @@ fn documents_name_files_that_exist() {
     for document in documents() {
         let text = read(&document);
         let above = Path::new(&document).parent().expect("it is in a folder");
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        for link in prose(&text).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             if file.contains("://") {
                 continue;
@@ -206,6 +206,17 @@ fn documents_do_not_deny_what_is_built() {
             assert!(!missing.to_lowercase().contains(built), "{document} denies {built}");
         }
     }
+}
+
+/// The text without its blocks of code.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let is_prose = |line: &&str| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    };
+    text.lines().filter(is_prose).collect::<Vec<_>>().join("\n")
 }
 
 /// The lines of blocks that are for a shell.

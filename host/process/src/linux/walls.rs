@@ -164,7 +164,8 @@ fn loopback() -> Stepped {
             *to = libc::c_char::from_ne_bytes([*from]);
         }
         request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
-        let started = check(libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request).into());
+        // The type of the number is another with each C library.
+        let started = check(libc::ioctl(socket, libc::SIOCSIFFLAGS as libc::Ioctl, &raw const request).into());
         libc::close(socket);
         started
     }
