@@ -168,7 +168,7 @@ echo "calls in one process" >&2
 cargo bench --quiet -p host-benches --bench calls >"$folder/said" 2>&1 || { cat "$folder/said" >&2; exit 1; }
 
 echo "whole runs" >&2
-cargo bench --quiet -p host-benches --bench runs -- "$host" "$runs" >"$folder/runs"
+HOST_TEST_BINARY="$host" cargo bench --quiet -p host-benches --bench runs -- "$host" "$runs" >"$folder/runs"
 
 echo "one long run" >&2
 cargo bench --quiet -p host-benches --bench turns >"$folder/turns"
@@ -277,12 +277,14 @@ row "  in $files files" ms - $(<"$folder/host_glob")
 row "    of \`fd\`" x 1 $(beside / "$folder/host_glob" "$folder/fd_glob")
 echo "host run, whole process"
 row "  from the start to the first request" ms 6 $(of_runs "first request (ms)")
+row "    with 20 installed plugins, one of them in Python" ms 12 $(of_runs "first request with 20 plugins (ms)")
 row "  from a reply to the next request, with the first read_file" ms - $(of_runs "first call between requests (ms)")
 row "    when the model took 50 ms to begin its reply" ms 3 $(of_runs "first call after a pause (ms)")
 row "    with a later read_file" ms 0.5 $(of_runs "later call between requests (ms)")
 row "  8 calls of read_file in one reply, more than one" ms 2 $(of_runs "8 calls in one reply, over one (ms)")
 row "  100 turns with a read_file each, processor time" ms 150 $(of_runs "processor time of 100 turns (ms)")
 row "  peak memory of one turn" MB 28 $(of_runs "peak memory of one turn (MB)")
+row "    with 20 installed plugins" MB - $(of_runs "peak memory with 20 plugins (MB)")
 row "    with two calls" MB 60 $(of_runs "peak memory with two calls (MB)")
 row "  a run with an empty answer" ms - $(of_runs "run with an empty answer (ms)")
 of_runs "run with an empty answer (ms)" >"$folder/empty"

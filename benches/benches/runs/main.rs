@@ -5,6 +5,7 @@
 //! Deliberately not here: targets, and single calls (`calls`).
 
 mod echo;
+mod plugins;
 mod process;
 mod reply;
 mod service;
@@ -40,7 +41,8 @@ fn main() -> ExitCode {
     // Cargo adds `--bench` for its own harness.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let [host, runs @ ..] = arguments.as_slice() else {
-        return complain("name the binary: cargo bench --bench runs -- \"$PWD/target/release/host\" [RUNS]");
+        let usage = "name the binary twice: HOST_TEST_BINARY=BINARY cargo bench --bench runs -- BINARY [RUNS]";
+        return complain(usage);
     };
     let runs = match runs.first().map(|runs| runs.parse()) {
         None => RUNS,
@@ -61,7 +63,9 @@ fn complain(message: &str) -> ExitCode {
 
 fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
     let service = Service::start()?;
-    let place = Place::new(host, service.port())?;
+    let place = Place::new(host.clone(), service.port())?;
+    let with_plugins = Place::new(host, service.port())?;
+    plugins::install(&with_plugins)?;
     let mut values = Values::new();
     // The first round fills the caches: of the host, which compiles its components once, and of the system.
     for round in 0..=runs {
@@ -74,6 +78,9 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         counted("first request (ms)", milliseconds(empty.requests[0]));
         counted("run with an empty answer (ms)", milliseconds(empty.ended.wall));
         counted("peak memory of one turn (MB)", megabytes(&empty.ended));
+        let many = run(&service, &with_plugins, vec![Reply::text(1, 1)], 1)?;
+        counted(&format!("first request with {} plugins (ms)", plugins::PLUGINS), milliseconds(many.requests[0]));
+        counted(&format!("peak memory with {} plugins (MB)", plugins::PLUGINS), megabytes(&many.ended));
 
         let reads = || Reply::call("read_file", r#"{"path":"README.md"}"#).sent_at_once();
         let called = run(&service, &place, vec![reads(), reads(), Reply::text(1, 1)], 3)?;
