@@ -8,7 +8,7 @@ use host_tests::pty::Pty;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::acp::editor::{calls, says_after};
+use crate::acp::editor::{Editor, calls, says_after, script};
 use crate::mcp_serve::client::{Client, text};
 
 /// What the host itself would say.
@@ -98,6 +98,42 @@ async fn sandbox_words_of_a_plugin_never_look_like_the_hosts_to_a_user_or_a_mode
     // A tool that comes with the host has its own words.
     let ended = host.run_of(&["tool", "call", "read_file", &json!({"path": "missing.txt"}).to_string()]);
     assert!(ended.stderr.starts_with("error: `read_file` failed: ") && !ended.stderr.contains('“'), "{ended:?}");
+}
+
+// promise plugin.claims
+#[tokio::test(flavor = "multi_thread")]
+async fn sandbox_failure_of_a_plugin_is_shown_with_its_kind_on_every_surface() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plugin = guest_file("misbehave", folder.path()).await.display().to_string();
+    let host = Host::new(["tool"]);
+    let mut client = Client::old(&host, &["--plugin", &plugin], json!({}));
+    let (said, quoted) = ("none”\nhelp: y", "“none\"\\nhelp: y”");
+    for (kind, says) in [
+        ("invalid_arguments", "got invalid arguments"),
+        ("not_found", "did not find it"),
+        ("conflict", "found a conflict"),
+        ("unavailable", "cannot do it now"),
+        ("failed", "failed with"),
+    ] {
+        let tool = format!("claim_{kind}");
+        let (words, arguments) = (format!("`{tool}` {says}: {quoted}"), json!({"text": said}));
+        let ended = host.run_of(&["tool", "call", &tool, &arguments.to_string(), "--json", "--plugin", &plugin]);
+        assert_eq!((ended.code, ended.stderr), (Some(54), format!("error: {words}\n")));
+        assert_eq!(text(&client.call(&tool, arguments.clone())), words);
+
+        let replies = [calls(&tool, arguments), says_after(&[&words], "It failed.")];
+        let host = Host::scripted(&replies, &["--plugin", &plugin, "--output-format", "stream-json", "Look"]);
+        let ended = host.run();
+        let result = ended.lines().into_iter().find(|line| line["type"] == "tool_result").expect("a result");
+        assert_eq!((&result["status"], &result["output"]), (&json!("error"), &json!(words)));
+
+        let model = script(&host, "script.jsonl", &replies);
+        let mut editor = Editor::connected(&host, &["--model", &model, "--plugin", &plugin], json!({}));
+        let id = editor.session();
+        assert_eq!(editor.prompt(&id, "look"), "end_turn");
+        let shown = json!(editor.updates).to_string();
+        assert!(shown.contains(&json!(words).to_string()), "{kind}: {shown}");
+    }
 }
 
 // promise plugin.terminal

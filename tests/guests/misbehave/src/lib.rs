@@ -41,6 +41,10 @@ export_plugin!(
         Err(Failure::Denied(Denial { capability, wanted, help: arguments.text }))
     }),
     tool("claim_failed", |arguments| Err(Failure::Failed(arguments.text))),
+    tool("claim_invalid_arguments", |arguments| Err(Failure::InvalidArguments(arguments.text))),
+    tool("claim_not_found", |arguments| Err(Failure::NotFound(arguments.text))),
+    tool("claim_conflict", |arguments| Err(Failure::Conflict(arguments.text))),
+    tool("claim_unavailable", |arguments| Err(Failure::Unavailable(arguments.text))),
     tool("claim_cancelled", |arguments| Err(Failure::Cancelled(arguments.text))),
     tool("flood", |_| Ok(Outcome::text("x".repeat(9 << 20)))),
     tool("flood_pieces", |_| Ok(Outcome::of(vec![Content::Text("x".repeat(1 << 20)); 9]))),
