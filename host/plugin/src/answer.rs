@@ -145,10 +145,7 @@ pub(crate) fn output(
     });
     check_size(tool, "text", text, MAX_OUTPUT_TEXT)?;
     check_size(tool, "data", data, MAX_OUTPUT_DATA)?;
-    if outcome.content.len() > MAX_PARTS {
-        let parts = outcome.content.len();
-        return Err(Failure::Failed(format!("`{tool}` returned {parts} parts, over the limit of {MAX_PARTS}")).into());
-    }
+    check_count(tool, "parts", outcome.content.len(), MAX_PARTS)?;
     let content = outcome.content.into_iter().map(|part| match part {
         wit::Content::Text(part) => OutputPart::Text(part),
         wit::Content::Blob(blob) => {
@@ -170,6 +167,13 @@ pub(crate) fn output(
 fn check_size(tool: &str, what: &'static str, size: usize, limit: usize) -> Result<(), CallError> {
     if size > limit {
         return Err(CallError::TooMuch { tool: tool.to_owned(), what, size, limit });
+    }
+    Ok(())
+}
+
+fn check_count(tool: &str, what: &'static str, count: usize, limit: usize) -> Result<(), CallError> {
+    if count > limit {
+        return Err(CallError::TooMany { tool: tool.to_owned(), what, count, limit });
     }
     Ok(())
 }
@@ -199,7 +203,7 @@ pub(crate) fn confirmation(
         wit::Confirmation::Call => (0, 0),
     };
     check_size(tool, "preview", size, MAX_PREVIEW)?;
-    check_size(tool, "list of a preview", items, most)?;
+    check_count(tool, "items of a preview", items, most)?;
     Ok(Some(match confirmation {
         wit::Confirmation::Exec(exec) => {
             Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None, background }

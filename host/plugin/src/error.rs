@@ -53,6 +53,18 @@ pub enum CallError {
         /// The largest size.
         limit: usize,
     },
+    /// It returned more items than a call may return.
+    #[error("`{tool}` returned {count} {what}, over the limit of {limit}")]
+    TooMany {
+        /// The tool.
+        tool: String,
+        /// The items, in the plural.
+        what: &'static str,
+        /// The number of them.
+        count: usize,
+        /// The largest number.
+        limit: usize,
+    },
     /// It took too long.
     #[error("`{tool}` timed out after {} s", limit.as_secs_f32())]
     TimedOut {

@@ -51,6 +51,7 @@ impl FailureWords {
                 | CallError::Admission(_)
                 | CallError::Limit { .. }
                 | CallError::TooMuch { .. }
+                | CallError::TooMany { .. }
                 | CallError::TimedOut { .. }
                 | CallError::NotJson { .. }
                 | CallError::Runtime(_),

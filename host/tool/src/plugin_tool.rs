@@ -432,6 +432,7 @@ impl PluginTool {
             CallError::Crashed { .. }
             | CallError::Limit { .. }
             | CallError::TooMuch { .. }
+            | CallError::TooMany { .. }
             | CallError::NotJson { .. } => FailureKind::Crashed,
             CallError::TimedOut { .. } => FailureKind::TimedOut,
         };

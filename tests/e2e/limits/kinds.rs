@@ -43,6 +43,8 @@ pub(super) enum Ends {
     Crashed(&'static str),
     /// With more than is taken, and of what.
     TooMuch(&'static str),
+    /// With more items than are taken, in these words.
+    TooMany(&'static str),
     /// With JSON that is not taken, for this reason.
     NotJson(&'static str),
     /// With a failure that says this.
@@ -53,7 +55,7 @@ pub(super) enum Ends {
     Returned(&'static str),
 }
 
-use Ends::{Crashed, Failed, NotCompiled, NotJson, Returned, TimedOut, TooMuch};
+use Ends::{Crashed, Failed, NotCompiled, NotJson, Returned, TimedOut, TooMany, TooMuch};
 
 const fn kind(name: &'static str, plugin: Source, on: &'static str, ends: Ends) -> Kind {
     Kind { name, plugin, asked: Asked::Call, on, ends }
@@ -141,8 +143,11 @@ pub(super) const KINDS: &[Kind] = &[
     hostile("fail_with_much", "", TooMuch("text")),
     hostile("stop_with_much", "", TooMuch("text")),
     preview("preview_with_much", TooMuch("preview")),
-    preview("preview_with_many_requests", TooMuch("list of a preview")),
-    hostile("return_many_parts", "", Failed("500000 parts, over the limit of 1000")),
+    preview(
+        "preview_with_many_requests",
+        TooMany("`preview_with_many_requests` returned 100000 items of a preview, over the limit of 100"),
+    ),
+    hostile("return_many_parts", "", TooMany("`return_many_parts` returned 500000 parts, over the limit of 1000")),
     hostile("return_many_values", "", NotJson("more than 100000 values")),
     hostile("return_deep_values", "", NotJson("recursion limit exceeded")),
     bare("no_json", NotJson("EOF")),
@@ -202,6 +207,7 @@ impl Ends {
                 said.contains(words) && said.len() < 20_000
             }
             (TooMuch(wanted), Err(CallError::TooMuch { what, size, limit, .. })) => wanted == *what && size > limit,
+            (TooMany(words), Err(error @ CallError::TooMany { .. })) => error.to_string() == words,
             (NotJson(words), Err(CallError::NotJson { error, .. })) => error.contains(words),
             (
                 Failed(words),

@@ -61,6 +61,7 @@ impl From<CallError> for Failed {
             | CallError::Crashed { .. }
             | CallError::Limit { .. }
             | CallError::TooMuch { .. }
+            | CallError::TooMany { .. }
             | CallError::TimedOut { .. }
             | CallError::NotJson { .. }
             | CallError::Runtime(_) => Self::new(Kind::Crashed, words),
