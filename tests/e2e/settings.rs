@@ -26,7 +26,7 @@ optional = true
 ";
 
 /// The guest `reach` as the plugin `acme/reach`, with these settings, in `FOLDER/reach.wasm`.
-async fn plugin(host: Host, folder: &str, settings: &str) -> Host {
+pub(crate) async fn plugin(host: Host, folder: &str, settings: &str) -> Host {
     let capabilities = ["fs-read", "fs-write", "process", "http", "state"].map(|name| {
         let scope = if name == "http" { "*:* +private" } else { "*" };
         format!("[capabilities.{name}]\nscope = \"{scope}\"\nreason = \"to try it\"\n")

@@ -9,6 +9,7 @@ use crate::admission::AdmissionError;
 use crate::compile_limits::CompileLimit;
 use crate::component::ComponentError;
 use crate::limits::Limit;
+use crate::open_files;
 
 /// A call that did not return an output.
 ///
@@ -64,6 +65,12 @@ pub enum CallError {
         count: usize,
         /// The largest number.
         limit: usize,
+    },
+    /// Its preview changes a file whose changes in the user's editor are not saved; the host asks nobody about that.
+    #[error("{}", open_files::refusal(file))]
+    Unsaved {
+        /// The file, as it is shown.
+        file: String,
     },
     /// It took too long.
     #[error("`{tool}` timed out after {} s", limit.as_secs_f32())]

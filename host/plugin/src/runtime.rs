@@ -41,7 +41,7 @@ use crate::lock::lock;
 use crate::mcp_client::McpClient;
 use crate::missing::{self, NotThere};
 use crate::network::Network;
-use crate::open_files::{self, OpenFiles, Unsaved};
+use crate::open_files::{OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
 use crate::programs::{ProgramAccess, Programs};
@@ -228,8 +228,7 @@ impl Runtime {
             && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
         {
             // The write would be refused: nobody is asked about it.
-            let message = open_files::refusal(&workspace.shown(&absolute));
-            return Err(CallError::Failure(Failure::Conflict(message)));
+            return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
         }
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {

@@ -52,6 +52,7 @@ impl FailureWords {
                 | CallError::Limit { .. }
                 | CallError::TooMuch { .. }
                 | CallError::TooMany { .. }
+                | CallError::Unsaved { .. }
                 | CallError::TimedOut { .. }
                 | CallError::NotJson { .. }
                 | CallError::Runtime(_),

@@ -434,6 +434,7 @@ impl PluginTool {
             | CallError::TooMuch { .. }
             | CallError::TooMany { .. }
             | CallError::NotJson { .. } => FailureKind::Crashed,
+            CallError::Unsaved { .. } => FailureKind::Conflict,
             CallError::TimedOut { .. } => FailureKind::TimedOut,
         };
         CallFailure::new(kind, self.sandbox.failures.of(&self.spec.name, &error)).into()

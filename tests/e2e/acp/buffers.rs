@@ -4,6 +4,7 @@ use host_tests::host::Host;
 use serde_json::{Value, json};
 
 use super::editor::{Editor, Reply, calls, says_after, script};
+use crate::settings::plugin;
 
 fn reads() -> Value {
     json!({"fs": {"readTextFile": true, "writeTextFile": true}})
@@ -47,6 +48,29 @@ fn acp_unsaved_text_is_read_and_never_overwritten() {
     editor.prompt(&id, "I saved it");
     assert_eq!(editor.text("agent_message_chunk"), "123456");
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "edited twice\n");
+}
+
+// promise acp.unsaved
+#[tokio::test(flavor = "multi_thread")]
+async fn acp_unsaved_file_of_a_plugins_preview_is_refused_in_the_hosts_own_words() {
+    let host = plugin(Host::new(["acp"]), "p", "").await.file("a.txt", "saved\n");
+    let words = "`a.txt` has changes in the user's editor that are not saved, so it was not written. Ask the user to save the \
+                 file or to undo the changes, and read it again.";
+    let replies = [calls("replace", json!({"path": "a.txt", "text": "new\n"})), says_after(&[words], "end")];
+    let model = script(&host, "script.jsonl", &replies);
+    let grants = ["fs-read=.", "fs-write=.", "process=true", "http=a.example", "state=write"];
+    let grants: Vec<String> = grants.iter().map(|grant| format!("--grant=acme/reach:{grant}")).collect();
+    let mut arguments = vec!["--model", &model, "--plugin", "p"];
+    arguments.extend(grants.iter().map(String::as_str));
+    let mut editor = Editor::connected(&host, &arguments, reads());
+    let file = editor.root().join("a.txt");
+    editor.open_files.insert(file.clone(), "unsaved\n".to_owned());
+    let id = editor.session();
+    assert_eq!(editor.prompt(&id, "replace it"), "end_turn");
+    assert!(editor.questions.is_empty(), "{:?}", editor.questions);
+    let shown = json!(editor.updates).to_string();
+    assert!(shown.contains(&json!(words).to_string()), "nothing is around the host's words: {shown}");
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "saved\n");
 }
 
 // promise acp.buffers

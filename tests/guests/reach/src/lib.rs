@@ -1,6 +1,9 @@
 //! A plugin that asks for every capability and uses each as it is told, to try what its grants cover.
 
-use host_sdk::{Confirmation, Failure, Outcome, Tool, context, export_plugin, fs_read, fs_write, http, process, state};
+use host_sdk::{
+    Confirmation, Failure, FileDifference, Outcome, Tool, context, export_plugin, fs_read, fs_write, http, process,
+    state,
+};
 use serde::Deserialize;
 
 export_plugin!(
@@ -45,6 +48,15 @@ export_plugin!(
     .preview(|a: Arguments| {
         fs_write::write(&a.path, b"from a preview", &fs_write::Expected::Anything)?;
         Ok(None::<Confirmation>)
+    }),
+    tool("replace", |a| {
+        fs_write::write(&a.path, a.text.as_bytes(), &fs_write::Expected::Anything)?;
+        Ok(Outcome::text("replaced"))
+    })
+    .needs("fs-write", "*", "replace the file")
+    .preview(|a: Arguments| {
+        let (path, unified, proposed) = (a.path, String::new(), a.text);
+        Ok(Some(Confirmation::Edit(FileDifference { path, unified, proposed })))
     }),
     tool("rename", |a| Ok(fs_write::rename(&a.path, &a.text).map(|()| Outcome::text("renamed"))?)),
     tool("remove", |a| Ok(fs_write::remove(&a.path).map(|()| Outcome::text("removed"))?)),
