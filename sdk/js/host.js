@@ -44,8 +44,20 @@ export class Failure extends Error {
       case 'io': return Failure.failed(val);
     }
     log.error(`${thrown}\n${thrown?.stack ?? ''}`);
+    const missing = thrown instanceof ReferenceError && /^'?([\w$]+)'? is not defined$/.exec(thrown.message)?.[1];
+    if (missing) return Failure.failed(`${moduleOf(thrown.stack)} uses \`${missing}\`, which a plugin does not have`);
     return Failure.failed(String(thrown));
   }
+}
+
+/** The package or the file of the innermost line of a stack. The build sets the table of the modules and their first lines. */
+function moduleOf(stack) {
+  const modules = globalThis[Symbol.for('host.modules')] ?? [];
+  for (const [, line] of stack.matchAll(/plugin\.bundle\.js:(\d+)/g)) {
+    const module = modules.findLast(([first]) => first <= line);
+    if (module) return module[1];
+  }
+  return 'the plugin';
 }
 
 /** Annotations of a tool that says nothing of itself. */

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use host_plugin::{CallError, Failure};
 use host_tests::languages::{Project, toolchain};
 use host_tests::{Bench, text};
 use serde_json::{Value, json};
@@ -112,6 +113,41 @@ fn package_that_lacks_a_global_is_named_with_it_and_what_to_do() {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert!(!said.contains("triggerUncaughtException"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn package_that_lacks_a_global_in_a_call_is_named_with_it() {
+    let project = javascript(
+        json!({"papaparse": "5.7.1"}),
+        r#"
+        import Papa from 'papaparse';
+        import { READ_ONLY, plugin } from './host.js';
+
+        const tools = {
+          package: () => Papa.parse('http://a.example/', { download: true, complete() {} }),
+          own: () => process.env.HOME,
+          other: () => { throw new ReferenceError('no such reference'); },
+        };
+
+        export const tool = plugin({
+          name: 'read',
+          description: 'Uses what a plugin does not have.',
+          inputSchema: { type: 'object', properties: { of: { type: 'string' } } },
+          annotations: READ_ONLY,
+          call: ({ of }) => String(tools[of]()),
+        });
+        "#,
+    );
+    project.build().unwrap_or_else(|said| panic!("{said}"));
+    let bench = Bench::with(project.plugin(), &["fs-read=."]);
+    for (of, words) in [
+        ("package", "the package `papaparse` uses `XMLHttpRequest`, which a plugin does not have"),
+        ("own", "`plugin.js` uses `process`, which a plugin does not have"),
+        ("other", "ReferenceError: no such reference"),
+    ] {
+        let error = bench.call("read", json!({"of": of})).await.expect_err("it is missing");
+        assert!(matches!(&error, CallError::Failure(Failure::Failed(said)) if said == words), "{of}: {error:?}");
     }
 }
 

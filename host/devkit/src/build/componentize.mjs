@@ -31,19 +31,27 @@ try {
   await explain(failure);
   process.exit(1);
 }
-const jsSource = await readFile(bundle, 'utf8');
+const bundled = await readFile(bundle, 'utf8');
+// esbuild names each module above its code. The binding finds there what lacks a global during a call.
+const known = new Set(inputs);
+const modules = bundled.split('\n').flatMap((line, at) => {
+  const name = /^\s*\/\/ (\S.*)$/.exec(line)?.[1];
+  return known.has(name) ? [[at + 1, name]] : [];
+});
+const table = JSON.stringify(modules.map(([line, name]) => [line, named(name)]));
+const jsSource = `${bundled}\nglobalThis[Symbol.for('host.modules')] = ${table};\n`;
 // The engine without the component model's async, which this contract has no use for.
 try {
   const { component } = await componentize({ jsSource, jsPath: bundle, witPath: wit, world, sync: true });
   await writeFile(out, component);
 } catch (failure) {
-  await explainLoading(String(failure?.message ?? failure), jsSource.split('\n'));
+  await explainLoading(String(failure?.message ?? failure));
   process.exit(1);
 }
 
 // Says why the modules cannot be loaded: which of them failed, and which global it lacks.
-async function explainLoading(message, lines) {
-  const file = origin(message, lines);
+async function explainLoading(message) {
+  const file = origin(message);
   const name = /Error: '?([\w$]+)'? is not defined/.exec(message)?.[1];
   if (!name) {
     console.error(`${named(file)} cannot be loaded: ${message.replace(/^.*module evaluation: /, '').trimEnd()}`);
@@ -61,14 +69,11 @@ async function explainLoading(message, lines) {
   }
 }
 
-// The module that failed: that of the innermost line of the stack which is in one. esbuild names each above its code.
-function origin(stack, lines) {
-  const known = new Set(inputs);
-  for (const [, number] of stack.matchAll(/plugin\.bundle\.js:(\d+)/g)) {
-    for (let at = Number(number) - 1; at >= 0; at--) {
-      const name = /^\s*\/\/ (\S.*)$/.exec(lines[at] ?? '')?.[1];
-      if (name && known.has(name)) return name;
-    }
+// The module that failed: that of the innermost line of the stack which is in one.
+function origin(stack) {
+  for (const [, line] of stack.matchAll(/plugin\.bundle\.js:(\d+)/g)) {
+    const module = modules.findLast(([first]) => first <= line);
+    if (module) return module[1];
   }
   return entry;
 }
