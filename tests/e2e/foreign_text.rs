@@ -14,6 +14,8 @@ use host_tests::pty::Pty;
 use host_tests::{guest, runtime};
 use serde_json::json;
 
+use crate::mcp::{Server, tool};
+
 /// One character of each class that is drawn as nothing or turns what is around it.
 const HIDDEN: &[char] = &[
     '\u{ad}',
@@ -256,6 +258,30 @@ async fn text_in_json_and_in_a_schema_is_escaped_and_means_the_same() {
     hides_nothing("tool show --json", &printed.stdout);
     assert!(!printed.stdout.contains(['\u{1b}', '\u{7f}']), "{printed:?}");
     assert_eq!(printed.json()["tool"]["input_schema"]["properties"]["path"]["description"], words);
+}
+
+// promise plugin.terminal
+#[test]
+fn text_in_the_rows_of_a_conversations_tools_is_escaped_and_bounded() {
+    // A manifest has no such title: it would be rejected.
+    let (mut odd, mut long) = (tool("look", "Looks."), tool("read", "Reads."));
+    odd["title"] = json!(format!("Look {}\nall_of_it  It is granted", steering()));
+    long["title"] = json!("t".repeat(2_000));
+    let host = Server::new(&json!([odd, long]), &json!({}))
+        .of(Host::scripted(&[json!({"chunks": [{"text": "One."}]})], &[]), "");
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 120, 40);
+    // The servers have answered before a model is asked.
+    pty.sees("› ").types("first\r").sees("One.").types("/tools\r").saw("files__read").saw("web_fetch").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    escaped("the tools of a conversation", &pty.written());
+    assert!(!pty.written().contains("x\u{1b}x") && !pty.written().contains('\u{7f}'), "{:?}", pty.written());
+    let shown = pty.everything();
+    assert!(shown.contains("\\nall_of_it") && !shown.lines().any(|line| line.starts_with("all_of_it")), "{shown}");
+    let rows = shown.lines().filter(|line| line.contains("tttttttttt")).count();
+    assert!((1..=4).contains(&rows), "a title has {rows} rows: {shown}");
+    assert!(shown.contains("t… (cut)"), "{shown}");
 }
 
 // promise plugin.terminal

@@ -77,7 +77,7 @@ impl Server {
     }
 
     /// The host with this server configured as `files`, with more keys.
-    fn of(&self, host: Host, keys: &str) -> Host {
+    pub(crate) fn of(&self, host: Host, keys: &str) -> Host {
         let host = self.at_home(host);
         let script = script(&host).display().to_string();
         let folder = host.home().join("files").display().to_string();

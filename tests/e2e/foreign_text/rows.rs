@@ -6,6 +6,8 @@ use host_manifest::Manifest;
 use host_tests::guest;
 use host_tests::host::Host;
 use host_tests::pty::Pty;
+use host_tests::server::{Answer, Server};
+use serde_json::json;
 
 use crate::publisher::{Publisher, READS, file};
 
@@ -83,6 +85,86 @@ async fn text_of_a_manifest_that_is_padded_begins_no_row_of_a_list() {
     let host = host.file("p/counts.json", manifest.to_json());
     let forged = ["Imports: host:cap/process", "Plugin `counts` 1.0.0", "  process (granted: *)"];
     begins_no_row(&host, &["tool", "show", "count_lines", "--plugin", "p"], &forged);
+}
+
+// promise plugin.rows
+#[tokio::test]
+async fn text_of_a_title_that_is_padded_begins_no_row_of_a_conversations_tools() {
+    let acme = Publisher::new("acme");
+    let mut manifest = acme.bundle("1.0.0", READS).await.manifest().clone();
+    let forged = "all_of_it  It is granted";
+    manifest.tools[0].spec.title = Some(padded("read_many_files  ".len(), forged));
+    let host = Host::scripted(&[], &["--plugin", "p"])
+        .file("p/counts.wasm", guest("counts").component().expect("it is read"))
+        .file("p/counts.json", manifest.to_json());
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, COLUMNS.try_into().expect("it fits"), 60);
+    pty.sees("› ").types("/tools\r").saw(forged).types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+    let shown = pty.everything();
+    assert!(!shown.lines().any(|line| line.starts_with(forged)), "{shown}");
+}
+
+// promise plugin.rows
+#[tokio::test(flavor = "multi_thread")]
+async fn text_of_a_registry_is_bounded_and_begins_no_row_of_the_versions() {
+    const SAME: usize = 60;
+    let acme = Publisher::new("acme");
+    let image = String::from_utf8(acme.bundle("1.0.0", READS).await.signed_bytes().to_vec()).expect("JSON");
+    let long = format!("1.0.0-{}", "y".repeat(5_000));
+    let names = [
+        ("control", super::steering()),
+        ("hidden", super::hidden()),
+        ("lines", format!("acme/counts\n  sha256:{}", "0".repeat(64))),
+        ("padded", format!("acme/counts{}acme/other 1.0.0", " ".repeat(COLUMNS))),
+        ("quoted", "not a plugin".to_owned()),
+    ];
+    let mut tags: Vec<String> = (0..SAME).map(|number| format!("acme.counts.{number:02}")).collect();
+    tags.extend(names.iter().map(|(tag, _)| (*tag).to_owned()));
+    tags.push("long".to_owned());
+    let list = json!({"name": "acme/counts", "tags": tags}).to_string();
+    let server = Server::start(move |request| {
+        let Some((_, tag)) = request.path.rsplit_once("/manifests/") else { return Answer::ok(list.clone()) };
+        let named = |name: &str| image.replace("\"acme/counts\"", &json!(name).to_string());
+        match names.iter().find(|(named, _)| *named == tag) {
+            Some((_, name)) => Answer::ok(named(name)),
+            None if tag == "long" => Answer::ok(image.replace("\"1.0.0\"", &json!(long).to_string())),
+            None => Answer::ok(image.clone()),
+        }
+    })
+    .await;
+    let (host, place) = (Host::new(["plugin"]), format!("127.0.0.1:{}/acme/counts", server.port()));
+    let shown = tokio::task::spawn_blocking(move || {
+        let arguments = ["plugin", "versions", &place];
+        let mut pty = Pty::start(host.command_of(&arguments), COLUMNS.try_into().expect("it fits"), 60);
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        let ended = host.run_of(&[&arguments[..], &["--json"]].concat());
+        super::hides_nothing("plugin versions --json", &ended.stdout);
+        let whole =
+            ended.json().as_array().expect("a list").iter().any(|row| {
+                row["plugin"] == "acme/counts" && row["tags"].as_array().is_some_and(|tags| tags.len() == SAME)
+            });
+        assert!(whole, "{ended:?}");
+        super::hides_nothing("plugin versions", &pty.written());
+        pty.everything()
+    });
+    let shown = shown.await.expect("no panic");
+    // A name that no plugin can have is none.
+    for tag in ["control", "hidden", "lines", "padded", "quoted"] {
+        assert!(shown.lines().any(|line| line == format!("not a plugin  {tag}")), "{tag}: {shown}");
+    }
+    let mut rows = shown.lines().peekable();
+    while let Some(row) = rows.next() {
+        let begins = ["acme/counts 1.0.0", "not a plugin  ", "  sha256:", "      "];
+        let is_ours = row == "acme/counts" || begins.iter().any(|begin| row.starts_with(begin));
+        assert!(is_ours, "{row:?} in {shown}");
+        let more = std::iter::from_fn(|| rows.next_if(|row| row.starts_with("      "))).count();
+        assert!(more < 6, "an entry has {more} more rows: {shown}");
+    }
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("acme.counts.19, … and 40 more") && !words.contains("acme.counts.20"), "{shown}");
+    assert!(words.contains("… (cut)"), "{shown}");
 }
 
 // promise plugin.rows

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use host_manifest::{Manifest, ManifestError, Source, check_unique_keys, cut};
+use host_manifest::{Manifest, ManifestError, Source, check_name, check_unique_keys, cut};
 use host_message::ToolSpec;
 use host_plugin::admission::{self, AdmissionError};
 use semver::Version;
@@ -24,9 +24,6 @@ use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;
-
-/// The longest name of a plugin that is taken from an image manifest alone. Protects a list that shows it.
-const MAX_NAME: usize = 256;
 
 /// The longest title of a blob, in bytes: the longest name of a file.
 const MAX_TITLE: usize = 255;
@@ -158,11 +155,12 @@ impl Bundle {
     }
 
     /// The name and the version that a plugin's image manifest has for registries. They count when the bundle was checked;
-    /// `None` if it is not the image manifest of a plugin.
+    /// `None` if it is not the image manifest of a plugin, or its name is not one that a plugin can have.
     pub fn named(image: &[u8]) -> Option<(String, Version)> {
         let image = image_manifest(image).ok()?;
         let version = image.annotations.get(oci::VERSION)?.parse().ok()?;
-        image.annotations.get(oci::TITLE).filter(|name| name.len() <= MAX_NAME).map(|name| (name.clone(), version))
+        let name = image.annotations.get(oci::TITLE).filter(|name| check_name(name).is_ok())?;
+        Some((name.clone(), version))
     }
 
     /// A bundle of an image manifest and the blobs that it names, none more, wherever they came from: their digests are

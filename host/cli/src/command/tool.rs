@@ -13,7 +13,7 @@ use host_app::servers::{McpHub, ReportedTool, SEPARATOR};
 use host_capability::Capability;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
 use host_plugin::{CallError, Confirmation, Invocation};
-use host_text::{Newlines, did_you_mean, escape_exact, exact, excerpt, visible, visible_line};
+use host_text::{Newlines, clip, did_you_mean, escape_exact, exact, excerpt, visible, visible_line};
 use host_tool::{CallContext, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,9 @@ use crate::printer::{self, Out};
 
 /// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other capabilities.
 const MAX_SCOPE: usize = 200;
+
+/// The longest title in the list of tools, in characters; `--json` has all of it. Protects the list.
+const MAX_TITLE: usize = 240;
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -153,7 +156,7 @@ pub(crate) fn listed(app: &App, grants: &UserGrants) -> String {
         };
         let needs: Vec<String> = needs.iter().map(word).collect();
         // A string takes everything.
-        let _ = writeln!(text, "{name:width$}  {}", visible_line(title));
+        let _ = writeln!(text, "{name:width$}  {}", clip(&visible_line(title), MAX_TITLE));
         let _ = writeln!(text, "{:width$}  {}", "", needs.join(", "));
     }
     text

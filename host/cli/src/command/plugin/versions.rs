@@ -3,7 +3,7 @@
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::install::{self, Published, PublishedVersion};
-use host_text::exact;
+use host_text::{exact, excerpt};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +12,12 @@ use crate::arguments::store::Versions;
 use crate::command::tool;
 use crate::exit::Code;
 use crate::printer::{self, Out};
+
+/// The most tags of a bundle that are shown; `--json` has all. Protects the reader.
+const MAX_TAGS: usize = 20;
+
+/// The longest version that is shown, in characters. Protects the same.
+const MAX_VERSION: usize = 100;
 
 pub(super) async fn run(
     versions: &Versions,
@@ -32,10 +38,17 @@ pub(super) async fn run(
     let mut text = String::new();
     for PublishedVersion { plugin, version, tags, digest } in &rows {
         let what = match (plugin, version) {
-            (Some(plugin), Some(version)) => format!("{} {version}", style.bold(&exact(plugin))),
+            (Some(plugin), Some(version)) => {
+                format!("{} {}", style.bold(&exact(plugin)), excerpt(&version.to_string(), MAX_VERSION))
+            }
             (Some(_), None) | (None, _) => "not a plugin".to_owned(),
         };
-        text.push_str(&format!("{what}  {}\n  {digest}\n", exact(&tags.join(", "))));
+        let more = match tags.len().saturating_sub(MAX_TAGS) {
+            0 => String::new(),
+            more => format!(", … and {more} more"),
+        };
+        let tags = tags[..tags.len().min(MAX_TAGS)].join(", ");
+        text.push_str(&format!("{what}  {}{more}\n  {digest}\n", exact(&tags)));
     }
     if rows.is_empty() {
         text.push_str(&format!("`{place}` has no tags.\n"));
