@@ -358,3 +358,69 @@ pub(crate) async fn asked(runtime: &Runtime, name: &str, component: &[u8]) -> Re
     let plugin = Plugin::new(PluginName::new(name), component.to_owned(), Grants::none());
     runtime.describe(&plugin).await.map_err(|error| Reason(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::process::Command;
+
+    use super::*;
+
+    /// Where each language asks which compiler there is.
+    const COMPILERS: &[(&str, &str)] = &[
+        ("rust", "rustc"),
+        ("javascript", ".venv/bin/node"),
+        ("python", ".venv/bin/componentize-py"),
+        ("c", ".venv/bin/zig"),
+        ("zig", ".venv/bin/zig"),
+        ("go", ".venv/bin/go"),
+    ];
+
+    #[tokio::test]
+    async fn build_given_up_ends_a_compiler_that_is_asked_for_its_version() {
+        for (language, compiler) in COMPILERS {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = |inner: &str| folder.path().join(inner);
+            let manifest = format!(
+                "name = \"asked\"\nversion = \"1.0.0\"\nlicense = \"MIT\"\n[build]\nlanguage = \"{language}\"\n"
+            );
+            std::fs::write(path("plugin.toml"), manifest).expect("written");
+            // If nothing ends it, it says so after a while.
+            let script = format!("#!/bin/sh\nexec >'{}'\necho begun\nsleep 20\necho late\n", path("pipe").display());
+            // Written by another process: a program that this one has open for writing cannot be started.
+            let make = "mkfifo pipe && mkdir -p .venv/bin && printf %s \"$0\" >\"$1\" && chmod +x \"$1\"";
+            let mut command = Command::new("sh");
+            command.args(["-c", make, &script, compiler]).current_dir(folder.path());
+            assert!(command.status().expect("it runs").success());
+            let tools = Tools {
+                cargo: "cargo".into(),
+                rustc: path("rustc").into(),
+                cargo_home: None,
+                zig_cache: None,
+                go_cache: None,
+                programs: Programs::default(),
+            };
+
+            let pipe = path("pipe");
+            let (sender, begun) = tokio::sync::oneshot::channel();
+            std::thread::spawn(move || {
+                let mut pipe = BufReader::new(File::open(pipe).expect("a compiler opens it"));
+                let mut line = String::new();
+                pipe.read_line(&mut line).expect("it is read");
+                sender.send((pipe, line)).ok();
+            });
+            let mut pipe = tokio::select! {
+                built = compile(folder.path(), tools) => panic!("{language}: {built:?}"),
+                begun = begun => {
+                    let (pipe, line) = begun.expect("it is read");
+                    assert_eq!(line, "begun\n", "{language}");
+                    pipe
+                }
+            };
+            let mut rest = String::new();
+            pipe.read_to_string(&mut rest).expect("it is read until nobody writes");
+            assert_eq!(rest, "", "{language}");
+        }
+    }
+}

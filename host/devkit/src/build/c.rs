@@ -30,7 +30,7 @@ const CACHE: &str = "build/zig-cache";
 pub(super) const STACK: &str = "262144";
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
-    let (zig, version) = compiler(folder)?;
+    let (zig, version) = compiler(folder, tools)?;
     let contract = Contract::read(folder, &manifest)?;
     let out = folder.join(BUILD);
     contract.write_c(&out)?;
@@ -67,8 +67,8 @@ pub(super) fn command(zig: &Path, tools: &Tools) -> Command {
 }
 
 /// The compiler and its version.
-pub(super) fn compiler(folder: &Path) -> Result<(PathBuf, String), BuildError> {
-    let found = package::program(folder, &["python-zig", "zig"], &["version"]);
+pub(super) fn compiler(folder: &Path, tools: &Tools) -> Result<(PathBuf, String), BuildError> {
+    let found = package::program(folder, &["python-zig", "zig"], &["version"], tools);
     found.ok_or_else(|| BuildError::Missing { what: "zig", folder: folder.to_owned(), how: HOW })
 }
 

@@ -77,7 +77,7 @@ const TOOL: (&str, &str) = ("export_host_tool_tool/tool.go", include_str!("go/to
 const HANDLER: (&str, &str) = ("export_host_hook_handler/handler.go", include_str!("go/handler.go"));
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
-    let found = package::program_with(folder, &["go"], &["version"], SETTINGS);
+    let found = package::program_with(folder, &["go"], &["version"], SETTINGS, tools);
     let (go, version) = found.ok_or_else(|| BuildError::Missing { what: "go", folder: folder.to_owned(), how: HOW })?;
     let entry = |expected| BuildError::NoEntry { folder: folder.to_owned(), language: Language::Go, expected };
     if !folder.join("go.mod").is_file() {

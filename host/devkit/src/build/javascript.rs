@@ -30,7 +30,7 @@ struct Installed {
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
     let missing = |what, how| BuildError::Missing { what, folder: folder.to_owned(), how };
-    let (node, node_version) = package::program(folder, &["node"], &["--version"])
+    let (node, node_version) = package::program(folder, &["node"], &["--version"], tools)
         .ok_or_else(|| missing("node", "https://nodejs.org, 20 or newer, on the search path"))?;
     let installed = |name: &'static str| {
         let path = folder.join("node_modules").join(name).join("package.json");

@@ -80,8 +80,8 @@ pub(super) fn sources(folder: &Path, endings: &[&str], others: &[&str]) -> Resul
 
 /// A program that the package brings in its virtual environment, or the one of that name on the search path. `None` if
 /// neither answers to being asked for its version with `ask`; otherwise also returns the answer.
-pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str]) -> Option<(PathBuf, String)> {
-    program_with(folder, names, ask, &[])
+pub(super) fn program(folder: &Path, names: &[&str], ask: &[&str], tools: &Tools) -> Option<(PathBuf, String)> {
+    program_with(folder, names, ask, &[], tools)
 }
 
 /// The same for a program that needs these variables, also to be asked.
@@ -90,11 +90,14 @@ pub(super) fn program_with(
     names: &[&str],
     ask: &[&str],
     variables: &[(&str, &str)],
+    tools: &Tools,
 ) -> Option<(PathBuf, String)> {
     let own = names.iter().map(|name| folder.join(".venv/bin").join(name));
     own.chain(names.iter().map(PathBuf::from)).find_map(|program| {
-        let output =
-            Command::new(&program).args(ask).envs(variables.iter().copied()).stdin(Stdio::null()).output().ok()?;
+        let mut command = Command::new(&program);
+        command.args(ask).envs(variables.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let output = tools.programs.output(&mut command).ok()?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         output.status.success().then_some((program, version))
     })

@@ -29,7 +29,7 @@ const LATE: &str = "host_late.py";
 const SNAPSHOT_SOURCE: &str = include_str!("python/host_snapshot.py");
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
-    let found = package::program(folder, &["componentize-py"], &["--version"]);
+    let found = package::program(folder, &["componentize-py"], &["--version"], tools);
     let (compiler, version) =
         found.ok_or_else(|| BuildError::Missing { what: "componentize-py", folder: folder.to_owned(), how: HOW })?;
     if !folder.join("plugin.py").is_file() {

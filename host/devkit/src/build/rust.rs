@@ -84,7 +84,9 @@ struct Message {
 
 fn rustc(tools: &Tools, arguments: &[&str]) -> Result<Vec<u8>, BuildError> {
     let failed = |error| BuildError::Program { program: tools.rustc.to_string_lossy().into_owned(), error };
-    let output = Command::new(&tools.rustc).args(arguments).stderr(Stdio::inherit()).output().map_err(failed)?;
+    let mut command = Command::new(&tools.rustc);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let output = tools.programs.output(&mut command).map_err(failed)?;
     if output.status.success() { Ok(output.stdout) } else { Err(failed(io::Error::other(output.status.to_string()))) }
 }
 

@@ -14,7 +14,7 @@ use super::{BuildError, BuiltComponent, COMPONENTIZER, Language, Toolchain, Tool
 const ENTRY: &str = "plugin.zig";
 
 pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> Result<BuiltComponent, BuildError> {
-    let (zig, version) = c::compiler(folder)?;
+    let (zig, version) = c::compiler(folder, tools)?;
     if !folder.join(ENTRY).is_file() {
         return Err(BuildError::NoEntry {
             folder: folder.to_owned(),
