@@ -34,6 +34,11 @@ use host_app::error::{ErrorKind, Failure};
 use arguments::{Arguments, Command};
 use exit::Code;
 
+/// That of musl has one lock for all threads, and takes its time: docs/decisions/0027-allocator-of-releases.md.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if let Some(arguments) = compiler::arguments() {
         return compiler::run(&arguments);
