@@ -41,17 +41,17 @@ pub(super) fn find(
     // Reading and hashing is work for both of two cores, as most machines have at least.
     let mut all: Vec<_> = all.into_iter().collect();
     let later = all.split_off(all.len().div_ceil(2));
-    let both = |all: Vec<_>| all.into_iter().map(|(name, (list, locked))| context.read(name, list, &locked)).collect();
+    let read = |all: Vec<_>| all.into_iter().map(|(name, (list, locked))| context.read(name, list, &locked)).collect();
     let (earlier, later): (Vec<_>, Vec<_>) = std::thread::scope(|scope| {
-        let helper = (!later.is_empty()).then(|| scope.spawn(|| both(later)));
-        let earlier = both(all);
+        let helper = (!later.is_empty()).then(|| scope.spawn(|| read(later)));
+        let earlier = read(all);
         let join = |helper: ScopedJoinHandle<'_, _>| helper.join().unwrap_or_else(|panic| resume_unwind(panic));
         (earlier, helper.map(join).unwrap_or_default())
     });
     let mut found = Vec::new();
-    for read in earlier.into_iter().chain(later) {
-        match read? {
-            Read::Found(plugin) => found.push(plugin),
+    for entry in earlier.into_iter().chain(later) {
+        match entry? {
+            Read::Found(plugin) => found.push(*plugin),
             Read::Skipped(why) => skipped.push(why),
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn find(
 /// What of an entry of a list was read.
 enum Read {
     /// The plugin, or why it cannot be used.
-    Found(Found),
+    Found(Box<Found>),
     /// Why it is not used, a line for the user.
     Skipped(String),
 }
@@ -95,7 +95,8 @@ impl Context<'_> {
         let agreed = self.all_agreed.get(&locked.digest).cloned().unwrap_or_default();
         let agreed = grants(&agreed, self.workspace)?;
         let origin = PluginOrigin::Store { name, list };
-        Ok(Read::Found(Found { plugin: load(bundle, agreed, origin.clone(), self.workspace), origin }))
+        let plugin = load(bundle, agreed, origin.clone(), self.workspace);
+        Ok(Read::Found(Box::new(Found { plugin, origin })))
     }
 }
 
