@@ -7,6 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Address space that a limited process may reserve besides the memory that it uses: the binary, and what allocators reserve
 /// for each thread.
+#[cfg(target_os = "linux")]
 const RESERVED: u64 = 2 << 30;
 
 /// The lowest priority, as the system's `nice` counts.

@@ -77,6 +77,8 @@ fn start(program: &Path, memory: u64, time: Duration) -> io::Result<Child> {
         // It needs nothing of the host's environment, in which there are keys.
         .env_clear()
         .env("RAYON_NUM_THREADS", threads.to_string())
+        // The allocator of releases for Linux would take a gigabyte at once, which is over the limit, used or not.
+        .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
         .current_dir("/")
         // Ctrl-C is for the host, which ends the process itself.
         .process_group(0)
