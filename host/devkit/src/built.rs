@@ -419,7 +419,7 @@ mod tests {
                 }
             };
             let mut rest = String::new();
-            pipe.read_to_string(&mut rest).expect("it is read until nobody writes");
+            pipe.read_to_string(&mut rest).expect("it is read to its end");
             assert_eq!(rest, "", "{language}");
         }
     }

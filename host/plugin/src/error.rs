@@ -66,7 +66,7 @@ pub enum CallError {
         /// The largest number.
         limit: usize,
     },
-    /// Its preview changes a file whose changes in the user's editor are not saved; the host asks nobody about that.
+    /// Its preview changes a file that has unsaved changes in the user's editor; no question is asked about that.
     #[error("{}", open_files::refusal(file))]
     Unsaved {
         /// The file, as it is shown.
