@@ -9,9 +9,10 @@
 //! Windows are looked up where a word begins in them, and at each character of a text that has no words between spaces
 //! (Chinese, one endless word): a text that comes again begins its words in the same places.
 //!
-//! Each character is hashed once into the window and once into the text before it, whose hashes show whether the texts
-//! between two windows are the same without reading them again. The detector remembers the windows of the last 2,250
-//! characters. It would confuse two texts with the same hash of 61 bits; this does not happen in practice.
+//! Each character is hashed once, into the text up to it. The hash of a window, and of what lies between two of them, is
+//! that of the text up to its end without that of the text before it (Rabin and Karp, 1987). The detector remembers the
+//! windows of the last 2,250 characters. It would confuse two texts with the same hash of 61 bits; this does not happen
+//! in practice.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -23,7 +24,10 @@ use super::lines::{Extent, HELD, Kind, Lines};
 const WINDOW: usize = 50;
 
 /// A bit for each character of a window.
-const STARTS: u64 = (1 << WINDOW) - 1;
+const BITS: u64 = (1 << WINDOW) - 1;
+
+/// The size of a ring that holds a window: the next power of two.
+const RING: usize = WINDOW.next_power_of_two();
 
 /// Number of times that a window must occur.
 const TIMES: usize = 10;
@@ -54,17 +58,20 @@ pub(super) struct TextWatch {
     at: usize,
     /// The hash of all of them.
     before: u64,
-    /// The last characters of the prose, at most a window.
-    window: VecDeque<char>,
-    window_hash: u64,
-    /// The characters that begin a word, one bit each; the last character has the lowest bit.
+    /// The last characters, each at its place in the text modulo the ring's size.
+    recent: [char; RING],
+    /// The hash of the text before each of them.
+    hashes: [u64; RING],
+    /// Number of characters of prose since the last form.
+    prose: usize,
+    /// Those of them that begin a word, one bit each; the last character has the lowest bit.
     starts: u64,
-    /// Number of characters that are letters or digits.
-    words: usize,
+    /// Those of them that are letters or digits.
+    words: u64,
     /// Number of times the last character occurred in a row.
     run: usize,
-    /// The factor of the first character in the window's hash, needed to remove it.
-    leaving: u64,
+    /// The factor of a hash from which the next characters, as many as a window has, are away.
+    window_away: u64,
     /// The windows that were seen, as far as they count, in the order of the text.
     places: VecDeque<Place>,
     /// Number of places that were forgotten.
@@ -113,12 +120,13 @@ impl Default for TextWatch {
             held: String::new(),
             at: 0,
             before: 0,
-            window: VecDeque::with_capacity(WINDOW),
-            window_hash: 0,
+            recent: ['\0'; RING],
+            hashes: [0; RING],
+            prose: 0,
             starts: 0,
             words: 0,
             run: 0,
-            leaving: power(WINDOW - 1),
+            window_away: power(WINDOW),
             places: VecDeque::new(),
             forgotten: 0,
             last: HashMap::default(),
@@ -182,30 +190,26 @@ impl TextWatch {
     }
 
     fn take(&mut self, c: char, kind: Kind) -> Option<Repeated> {
+        let (before, place) = (self.before, self.at % RING);
+        self.before = appended(before, c);
         self.at += 1;
-        self.before = appended(self.before, c);
         if kind == Kind::Form {
-            self.window.clear();
-            (self.window_hash, self.starts, self.words, self.run) = (0, 0, 0, 0);
+            (self.prose, self.starts, self.words, self.run) = (0, 0, 0, 0);
             return None;
         }
-        if self.window.len() == WINDOW
-            && let Some(first) = self.window.pop_front()
-        {
-            self.window_hash = difference(self.window_hash, product(digit(first), self.leaving));
-            self.words -= usize::from(first.is_alphanumeric());
-        }
-        let last = self.window.back().copied();
-        self.run = if last == Some(c) { self.run + 1 } else { 1 };
-        let begins = !c.is_ascii() || (c.is_alphanumeric() && !last.is_some_and(char::is_alphanumeric));
-        self.starts = (self.starts << 1 | u64::from(begins)) & STARTS;
-        self.window.push_back(c);
-        self.window_hash = appended(self.window_hash, c);
-        self.words += usize::from(c.is_alphanumeric());
+        let repeats = self.prose > 0 && self.recent[self.at.wrapping_sub(2) % RING] == c;
+        self.recent[place] = c;
+        self.hashes[place] = before;
+        self.prose += 1;
+        self.run = if repeats { self.run + 1 } else { 1 };
+        let is_word = c.is_alphanumeric();
+        let begins = !c.is_ascii() || (is_word && self.words & 1 == 0);
+        self.starts = (self.starts << 1 | u64::from(begins)) & BITS;
+        self.words = (self.words << 1 | u64::from(is_word)) & BITS;
+        let begins_with_word = self.starts > BITS >> 1 || self.starts == 0;
         // A window of signs alone, or of one letter, is a rule or a drawing.
-        let is_words = self.window.len() == WINDOW && self.words * 2 >= WINDOW && self.run < WINDOW;
-        let begins_with_word = self.starts > STARTS >> 1 || self.starts == 0;
-        if is_words && begins_with_word { self.look() } else { None }
+        let is_words = || self.words.count_ones() as usize * 2 >= WINDOW && self.run < WINDOW;
+        if begins_with_word && self.prose >= WINDOW && is_words() { self.look() } else { None }
     }
 
     /// Looks whether the window was here before.
@@ -219,13 +223,14 @@ impl TextWatch {
             self.count();
         }
         self.count();
-        let previous = self.last.get(&self.window_hash).copied();
+        let window = self.window_hash();
+        let previous = self.last.get(&window).copied();
         let (between, times) = match previous.and_then(|index| self.place(index)) {
             Some(place) if self.at < place.at + WINDOW => return None,
             Some(place) => (difference(self.before, product(place.before, power(self.at - place.at))), place.times + 1),
             None => (0, 1),
         };
-        let (window, at, before) = (self.window_hash, self.at, self.before);
+        let (at, before) = (self.at, self.before);
         self.last.insert(window, self.forgotten + self.places.len());
         self.places.push_back(Place { window, at, before, between, previous, times });
         if times < TIMES {
@@ -240,7 +245,18 @@ impl TextWatch {
         }
         kinds.sort_unstable();
         let found = kinds.chunk_by(|a, b| a == b).count() <= KINDS && self.has_words();
-        found.then(|| Repeated::Text { text: self.window.iter().collect(), times: TIMES })
+        found.then(|| Repeated::Text { text: self.window().collect(), times: TIMES })
+    }
+
+    /// The last characters of the text, as many as a window has.
+    fn window(&self) -> impl Iterator<Item = char> {
+        (self.at.saturating_sub(WINDOW)..self.at).map(|at| self.recent[at % RING])
+    }
+
+    /// The hash of these, if there are as many.
+    fn window_hash(&self) -> u64 {
+        let before = self.hashes[self.at.wrapping_sub(WINDOW) % RING];
+        difference(self.before, product(before, self.window_away))
     }
 
     fn place(&self, index: usize) -> Option<Place> {
@@ -249,7 +265,7 @@ impl TextWatch {
 
     /// Returns whether the window has more than one letter or digit; a run of one fills a form or a drawing.
     fn has_words(&self) -> bool {
-        let mut words = self.window.iter().filter(|c| c.is_alphanumeric());
+        let mut words = self.window().filter(|c| c.is_alphanumeric());
         let first = words.next();
         words.any(|c| Some(c) != first)
     }

@@ -152,7 +152,7 @@ proptest! {
         }
         let tail: Vec<char> = text.chars().rev().take(WINDOW).collect();
         let fresh = tail.iter().rev().fold(0, |hash, c| appended(hash, *c));
-        prop_assert_eq!(watch.window_hash, fresh);
+        prop_assert_eq!(watch.window_hash(), fresh);
     }
 }
 
