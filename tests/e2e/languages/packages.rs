@@ -169,7 +169,7 @@ fn python(packages: &[&str], plugin: &str) -> Project {
 }
 
 #[tokio::test]
-async fn what_python_imports_late_is_in_the_component() {
+async fn what_python_imports_late_is_in_the_component_and_never_collected() {
     let project = python(
         &[],
         r#"
@@ -178,11 +178,14 @@ from host_sdk import READ_ONLY, export, tool
 
 @tool("late", "Imports late.", {"type": "object"}, annotations=READ_ONLY)
 def late(arguments):
+    import gc
     import textwrap
     from datetime import datetime
 
+    collected = any(found is textwrap.__dict__ for found in gc.get_objects())
+
     when = datetime.strptime("2024-02-29", "%Y-%m-%d")
-    return f"{textwrap.shorten('one two three', 9)} {when.day} {'é'.encode('latin-1')} {b'x'.decode('utf-16-le', 'ignore')}{'é'.encode('cp1252')}"
+    return f"{textwrap.shorten('one two three', 9)} {when.day} {'é'.encode('latin-1')} {b'x'.decode('utf-16-le', 'ignore')}{'é'.encode('cp1252')} {collected}"
 
 
 Tool = export(late)
@@ -191,7 +194,7 @@ Tool = export(late)
     project.build().unwrap_or_else(|said| panic!("{said}"));
     let bench = Bench::with(project.plugin(), &["fs-read=."]);
     let output = bench.call("late", json!({})).await.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(text(&output), "one [...] 29 b'\\xe9' b'\\xe9'");
+    assert_eq!(text(&output), "one [...] 29 b'\\xe9' b'\\xe9' False");
 }
 
 /// It has more than 1,500 files, and imports many of its modules when it needs them.

@@ -3,8 +3,12 @@
 After the snapshot there are no files to import from. So what the functions of the plugin and of its packages import is
 imported now, with the codecs and what the interpreter itself imports when it needs it. A module that cannot be imported,
 such as one with parts in C, is left to the function that asks for it.
+
+The garbage collector never looks at what is in the snapshot: a page of memory in which it marks an object is one that the
+system copies, in each call.
 """
 
+import gc
 import importlib
 import pkgutil
 import sys
@@ -54,3 +58,6 @@ import plugin  # noqa: E402
 _import_late()
 # The classes that the component exports are looked for here.
 globals().update({name: value for name, value in vars(plugin).items() if not name.startswith("__")})
+
+gc.collect()
+gc.freeze()
