@@ -144,12 +144,12 @@ enum Open {
 
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
-        let event: Event = json(data)?;
+        let event: Event<'_> = json(data)?;
         if let Some(error) = &event.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }
         let mut chunk = Chunk::default();
-        match event.kind.as_str() {
+        match &*event.kind {
             "message_start" => {
                 let usage = event.message.and_then(|message| message.usage).unwrap_or_default();
                 chunk.usage = Some(self.count(usage));

@@ -84,7 +84,8 @@ fn is_marked(trimmed: &str) -> bool {
 
 /// The row of a table.
 fn is_row(trimmed: &str) -> bool {
-    trimmed.starts_with(['|', '│', '┃', '║']) || trimmed.matches(['|', '│']).count() >= 2 || trimmed.contains('\t')
+    let bars = || trimmed.bytes().filter(|byte| *byte == b'|').count() + trimmed.matches('│').count();
+    trimmed.starts_with(['|', '│', '┃', '║']) || bars() >= 2 || trimmed.contains('\t')
 }
 
 /// A rule, a line of symbols, a line of mostly one character.
@@ -98,13 +99,16 @@ fn is_drawing(trimmed: &str, extent: Extent) -> bool {
     }
     let visible = || trimmed.chars().filter(|c| !c.is_whitespace());
     // What is more than half of them wins this vote (Boyer and Moore, 1981).
-    let (winner, _) = visible().fold((' ', 0_usize), |(leader, votes), c| match votes {
-        0 => (c, 1),
-        _ if c == leader => (leader, votes + 1),
-        _ => (leader, votes - 1),
+    let (winner, votes, all) = visible().fold((' ', 0_usize, 0), |(leader, votes, all), c| match votes {
+        0 => (c, 1, all + 1),
+        _ if c == leader => (leader, votes + 1, all + 1),
+        _ => (leader, votes - 1, all + 1),
     });
-    let (all, most) = visible().fold((0, 0), |(all, most), c| (all + 1, most + usize::from(c == winner)));
-    all >= DRAWING && most * 5 > all * 3
+    // Each of the others takes one vote at the most, so three fifths leave it more than a fifth.
+    if all < DRAWING || votes * 5 <= all {
+        return false;
+    }
+    visible().filter(|c| *c == winner).count() * 5 > all * 3
 }
 
 /// JSON, markup, or a statement of most programming languages.

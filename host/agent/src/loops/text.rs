@@ -70,8 +70,10 @@ pub(super) struct TextWatch {
     words: u64,
     /// Number of times the last character occurred in a row.
     run: usize,
-    /// The factor of a hash from which the next characters, as many as a window has, are away.
+    /// The factor that takes a hash to the text that is a window longer.
     window_away: u64,
+    /// The factor for the distance that was last asked for: what repeats itself does so at one distance.
+    last_away: (usize, u64),
     /// The windows that were seen, as far as they count, in the order of the text.
     places: VecDeque<Place>,
     /// Number of places that were forgotten.
@@ -127,6 +129,7 @@ impl Default for TextWatch {
             words: 0,
             run: 0,
             window_away: power(WINDOW),
+            last_away: (0, 1),
             places: VecDeque::new(),
             forgotten: 0,
             last: HashMap::default(),
@@ -155,7 +158,9 @@ impl TextWatch {
         let mut rest = part;
         if let Line::Held { characters } = &mut self.line {
             let room = HELD - *characters;
-            let (held, after) = part.split_at(part.char_indices().nth(room).map_or(part.len(), |(at, _)| at));
+            // A character has at least one byte.
+            let end = if part.len() <= room { None } else { part.char_indices().nth(room) };
+            let (held, after) = part.split_at(end.map_or(part.len(), |(at, _)| at));
             self.held.push_str(held);
             *characters += held.chars().count();
             if *characters < HELD {
@@ -227,7 +232,10 @@ impl TextWatch {
         let previous = self.last.get(&window).copied();
         let (between, times) = match previous.and_then(|index| self.place(index)) {
             Some(place) if self.at < place.at + WINDOW => return None,
-            Some(place) => (difference(self.before, product(place.before, power(self.at - place.at))), place.times + 1),
+            Some(place) => {
+                let away = self.away(self.at - place.at);
+                (difference(self.before, product(place.before, away)), place.times + 1)
+            }
             None => (0, 1),
         };
         let (at, before) = (self.at, self.before);
@@ -257,6 +265,14 @@ impl TextWatch {
     fn window_hash(&self) -> u64 {
         let before = self.hashes[self.at.wrapping_sub(WINDOW) % RING];
         difference(self.before, product(before, self.window_away))
+    }
+
+    /// The factor that takes a hash to the text that is longer by this many characters.
+    fn away(&mut self, characters: usize) -> u64 {
+        if self.last_away.0 != characters {
+            self.last_away = (characters, power(characters));
+        }
+        self.last_away.1
     }
 
     fn place(&self, index: usize) -> Option<Place> {

@@ -3,14 +3,16 @@
 //! Nearly every field is optional: an event has only the fields of its type, and servers that copy the format leave out
 //! more. Deliberately not here: what an event means.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// One event of any type; the fields of other types are `None`.
 #[derive(Deserialize)]
-pub(super) struct Event {
-    #[serde(rename = "type", default)]
-    pub(super) kind: String,
+pub(super) struct Event<'d> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Cow<'d, str>,
     pub(super) message: Option<Message>,
     pub(super) content_block: Option<Block>,
     pub(super) delta: Option<Delta>,

@@ -5,6 +5,7 @@
 //! order of the items is kept and an unreadable call can discard the others. An item without events of its own is taken
 //! from the list that the last event repeats.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use host_message::{FinishReason, Part, Signature, Usage};
@@ -45,11 +46,14 @@ impl Reader for Reply {
         if data.trim_ascii() == b"[DONE]" {
             return Ok(Heard::More(Chunk::default()));
         }
-        let event: Event = json(data)?;
+        let event: Event<'_> = json(data)?;
         let at = event.output_index.unwrap_or(self.done.len() as u64);
         let mut chunk = Chunk::default();
-        let delta = event.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
-        match event.kind.as_str() {
+        let delta = match event.delta {
+            Some(Value::String(text)) => text,
+            Some(_) | None => String::new(),
+        };
+        match &*event.kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.said.insert(at);
                 self.say(&mut chunk, Part::text(delta));
@@ -62,7 +66,7 @@ impl Reader for Reply {
                 self.say(&mut chunk, Part::thought("\n\n"));
             }
             "response.function_call_arguments.delta" => {
-                chunk.forming.push(CallPiece { name: String::new(), json: delta.to_owned() });
+                chunk.forming.push(CallPiece { name: String::new(), json: delta });
             }
             "response.output_text.annotation.added" => self.cite(&mut chunk, event.annotation.as_ref()),
             "response.output_item.added" => self.begin(&mut chunk, event.item.unwrap_or_default()),
@@ -251,9 +255,9 @@ fn usage(wire: WireUsage) -> Usage {
 }
 
 #[derive(Deserialize)]
-struct Event {
-    #[serde(rename = "type", default)]
-    kind: String,
+struct Event<'d> {
+    #[serde(borrow, rename = "type", default)]
+    kind: Cow<'d, str>,
     output_index: Option<u64>,
     summary_index: Option<u64>,
     delta: Option<Value>,
