@@ -23,13 +23,13 @@ use host_http::{is_plain_loopback, words};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Proxy, Response, StatusCode};
+use reqwest::{Client, Proxy, StatusCode};
 use serde::Deserialize;
 use tokio::time::timeout;
 use url::Url;
 
 use self::address::{base_url, shown};
-use self::network::Network;
+use self::network::{Answer, Body, Network};
 use self::receiving::Receiving;
 use crate::client::client;
 use crate::error::{Cause, Service};
@@ -210,10 +210,10 @@ impl Transport {
         reader: R,
     ) -> ModelStream<'a> {
         let replies = async move {
-            let response = self.send(url, Some(body().into()), R::FRAMING.media_type()).await?;
-            let response = self.event_stream(response).await?;
+            let answer = self.send(url, Some(body().into()), R::FRAMING.media_type()).await?;
+            let body = self.event_stream(answer).await?;
             // Boxed, since the stream moves its state for each event.
-            let receiving = Box::new(Receiving::new(self, self.network()?.read(response), reader));
+            let receiving = Box::new(Receiving::new(self, body, reader));
             Ok::<_, ModelError>(stream::try_unfold(receiving, async |mut receiving| {
                 let chunk = receiving.next().await?;
                 Ok(chunk.map(|chunk| (ModelEvent::Chunk(chunk), receiving)))
@@ -223,30 +223,30 @@ impl Transport {
     }
 
     /// Posts the body, or gets the address without one, and checks that the answer is a success.
-    async fn send(&self, url: Url, body: Option<Bytes>, accept: &'static str) -> Result<Response, ModelError> {
+    async fn send(&self, url: Url, body: Option<Bytes>, accept: &'static str) -> Result<Answer, ModelError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
-        let response = match &self.tokens {
+        let answer = match &self.tokens {
             None => self.send_with(url, headers, body).await?,
             Some(tokens) => {
                 let token = self.sign(tokens, &mut headers).await?;
-                let response = self.send_with(url.clone(), headers.clone(), body.clone()).await?;
-                if response.status() == StatusCode::UNAUTHORIZED {
+                let answer = self.send_with(url.clone(), headers.clone(), body.clone()).await?;
+                if answer.status == StatusCode::UNAUTHORIZED {
                     // It was revoked before its expiry. If a new one is rejected too, that is the answer.
                     tokens.forget(&token);
                     self.sign(tokens, &mut headers).await?;
                     self.send_with(url, headers, body).await?
                 } else {
-                    response
+                    answer
                 }
             }
         };
-        let status = response.status();
+        let status = answer.status;
         if status.is_success() {
-            return Ok(response);
+            return Ok(answer);
         }
-        let delay = delay(response.headers(), Timestamp::now());
-        let failure = Failure::from_body(status.as_u16(), &self.error_body(response).await);
+        let delay = delay(&answer.headers, Timestamp::now());
+        let failure = Failure::from_body(status.as_u16(), &self.error_body(answer.body).await);
         let Failure { message, kind, again, .. } = failure;
         let again = Wanted { delay: delay.max(again.delay), ..again };
         Err(ModelError::Status { service: self.service.clone(), status: status.as_u16(), kind, message, again })
@@ -263,7 +263,7 @@ impl Transport {
         Ok(token)
     }
 
-    async fn send_with(&self, url: Url, headers: HeaderMap, body: Option<Bytes>) -> Result<Response, ModelError> {
+    async fn send_with(&self, url: Url, headers: HeaderMap, body: Option<Bytes>) -> Result<Answer, ModelError> {
         tracing::debug!(provider = %self.service.provider, bytes = body.as_ref().map(Bytes::len), "request");
         let client = self.client()?;
         let request = match body {
@@ -271,28 +271,28 @@ impl Transport {
             None => client.get(url),
         };
         let request = request.headers(headers);
-        let response = timeout(self.silence, self.network()?.send(request))
+        let answer = timeout(self.silence, self.network()?.send(request))
             .await
             .map_err(|_| self.silent())?
             .ok_or_else(|| self.interrupted(Cause("the HTTP client failed".to_owned())))?
             .map_err(|error| self.send_error(error))?;
-        tracing::debug!(status = response.status().as_u16(), "response");
-        Ok(response)
+        tracing::debug!(status = answer.status.as_u16(), "response");
+        Ok(answer)
     }
 
-    /// Checks that the answer is an event stream.
-    async fn event_stream(&self, response: Response) -> Result<Response, ModelError> {
-        let media_type = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    /// Checks that the answer is an event stream, and returns its body.
+    async fn event_stream(&self, answer: Answer) -> Result<Body, ModelError> {
+        let media_type = answer.headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
         if [&b"application/json"[..], b"text/html"].iter().any(|other| starts_with_ignore_case(media_type, other)) {
             // Some servers send an error with the status of a success.
             let fault = ReplyFault::NotAStream { media_type: clip_bytes(media_type) };
-            let body = self.error_body(response).await;
+            let body = self.error_body(answer.body).await;
             return Err(match serde_json::from_slice::<serde_json::Value>(&body) {
                 Ok(value) if value.get("error").is_some() => self.reported(Failure::from_error(&value["error"])),
                 _ => self.fault(fault),
             });
         }
-        Ok(response)
+        Ok(answer.body)
     }
 
     /// Returns the client for this address, which is created when first needed.
@@ -316,20 +316,20 @@ impl Transport {
     }
 
     /// Returns the beginning of an error's body, as far as it arrives, without the key.
-    async fn error_body(&self, mut response: Response) -> Vec<u8> {
-        let mut body = Vec::new();
-        let read = async {
-            while let Ok(Some(bytes)) = response.chunk().await {
-                let room = MAX_ERROR_BYTES - body.len();
-                body.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
-                if body.len() >= MAX_ERROR_BYTES {
+    async fn error_body(&self, mut body: Body) -> Vec<u8> {
+        let mut read = Vec::new();
+        let reading = async {
+            while let Some(Ok(bytes)) = body.next().await {
+                let room = MAX_ERROR_BYTES - read.len();
+                read.extend_from_slice(bytes.get(..room).unwrap_or(&bytes));
+                if read.len() >= MAX_ERROR_BYTES {
                     break;
                 }
             }
         };
         // The part that came in time is shown; the status alone is an error already.
-        let _ = timeout(ERROR_BODY_LIMIT, read).await;
-        self.without_key(&String::from_utf8_lossy(&body)).into_bytes()
+        let _ = timeout(ERROR_BODY_LIMIT, reading).await;
+        self.without_key(&String::from_utf8_lossy(&read)).into_bytes()
     }
 
     /// Removes the key from a text: some services repeat the key, or the token, that they do not accept.

@@ -22,14 +22,14 @@ impl Transport {
     ///
     /// Those of a reply; an answer of a different shape, or one beyond the limit, is a fault of the reply.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, url: Url, body: Option<Vec<u8>>) -> Result<T, ModelError> {
-        let mut response = self.send(url, body.map(Bytes::from), "application/json").await?;
+        let mut body = self.send(url, body.map(Bytes::from), "application/json").await?.body;
         let mut answer = Vec::new();
         loop {
-            match timeout(self.silence, response.chunk()).await {
-                Ok(Ok(Some(bytes))) if answer.len() + bytes.len() <= MAX_ANSWER_BYTES => answer.extend(bytes),
-                Ok(Ok(Some(_))) => return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES })),
-                Ok(Ok(None)) => break,
-                Ok(Err(error)) => return Err(self.interrupted(cause(&error))),
+            match timeout(self.silence, body.next()).await {
+                Ok(Some(Ok(bytes))) if answer.len() + bytes.len() <= MAX_ANSWER_BYTES => answer.extend(bytes),
+                Ok(Some(Ok(_))) => return Err(self.fault(ReplyFault::ReplyTooLarge { limit: MAX_ANSWER_BYTES })),
+                Ok(None) => break,
+                Ok(Some(Err(error))) => return Err(self.interrupted(cause(&error))),
                 Err(_) => return Err(self.silent()),
             }
         }
