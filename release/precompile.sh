@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The first stage of a release: builds the host and what compiles for it, compiles the built-in tools, and prints the folder
-# of their machine code, which the second stage takes.
+# of their machine code, which the second stage takes. For Linux it also has the order in which the linker puts the
+# functions that a run executes side by side.
 #
 #   folder=$(release/precompile.sh x86_64-unknown-linux-musl dist)
 #   HOST_PRECOMPILED=$folder cargo build --profile dist --locked --package host --target x86_64-unknown-linux-musl
@@ -11,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if (($# != 2)); then
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 target=$1 profile=$2
@@ -30,7 +31,13 @@ if [[ $(system "$target") != "$(system "$here")" ]]; then
     exit 1
 fi
 
-cargo build --profile "$profile" --locked --package host --package host-precompile --target "$target" >&2
-folder=$(cd "${CARGO_TARGET_DIR:-target}/$target/$profile" && pwd)
-"$folder/host-precompile" plugins/dist "$folder/precompiled" >&2
-echo "$folder/precompiled"
+build=${CARGO_TARGET_DIR:-target}/$target/$profile
+mkdir -p "$build"
+build=$(cd "$build" && pwd)
+HOST_LINK_MAP=$build/host.map cargo build --profile "$profile" --locked --package host --package host-precompile \
+    --target "$target" >&2
+"$build/host-precompile" plugins/dist "$build/precompiled" >&2
+if [[ $(system "$target") == *" linux" ]]; then
+    "$build/host-precompile" --order release/order.txt "$build/host.map" "$build/precompiled/order" >&2
+fi
+echo "$build/precompiled"

@@ -3,6 +3,8 @@
 #
 #   tests/bench.sh             all of it: about three minutes behind the build
 #   RUNS=31 tests/bench.sh     more runs of each kind (15 when nothing is said)
+#   HOST=target/x86_64-unknown-linux-musl/dist/host tests/bench.sh
+#                              whole processes of a binary that is there, such as a release (docs/releasing.md)
 #
 # It is a measurement and no test: a value over its target is marked, and the exit code is 0 unless something did not
 # run. Whatever is compared takes turns, so that a machine that is busy for a while spoils both alike; shown are the
@@ -154,8 +156,14 @@ beside() {
 }
 
 echo "building" >&2
-cargo build --quiet --release -p host
-host="$(realpath "${CARGO_TARGET_DIR:-target}")/release/host"
+if [[ -z ${HOST:-} ]]; then
+    cargo build --quiet --release -p host
+    HOST=${CARGO_TARGET_DIR:-target}/release/host
+fi
+# Copied, as an installation does: of a file that a linker has just written, the system has small pieces in memory, and
+# takes longer to map them.
+host=$folder/host
+cp "$HOST" "$host"
 cargo bench --quiet -p host-benches --no-run
 
 echo "making $((files + huge_files)) files" >&2

@@ -1,10 +1,12 @@
 //! Whole runs of the binary, from the spawn of the process to its end, against a model's service on this machine.
 //!
 //! Prints a line for each measurement: its name, the median and the least, parted by tabs; `tests/bench.sh` makes a
-//! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike.
+//! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike. Or prints which
+//! functions a run executes ([`executed`]).
 //! Deliberately not here: targets, and single calls (`calls`).
 
 mod echo;
+mod executed;
 mod plugins;
 mod process;
 mod reply;
@@ -13,8 +15,8 @@ mod wire;
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -41,9 +43,13 @@ fn main() -> ExitCode {
     // Cargo adds `--bench` for its own harness.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let [host, runs @ ..] = arguments.as_slice() else {
-        let usage = "name the binary twice: HOST_TEST_BINARY=BINARY cargo bench --bench runs -- BINARY [RUNS]";
+        let usage = "name the binary twice: HOST_TEST_BINARY=BINARY cargo bench --bench runs -- BINARY [RUNS|executed]";
         return complain(usage);
     };
+    if runs.first().is_some_and(|word| word == "executed") {
+        let listed = executed::functions(Path::new(host)).and_then(|names| Ok(list(names)?));
+        return listed.map_or_else(|error| complain(&error.to_string()), |()| ExitCode::SUCCESS);
+    }
     let runs = match runs.first().map(|runs| runs.parse()) {
         None => RUNS,
         Some(Ok(runs)) if runs > 0 => runs,
@@ -55,9 +61,14 @@ fn main() -> ExitCode {
     }
 }
 
+fn list(names: impl IntoIterator<Item = String>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
+}
+
 fn complain(message: &str) -> ExitCode {
     // A failure of this line cannot be reported.
-    let _ = writeln!(std::io::stderr(), "error: {message}");
+    let _ = writeln!(io::stderr(), "error: {message}");
     ExitCode::FAILURE
 }
 
@@ -153,7 +164,7 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
             counted(slow, milliseconds(times[times.len() - 1]));
         }
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     for (name, mut values) in values {
         values.sort_by(f64::total_cmp);
         writeln!(out, "{name}\t{:.3}\t{:.3}", values[values.len() / 2], values[0])?;

@@ -1,9 +1,12 @@
-//! Compiles the built-in components for a release: the first of its two stages, see docs/releasing.md.
+//! What the second stage of a release takes from the first, see docs/releasing.md.
 //!
-//! It writes a file `engine`, which says what the code is for, and the code of each component to a file that is named by the
-//! component's SHA-256. `host/app/build` reads them.
+//! Compiles the built-in components: it writes a file `engine`, which says what the code is for, and the code of each component
+//! to a file that is named by the component's SHA-256. `host/app/build` reads them. And it says in which order the linker
+//! puts the host's functions ([`order`]), for `host/cli/build.rs`.
 //!
 //! Deliberately not here: what the code is compiled for, which `host-plugin` decides.
+
+mod order;
 
 use std::env::consts::{ARCH, OS};
 use std::io::Write as _;
@@ -14,14 +17,18 @@ use std::{env, fs, io};
 use host_plugin::{Digest, PortableCompiler};
 
 const USAGE: &str = "usage: host-precompile COMPONENTS OUT
-Compiles each `.wasm` file of the folder COMPONENTS, and writes the code to the folder OUT.";
+       host-precompile --order LIST MAP OUT
+Compiles each `.wasm` file of the folder COMPONENTS, and writes the code to the folder OUT. Or finds the functions that the file
+LIST names in the map of the linker, and writes what they are called there to the file OUT.";
 
 fn main() -> ExitCode {
-    let folders: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
-    let [components, out] = folders.as_slice() else {
-        return end(2, USAGE);
+    let paths: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let done = match paths.as_slice() {
+        [components, out] => precompile(components, out),
+        [option, list, map, out] if option.as_os_str() == "--order" => write_order(list, map, out),
+        _ => return end(2, USAGE),
     };
-    match precompile(components, out) {
+    match done {
         Ok(report) => end(0, &report),
         Err(message) => end(1, &format!("error: {message}")),
     }
@@ -33,9 +40,23 @@ fn end(code: u8, text: &str) -> ExitCode {
     ExitCode::from(code)
 }
 
+fn failed(path: &Path, error: io::Error) -> String {
+    format!("`{}`: {error}", path.display())
+}
+
+/// Returns what was written.
+fn write_order(list: &Path, map: &Path, out: &Path) -> Result<String, String> {
+    let read = |path: &Path| fs::read_to_string(path).map_err(|error| failed(path, error));
+    let order = order::order(&read(list)?, &read(map)?)
+        .map_err(|error| format!("{error}: make `{}` again with release/order.sh", list.display()))?;
+    let lines: String = order.symbols.iter().map(|symbol| format!("{symbol}\n")).collect();
+    fs::write(out, lines).map_err(|error| failed(out, error))?;
+    let (functions, listed) = (order.symbols.len(), order.listed);
+    Ok(format!("{functions} functions, by {} of {listed} names, in `{}`", order.found, out.display()))
+}
+
 /// Returns what was written.
 fn precompile(components: &Path, out: &Path) -> Result<String, String> {
-    let failed = |path: &Path, error: io::Error| format!("`{}`: {error}", path.display());
     let compiler = PortableCompiler::new().map_err(|error| error.to_string())?;
     fs::create_dir_all(out).map_err(|error| failed(out, error))?;
     let mut files = Vec::new();
