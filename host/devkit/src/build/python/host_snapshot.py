@@ -4,8 +4,8 @@ After the snapshot there are no files to import from. So what the functions of t
 imported now, with the codecs and what the interpreter itself imports when it needs it. A module that cannot be imported,
 such as one with parts in C, is left to the function that asks for it.
 
-The garbage collector never looks at what is in the snapshot: a page of memory in which it marks an object is one that the
-system copies, in each call.
+A page of the snapshot that a call writes to is one that the system copies, in each call. So the garbage collector never looks
+at what is in the snapshot, and memory that is free between its objects is taken: what a call allocates lies side by side.
 """
 
 import gc
@@ -46,6 +46,18 @@ def _import_late():
     LATE.clear()
 
 
+def _holes_filled():
+    """Returns objects that fill what is free between others, from the largest size to the smallest."""
+    end = id(bytes(1 << 22))
+    taken = []
+    for size in [1 << power for power in range(16, 9, -1)] + list(range(1008, 16, -16)):
+        while id(block := bytes(size - sys.getsizeof(b""))) < end:
+            taken.append(block)
+    while id(block := object()) < end:
+        taken.append(block)
+    return taken
+
+
 if _imported("ctypes") is None:
     stand_in = types.ModuleType("ctypes")
     for kind, size in SIZES.items():
@@ -60,4 +72,6 @@ _import_late()
 globals().update({name: value for name, value in vars(plugin).items() if not name.startswith("__")})
 
 gc.collect()
+# The second time for what the first list left when it grew.
+_kept = [_holes_filled(), _holes_filled()]
 gc.freeze()
