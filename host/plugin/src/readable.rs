@@ -3,6 +3,7 @@
 //! Deliberately not here: the store of a call, and which call may read which files.
 
 mod bounded;
+mod found;
 mod ignored;
 mod texts;
 mod walk;

@@ -19,6 +19,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 
 use super::bounded;
+use super::found::folder_of;
 
 /// The largest file with rules, in bytes. Protects memory and the time in which its patterns are compiled.
 const MAX_RULES: u64 = 1 << 20;
@@ -83,7 +84,7 @@ impl Rules {
 
     /// Returns what they say of a path beneath the start, where no rule leaves out a folder above it.
     pub(super) fn verdict(&self, path: &Path, is_folder: bool) -> Verdict {
-        let Some(parent) = path.parent() else { return Verdict::Unmatched };
+        let Some(parent) = folder_of(path) else { return Verdict::Unmatched };
         let folder = self.folder(parent);
         let found = Folder::matched(folder.as_deref(), &self.global, path, is_folder);
         match found {

@@ -18,6 +18,7 @@ use host_capability::ReadPermit;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use tokio::sync::mpsc;
 
+use super::found::{beneath, folder_of};
 use super::ignored::{Rules, Verdict};
 use super::texts::Texts;
 use super::{Readable, bounded, milliseconds};
@@ -245,7 +246,7 @@ impl Plan {
         let hides = !options.hidden;
         builder.filter_entry(move |entry| {
             let is_denied = |folder| permit.as_ref().is_some_and(|permit| permit.denies(folder));
-            if entry.depth() > 1 && entry.path().parent().is_some_and(is_denied) {
+            if entry.depth() > 1 && folder_of(entry.path()).is_some_and(is_denied) {
                 return false;
             }
             let Some(rules) = &rules else { return entry.depth() == 0 || entry.file_name() != ".git" };
@@ -308,7 +309,7 @@ impl<'p> Reader<'p> {
             return WalkState::Continue;
         };
         let Some(file_type) = entry.file_type() else { return WalkState::Continue };
-        let Ok(relative) = entry.path().strip_prefix(&plan.start) else { return WalkState::Continue };
+        let Some(relative) = beneath(entry.path(), &plan.start) else { return WalkState::Continue };
         if plan.permit.denies(entry.path()) {
             // Counted regardless of the globs: a count for each glob would reveal the names of denied files.
             plan.counts.denied.fetch_add(1, Ordering::Relaxed);
