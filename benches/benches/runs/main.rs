@@ -40,8 +40,15 @@ const RUNS: usize = 15;
 type Values = BTreeMap<String, Vec<f64>>;
 
 fn main() -> ExitCode {
+    let all: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, command @ ..] = all.as_slice()
+        && first == process::PEAK_OF
+    {
+        let printed = process::peak_of(command).and_then(|bytes| list([bytes.to_string()]));
+        return printed.map_or_else(|error| complain(&error.to_string()), |()| ExitCode::SUCCESS);
+    }
     // Cargo adds `--bench` for its own harness.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let arguments: Vec<String> = all.into_iter().filter(|argument| !argument.starts_with("--")).collect();
     let [host, runs @ ..] = arguments.as_slice() else {
         let usage = "name the binary twice: HOST_TEST_BINARY=BINARY cargo bench --bench runs -- BINARY [RUNS|executed]";
         return complain(usage);
@@ -61,9 +68,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn list(names: impl IntoIterator<Item = String>) -> io::Result<()> {
+fn list(lines: impl IntoIterator<Item = String>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
+    lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 fn complain(message: &str) -> ExitCode {
@@ -88,16 +95,20 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         let empty = run(&service, &place, vec![Reply::text(1, 1)], 1)?;
         counted("first request (ms)", milliseconds(empty.requests[0]));
         counted("run with an empty answer (ms)", milliseconds(empty.ended.wall));
-        counted("peak memory of one turn (MB)", megabytes(&empty.ended));
+        service.will_say(vec![Reply::text(1, 1)]);
+        counted("peak memory of one turn (MB)", megabytes(place.peak_memory(Wire::Chat)?));
         let many = run(&service, &with_plugins, vec![Reply::text(1, 1)], 1)?;
         counted(&format!("first request with {} plugins (ms)", plugins::PLUGINS), milliseconds(many.requests[0]));
-        counted(&format!("peak memory with {} plugins (MB)", plugins::PLUGINS), megabytes(&many.ended));
+        service.will_say(vec![Reply::text(1, 1)]);
+        let peak = with_plugins.peak_memory(Wire::Chat)?;
+        counted(&format!("peak memory with {} plugins (MB)", plugins::PLUGINS), megabytes(peak));
 
         let reads = || Reply::call("read_file", r#"{"path":"README.md"}"#).sent_at_once();
         let called = run(&service, &place, vec![reads(), reads(), Reply::text(1, 1)], 3)?;
         counted("first call between requests (ms)", milliseconds(called.requests[1] - called.answered[0]));
         counted("later call between requests (ms)", milliseconds(called.requests[2] - called.answered[1]));
-        counted("peak memory with two calls (MB)", megabytes(&called.ended));
+        service.will_say(vec![reads(), reads(), Reply::text(1, 1)]);
+        counted("peak memory with two calls (MB)", megabytes(place.peak_memory(Wire::Chat)?));
 
         let thought = run(&service, &place, vec![reads().after(THINKING), Reply::text(1, 1)], 2)?;
         counted("first call after a pause (ms)", milliseconds(thought.requests[1] - thought.answered[0]));
@@ -221,6 +232,6 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn megabytes(ended: &Ended) -> f64 {
-    ended.peak_memory as f64 / 1e6
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,9 @@ use crate::wire::Wire;
 
 /// Files of the repository besides `README.md`.
 pub(crate) const FILES: usize = 100;
+
+/// The first argument with which this program runs the command behind it and prints its peak.
+pub(crate) const PEAK_OF: &str = "peak-of";
 
 /// A repository to work in, and folders for what the host keeps. Gone when it is dropped.
 pub(crate) struct Place {
@@ -28,8 +31,6 @@ pub(crate) struct Ended {
     pub(crate) wall: Duration,
     /// The processor time of all its threads, in user mode and in the kernel.
     pub(crate) processor: Duration,
-    /// The most memory that it held at once, in bytes.
-    pub(crate) peak_memory: u64,
     /// Bytes on its standard output.
     pub(crate) printed: u64,
 }
@@ -65,14 +66,32 @@ impl Place {
 
     /// The host with these arguments, in this place.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.host);
+        let mut command = self.program(&self.host);
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    /// A program in this place.
+    fn program(&self, path: &Path) -> Command {
+        let mut command = Command::new(path);
+        command
             .current_dir(self.folder.path().join("repository"))
             .env_clear()
             .env("HOME", self.folder.path())
             .envs(Wire::ALL.map(|wire| (wire.variable(), format!("http://127.0.0.1:{}", self.port))));
         command
+    }
+
+    /// Returns the most memory that a run on a task held at once, in bytes.
+    ///
+    /// The peak that the system counts for a process is at least that of the one that started it, and this one holds long
+    /// answers. So another one starts the run: this program with [`PEAK_OF`].
+    pub(crate) fn peak_memory(&self, wire: Wire) -> io::Result<u64> {
+        let mut command = self.program(&std::env::current_exe()?);
+        command.arg(PEAK_OF).arg(&self.host).args(["run", "--model", wire.model(), "Answer."]);
+        let output = command.stdin(Stdio::null()).output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        said.trim().parse().map_err(|_| io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()))
     }
 
     /// Runs the host on a task until it ends, with a model of this wire format.
@@ -92,8 +111,17 @@ impl Place {
             let said = fs::read_to_string(&stderr)?;
             return Err(io::Error::other(format!("the host ended with wait status {status}: {}", said.trim_end())));
         }
-        let (processor, peak_memory) = (processor_time(&usage), peak_memory(&usage));
-        Ok(Ended { started, wall, processor, peak_memory, printed: fs::metadata(&stdout)?.len() })
+        Ok(Ended { started, wall, processor: processor_time(&usage), printed: fs::metadata(&stdout)?.len() })
+    }
+}
+
+/// Runs a command, and returns the most memory that it held at once, in bytes.
+pub(crate) fn peak_of(command: &[String]) -> io::Result<u64> {
+    let [program, arguments @ ..] = command else { return Err(io::Error::other("there is no command")) };
+    let child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+    match wait(child.id())? {
+        (0, usage) => Ok(peak_memory(&usage)),
+        (status, _) => Err(io::Error::other(format!("`{program}` ended with wait status {status}"))),
     }
 }
 
