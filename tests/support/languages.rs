@@ -105,7 +105,8 @@ impl Project {
         let devkit = repository().join("host/devkit/src");
         let build = devkit.join("build");
         let inner = ["wit/tool", "wit/cap", "host"].map(|inner| self.path().join(inner));
-        let folders = [self.path().to_owned()].into_iter().chain(inner).chain([build.clone(), build.join("go")]);
+        let builders = [build.clone(), build.join("go"), build.join("python")];
+        let folders = [self.path().to_owned()].into_iter().chain(inner).chain(builders);
         for folder in folders.filter(|folder| folder.is_dir()) {
             let mut files: Vec<_> =
                 std::fs::read_dir(&folder).expect("read").map(|entry| entry.expect("read").path()).collect();
