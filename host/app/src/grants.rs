@@ -19,9 +19,30 @@ use crate::request::AccessRequest;
 
 /// Files and folders that no tool may change, whatever was granted or approved: those of version control, of the host,
 /// and those that a shell runs when it starts.
-const NEVER_WRITTEN: &str = "*,!.git,!.hg,!.jj,!.svn,!.host,!.bashrc,!.bash_profile,!.bash_login,!.bash_logout,\
-                             !.bash_aliases,!.profile,!.zshrc,!.zshenv,!.zprofile,!.zlogin,!.zlogout,!.kshrc,!.cshrc,\
-                             !.tcshrc,!.login,!**/fish/config.fish,!**/fish/conf.d";
+const NEVER_WRITTEN: &[&str] = &[
+    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    ".host",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    "**/fish/config.fish",
+    "**/fish/conf.d",
+];
 
 /// The grants that the user gave, for all plugins.
 #[derive(Clone, Debug)]
@@ -133,7 +154,7 @@ impl UserGrants {
 
     /// The same for a session whose large outputs are in this folder: every plugin that reads may read it.
     pub fn reading_outputs(self, folder: &Path) -> Result<Self, Failure> {
-        let scope = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).map_err(|error| {
+        let scope = Scope::for_path(Capability::FsRead, folder).map_err(|error| {
             Failure::configuration(format!("cannot grant the folder `{}`", folder.display())).cause(error.to_string())
         })?;
         Ok(Self { outputs: Some(scope), ..self })
@@ -141,7 +162,7 @@ impl UserGrants {
 
     /// The part of a folder that the host itself may read for a model: all of it, without what is denied to every plugin.
     pub fn readable_by_host(&self, folder: &Path) -> Option<Grants> {
-        let whole = Scope::parse_absolute(Capability::FsRead, &quoted(folder)).ok()?;
+        let whole = Scope::for_path(Capability::FsRead, folder).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
         Some(Grants::none().with(self.secrets.kept_from(&left)?))
@@ -249,9 +270,7 @@ impl SecretFile {
                 .cause(why)
                 .help("set XDG_CONFIG_HOME to a folder with a printable name")
         };
-        let text = path.to_str().ok_or_else(|| unprotected("its name is not text".to_owned()))?;
-        let others = format!("*,!{}", quoted_text(&host_capability::escaped(text)));
-        let others = Scope::parse_absolute(Capability::FsRead, &others);
+        let others = Scope::all_files_but(Capability::FsRead, &[], [path.as_path()]);
         Ok(Self {
             itself: Scope::for_file(Capability::FsRead, &path).map_err(|error| unprotected(error.to_string()))?,
             others: others.map_err(|error| unprotected(error.to_string()))?,
@@ -270,18 +289,6 @@ pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[LoadedPlugin]) -
     names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
 }
 
-/// A path as a scope has it, taken literally.
-fn quoted(path: &Path) -> String {
-    quoted_text(&path.display().to_string())
-}
-
-pub(crate) fn quoted_text(text: &str) -> String {
-    match text.contains('\'') {
-        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
-        false => format!("'{text}'"),
-    }
-}
-
 /// Everything but protected files, the folders of the host, and the files that plugins were read from: a grant is for the
 /// component that the user named, and a conversation reads its file again.
 fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
@@ -290,19 +297,16 @@ fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
     let never = own.all().into_iter().map(Path::to_owned).chain(files);
-    let unprotected = |why: String| {
-        Failure::configuration("the host's own folders and plugins cannot be protected from tools").cause(why).help(
-            "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins \
+    let never: Vec<PathBuf> = never.collect();
+    let never = never.iter().map(PathBuf::as_path);
+    Scope::all_files_but(Capability::FsWrite, NEVER_WRITTEN, never).map_err(|error| {
+        Failure::configuration("the host's own folders and plugins cannot be protected from tools")
+            .cause(error.to_string())
+            .help(
+                "set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names, and keep plugins \
                  in such folders",
-        )
-    };
-    let mut text = NEVER_WRITTEN.to_owned();
-    for path in never {
-        let path = path.to_str().ok_or_else(|| unprotected(format!("the name `{}` is not text", path.display())))?;
-        // A deny is a glob, and the name may have characters in it that mean something there.
-        text.push_str(&format!(",!{}", quoted_text(&host_capability::escaped(path))));
-    }
-    Scope::parse_absolute(Capability::FsWrite, &text).map_err(|error| unprotected(error.to_string()))
+            )
+    })
 }
 
 /// Returns the mode that was asked for, or configured.

@@ -8,16 +8,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::slice;
 
-use host_capability::{Capability, Scope, escaped};
+use host_capability::{Capability, Scope};
 use host_files::RealPaths;
 use host_text::exact;
 use host_tool::SessionReads;
 
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
-use crate::grants::quoted_text;
 
 /// Names of secrets, in whatever folder they are.
 const SECRETS_ANYWHERE: &[&str] =
@@ -84,7 +82,7 @@ impl Outside {
         let secrets: Vec<PathBuf> = secrets.flat_map(real_and_named).flatten().collect();
         Ok(Self {
             readable: all_but(Capability::FsRead, &secrets)?,
-            writable: all_but(Capability::FsWrite, &[&secrets, obeyed, slice::from_ref(&own.brought)].concat())?,
+            writable: all_but(Capability::FsWrite, secrets.iter().chain(obeyed).chain([&own.brought]))?,
             home: home.map(Path::to_owned),
         })
     }
@@ -134,19 +132,13 @@ pub(crate) fn expanded(text: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-fn all_but(capability: Capability, paths: &[PathBuf]) -> Result<Scope, Failure> {
-    let failed = |why: String| {
+fn all_but<'a>(capability: Capability, paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Scope, Failure> {
+    let paths = paths.into_iter().map(PathBuf::as_path);
+    Scope::all_files_but(capability, SECRETS_ANYWHERE, paths).map_err(|error| {
         Failure::configuration("the files of keys and passwords cannot be protected from tools")
-            .cause(why)
+            .cause(error.to_string())
             .help("set HOME and the XDG folders to folders with printable names")
-    };
-    let mut text = "*".to_owned();
-    SECRETS_ANYWHERE.iter().for_each(|name| text.push_str(&format!(",!'/**/{name}'")));
-    for path in paths {
-        let path = path.to_str().ok_or_else(|| failed(format!("the name `{}` is not text", path.display())))?;
-        text.push_str(&format!(",!{}", quoted_text(&escaped(path))));
-    }
-    Scope::parse_absolute(capability, &text).map_err(|error| failed(error.to_string()))
+    })
 }
 
 #[cfg(test)]

@@ -19,8 +19,9 @@ use crate::visible::visible;
 /// Maximum nesting depth of braces: globset processes them by recursion, which the stack must hold.
 const BRACE_LIMIT: usize = 8;
 
-/// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: what it compiles to is of
-/// its length, which is far below any limit. Each costs a tenth of a millisecond, and a run has dozens of the host's own.
+/// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: it is a glob whatever it
+/// says, and what it compiles to is of its length, which is far below any limit. Each costs a tenth of a millisecond, and a
+/// run has dozens of the host's own.
 const PLAIN_LIMIT: usize = 1024;
 
 /// A glob that denies. Equal and ordered by its text.
@@ -63,6 +64,16 @@ impl Matcher {
     }
 }
 
+/// The path as text that can be shown.
+///
+/// # Errors
+///
+/// When it is not text, or has a character that cannot be shown.
+pub(crate) fn written(path: &Path) -> Result<&str, ScopeError> {
+    let shown = path.to_str().filter(|text| !text.chars().any(host_text::is_unsafe));
+    shown.ok_or_else(|| ScopeError::Character { text: visible(&path.to_string_lossy()) })
+}
+
 /// Returns whether a glob matches itself alone, so that there is nothing to compile.
 fn is_path(glob: &str) -> bool {
     !glob.contains(['*', '?', '[', ']', '{', '}', '\\'])
@@ -103,9 +114,27 @@ impl Deny {
         Self::compile(&absolute).map_err(|error| glob(&error.kind().to_string()))
     }
 
+    /// Creates a deny of this path alone, which is absolute, and everything beneath it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Deny::parse`], and when it is relative.
+    pub(crate) fn path(path: &Path) -> Result<Self, ScopeError> {
+        let text = written(path)?;
+        if !text.starts_with('/') {
+            return Err(ScopeError::Relative { path: visible(text) });
+        }
+        // Most paths are as a glob has them.
+        let is_normal = |text: &str| text.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."));
+        match is_path(text) && !text.contains(',') && is_normal(text) {
+            true => Ok(Self { text: text.into(), matcher: Arc::default(), folded: Arc::default() }),
+            false => Self::parse(&escaped(text), None),
+        }
+    }
+
     fn compile(absolute: &str) -> Result<Self, globset::Error> {
         let matcher = OnceLock::new();
-        if !is_path(absolute) {
+        if absolute.contains(['[', ']', '{', '}', '\\']) || (absolute.len() > PLAIN_LIMIT && !is_path(absolute)) {
             let globs = both(absolute)?;
             if absolute.len() > PLAIN_LIMIT || absolute.contains(['{', '[']) {
                 matcher.set(Matcher::Globs(globs.build()?)).ok();
@@ -157,7 +186,7 @@ pub(crate) fn any_denies_folded<'a>(denies: impl IntoIterator<Item = &'a Deny>, 
 }
 
 /// The glob that matches this path alone, as a deny (`!`) of a scope has it.
-pub fn escaped(path: &str) -> String {
+pub(crate) fn escaped(path: &str) -> String {
     // globset's own escaping leaves the backslash, which escapes what follows it.
     globset::escape(path).replace('\\', "\\\\")
 }
@@ -288,6 +317,39 @@ mod tests {
         assert!(any_denies([&deny], Path::new("/w[1]/{x}*/a/b")));
         assert!(!any_denies([&deny], Path::new("/w1/xx/a/b")));
         assert!(any_denies([&Deny::parse("./a", Some("/")).unwrap()], Path::new("/a/b")));
+    }
+
+    #[test]
+    fn a_path_is_denied_as_its_escaped_glob_is() {
+        for (path, stored) in [
+            ("/a/b", "/a/b"),
+            ("/a b/ä.c", "/a b/ä.c"),
+            ("/", "/"),
+            ("//a/./b//", "/a/b"),
+            ("/a,b", "/a,b"),
+            ("/*[x]{y}?", "/[*][[]x[]][{]y[}][?]"),
+            ("/a\\b!'c", r"/a\\b!'c"),
+        ] {
+            let deny = Deny::path(Path::new(path)).unwrap();
+            assert_eq!(deny.text(), stored);
+            assert_eq!(Deny::parse(&escaped(path), None).as_ref(), Ok(&deny), "{path}");
+        }
+        for (path, why) in [("a/b", "relative"), ("", "relative"), ("/a/../b", "`..`"), ("/a\n", "cannot be shown")] {
+            let error = Deny::path(Path::new(path)).unwrap_err().to_string();
+            assert!(error.contains(why), "{path:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_glob_without_braces_and_classes_is_one_whatever_it_says() {
+        let symbols = ["*", "?", "/", "a", ".", "!", "-", "**/"];
+        let mut texts = vec![String::new()];
+        for _ in 0..5 {
+            texts = symbols.iter().flat_map(|symbol| texts.iter().map(move |text| format!("{text}{symbol}"))).collect();
+            for text in &texts {
+                assert!(both(text).is_ok(), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -40,7 +40,6 @@ pub use authorities::Authorities;
 pub use authority::{Authority, HostError};
 pub use capability::{Capability, CapabilitySet, UnknownCapability};
 pub use denied::{ANY_SERVER, Denied};
-pub use deny::escaped;
 pub use error::ScopeError;
 pub use grants::Grants;
 pub use mcp::{InvalidMcpServerName, MAX_MCP_SERVER_NAME, MAX_MCP_TOOL_NAME, McpServerName, McpTools};

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::antichain::{Antichain, Element};
-use crate::deny::{Deny, any_denies, any_denies_folded};
+use crate::deny::{Deny, any_denies, any_denies_folded, escaped, written};
 use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
 use crate::visible::visible;
@@ -48,6 +48,24 @@ impl Paths {
             }
         }
         Ok(Self(Antichain::new(roots)))
+    }
+
+    /// All files but those that these globs deny, written as behind a `!`, and these paths with all that is beneath them.
+    pub(crate) fn all_but<'a>(globs: &[&str], paths: impl IntoIterator<Item = &'a Path>) -> Result<Self, ScopeError> {
+        let globs = globs.iter().map(|glob| Deny::parse(glob, None));
+        let all = globs.chain(paths.into_iter().map(Deny::path));
+        let deny = Arc::new(all.collect::<Result<BTreeSet<_>, _>>()?);
+        Ok(Self::from(Root { path: Path::new("/").into(), deny }))
+    }
+
+    /// The file or folder at this path, which is absolute; with `beneath` false, what it contains is denied.
+    pub(crate) fn at(path: &Path, beneath: bool) -> Result<Self, ScopeError> {
+        let path = path_of(written(path)?, true, None)?;
+        let deny = match beneath {
+            true => None,
+            false => Some(Deny::parse(&format!("{}/*", escaped(written(&path)?.trim_end_matches('/'))), None)?),
+        };
+        Ok(Self::from(Root { path: path.into(), deny: Arc::new(deny.into_iter().collect()) }))
     }
 
     /// The roots, sorted by path. One can lie in another when the two deny different things.
@@ -240,6 +258,26 @@ mod tests {
         check(".,/tmp/x", "/tmp/x,/w");
         check("my notes,'a,b',./~", "'/w/a,b','/w/my notes','/w/~'");
         check("'a*b',\"it's\"", "'/w/a*b',\"/w/it's\"");
+    }
+
+    #[test]
+    fn paths_that_are_made_are_those_that_their_text_means() {
+        let stored = |text: &str| Paths::parse(text, Form::Stored);
+        let all_but = |globs: &[&str], paths: &[&str]| Paths::all_but(globs, paths.iter().map(Path::new));
+        assert_eq!(all_but(&[], &[]), stored("*"));
+        assert_eq!(all_but(&[".env", "**/x/y"], &["/a/b", "/c,d"]), stored("*,!.env,!**/x/y,!/a/b,!'/c,d'"));
+        assert_eq!(all_but(&[], &["/a*"]), stored("*,!'/a[*]'"));
+        assert_eq!(Paths::at(Path::new("/a/./b c"), true), stored("'/a/b c'"));
+        assert_eq!(Paths::at(Path::new("/"), true), stored("/"));
+        assert_eq!(Paths::at(Path::new("/a[b"), false), stored("'/a[b',!'/a[[]b/*'"));
+        for refused in
+            [all_but(&["a/b"], &[]), all_but(&[], &["a"]), all_but(&["["], &[]), all_but(&[], &["/\u{202e}"])]
+        {
+            assert!(refused.is_err(), "{refused:?}");
+        }
+        for path in ["a", "", "/\n", "/a/../.."] {
+            assert!(Paths::at(Path::new(path), true).is_err(), "{path:?}");
+        }
     }
 
     #[test]

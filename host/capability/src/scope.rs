@@ -10,8 +10,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::authorities::is_method;
-use crate::deny::escaped;
-use crate::list::{Form, quote};
+use crate::list::Form;
 use crate::visible::visible;
 use crate::{
     Authorities, Authority, Capability, McpServerName, McpTools, Paths, Programs, Resources, ScopeError, StateAccess,
@@ -76,13 +75,7 @@ impl Scope {
     ///
     /// When the path is relative or cannot be written as the text of a scope, or the capability is not one of files.
     pub fn for_path(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
-        let text = path.to_str().unwrap_or("\u{fffd}");
-        match capability {
-            Capability::FsRead | Capability::FsWrite => Self::parse_absolute(capability, &quote(text)),
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
-                Err(ScopeError::Relative { path: path.display().to_string() })
-            }
-        }
+        Self::of_files(capability, path, || Paths::at(path, true))
     }
 
     /// Creates a scope for the file at this path, which is absolute, and nothing beneath it, should it ever be a
@@ -92,10 +85,36 @@ impl Scope {
     ///
     /// As [`Scope::for_path`].
     pub fn for_file(capability: Capability, path: &Path) -> Result<Self, ScopeError> {
-        let folder = Self::for_path(capability, path)?;
-        let text = path.to_str().unwrap_or("\u{fffd}").trim_end_matches('/');
-        let beneath = format!("{}/*", escaped(text));
-        Self::parse_absolute(capability, &format!("{folder},!{}", quote(&beneath)))
+        Self::of_files(capability, path, || Paths::at(path, false))
+    }
+
+    /// Creates a scope for all files but those that these globs deny, each written as it is behind a `!` in a text, and
+    /// these paths, which are absolute, with all that is beneath them.
+    ///
+    /// # Errors
+    ///
+    /// When a glob is not one or is relative to a workspace, when a path is relative or cannot be written as the text of a
+    /// scope, or the capability is not one of files.
+    pub fn all_files_but<'a>(
+        capability: Capability,
+        globs: &[&str],
+        paths: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<Self, ScopeError> {
+        Self::of_files(capability, Path::new("/"), || Paths::all_but(globs, paths))
+    }
+
+    fn of_files(
+        capability: Capability,
+        path: &Path,
+        paths: impl FnOnce() -> Result<Paths, ScopeError>,
+    ) -> Result<Self, ScopeError> {
+        match capability {
+            Capability::FsRead => paths().map(Self::FsRead),
+            Capability::FsWrite => paths().map(Self::FsWrite),
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+                Err(ScopeError::Relative { path: visible(&path.to_string_lossy()) })
+            }
+        }
     }
 
     /// Creates a scope for requests with this method, and no other, to this server. It reaches this machine and private

@@ -11,22 +11,23 @@ use std::path::{Component, Path, PathBuf};
 /// Resolves paths, and remembers the folders on the way.
 #[derive(Debug, Default)]
 pub struct RealPaths {
-    /// The real path of each folder that was asked for; `None` if there is nothing.
-    folders: HashMap<PathBuf, Option<PathBuf>>,
+    /// The real path of each folder that was asked for; `None` if there is nothing. Its words are the key: a path is
+    /// compared by its components, which takes longer than to ask the system.
+    folders: HashMap<OsString, Option<PathBuf>>,
 }
 
 impl RealPaths {
     /// Returns the path without symbolic links; `None` if there is nothing at it, or it cannot be resolved.
     pub fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = self.folders.get(path) {
+        if let Some(known) = self.folders.get(path.as_os_str()) {
             return known.clone();
         }
         let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
         let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), is_plain) else {
             return fs::canonicalize(path).ok();
         };
-        let folder = self.folder(folder)?;
-        let path = folder.join(name);
+        let mut path = self.folder(folder)?;
+        path.push(name);
         match fs::symlink_metadata(&path).ok()?.is_symlink() {
             true => fs::canonicalize(path).ok(),
             false => Some(path),
@@ -35,10 +36,11 @@ impl RealPaths {
 
     /// The same for a folder, which is remembered.
     fn folder(&mut self, folder: &Path) -> Option<PathBuf> {
-        let found = self.real(folder);
-        if !self.folders.contains_key(folder) {
-            self.folders.insert(folder.to_owned(), found.clone());
+        if let Some(known) = self.folders.get(folder.as_os_str()) {
+            return known.clone();
         }
+        let found = self.real(folder);
+        self.folders.insert(folder.as_os_str().to_owned(), found.clone());
         found
     }
 
