@@ -211,7 +211,7 @@ impl Answer {
             name: ToolName::new("answer"),
             title: None,
             description: "Answers.".to_owned(),
-            input_schema: json!({"type": "object"}),
+            input_schema: json!({"type": "object"}).into(),
             output_schema: None,
             annotations: Annotations { read_only: true, ..Annotations::default() },
         };

@@ -5,6 +5,7 @@
 mod rows;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use host_bundle::{Bundle, Parts};
 use host_manifest::{Manifest, Source, SourceManifest};
@@ -247,7 +248,7 @@ async fn text_in_json_and_in_a_schema_is_escaped_and_means_the_same() {
     let mut manifest = manifest().await;
     let hidden = steering();
     let (spec, words) = (&mut manifest.tools[0].spec, json!(format!("The file {hidden}")));
-    spec.input_schema["properties"]["path"]["description"] = words.clone();
+    Arc::make_mut(&mut spec.input_schema)["properties"]["path"]["description"] = words.clone();
     let host = Host::new(["tool"])
         .file("p/counts.wasm", guest("counts").component().expect("it is read"))
         .file("p/counts.json", manifest.to_json());

@@ -52,7 +52,7 @@ fn read(pieces: Vec<String>) -> Got {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists.".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     }];

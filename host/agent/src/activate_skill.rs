@@ -69,7 +69,8 @@ impl ActivateSkill {
                 },
                 "required": [NAME],
                 "additionalProperties": false,
-            }),
+            })
+            .into(),
             output_schema: None,
             // It narrows what later calls may do, so that it runs alone and in its place.
             annotations: Annotations { read_only: false, destructive: false, idempotent: true, open_world: false },

@@ -7,6 +7,8 @@
 //!
 //! Deliberately not here: how a question is shown, and questions about calls (`host_tool::Gate`).
 
+use std::sync::Arc;
+
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_message::{Annotations, Display, FunctionCall, Output, ToolName, ToolSpec};
@@ -72,7 +74,7 @@ impl AskUser {
             name: ToolName::new(ASK_USER),
             title: Some("Ask the user".to_owned()),
             description: DESCRIPTION.to_owned(),
-            input_schema,
+            input_schema: Arc::new(input_schema),
             output_schema: None,
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };

@@ -54,7 +54,7 @@ impl CompleteTask {
             description: "Hands in the result of your task and ends it. Call it once, when you are done: it is the \
                           only way to end the task, and nothing that you say elsewhere is part of the result."
                 .to_owned(),
-            input_schema: input_schema(argument, schema),
+            input_schema: Arc::new(input_schema(argument, schema)),
             output_schema: None,
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };

@@ -69,7 +69,8 @@ impl PresentPlan {
                 },
                 "required": [PLAN],
                 "additionalProperties": false,
-            }),
+            })
+            .into(),
             output_schema: None,
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };

@@ -84,7 +84,7 @@ impl Subagent {
             name: ToolName::new(&definition.name),
             title: Some(definition.display_name.clone()),
             description: definition.description.clone(),
-            input_schema: definition.inputs.schema(),
+            input_schema: Arc::new(definition.inputs.schema()),
             output_schema: None,
             annotations: Annotations { read_only: true, destructive: false, idempotent: false, open_world: false },
         }

@@ -168,7 +168,8 @@ impl ToolSearch {
                     },
                 },
                 "additionalProperties": false,
-            }),
+            })
+            .into(),
             output_schema: None,
             annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: false },
         };
@@ -227,7 +228,7 @@ mod tests {
             name: ToolName::new(name),
             title: None,
             description: description.to_owned(),
-            input_schema: json!({"type": "object"}),
+            input_schema: json!({"type": "object"}).into(),
             output_schema: None,
             annotations: Annotations::default(),
         };

@@ -93,7 +93,7 @@ async fn the_prompt_id_reaches_every_log_line_of_its_turn() {
         name: ToolName::new("read"),
         title: None,
         description: String::new(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Annotations::default(),
     };

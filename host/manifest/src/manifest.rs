@@ -446,7 +446,7 @@ mod tests {
                 name: host_message::ToolName::new("fetch"),
                 title: None,
                 description: "Fetches.".to_owned(),
-                input_schema: serde_json::json!({"type": "object"}),
+                input_schema: serde_json::json!({"type": "object"}).into(),
                 output_schema: None,
                 annotations: host_message::Annotations::default(),
             },

@@ -1,11 +1,14 @@
 //! The description of a tool for the model.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ToolName;
 
-/// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`.
+/// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`. Its schemas are shared by its
+/// copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The name by which the model calls it.
@@ -16,10 +19,10 @@ pub struct ToolSpec {
     /// What it does and when to use it.
     pub description: String,
     /// JSON Schema (draft 2020-12) of the arguments, of type `object`.
-    pub input_schema: Value,
+    pub input_schema: Arc<Value>,
     /// JSON Schema of the structured result, for a tool that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<Arc<Value>>,
     /// Its effects, as the tool itself declares them.
     #[serde(default)]
     pub annotations: Annotations,

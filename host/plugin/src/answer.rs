@@ -1,6 +1,7 @@
 //! Converts a guest's answers to the host's own types, and checks them against the contract's limits.
 
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use host_message::{Annotations, Display, InlineData, Output, OutputPart, ToolName, ToolSpec};
@@ -281,8 +282,8 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
             name: ToolName::new(name),
             title: def.title,
             description: def.description,
-            input_schema,
-            output_schema,
+            input_schema: Arc::new(input_schema),
+            output_schema: output_schema.map(Arc::new),
             annotations: Annotations {
                 read_only: hints.read_only,
                 destructive: hints.destructive,

@@ -8,6 +8,7 @@
 //! Deliberately not here: running the command, and what a call may touch.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use host_message::{Annotations, ToolName, ToolSpec};
 use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS};
@@ -218,7 +219,7 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
         name: ToolName::new(name),
         title: Some(format!("found by {}", clip(around.listed_by, SHOWN))),
         description,
-        input_schema,
+        input_schema: Arc::new(input_schema),
         output_schema: None,
         annotations: Annotations::default(),
     };

@@ -347,7 +347,7 @@ mod tests {
             name: ToolName::new(name),
             title: None,
             description: String::new(),
-            input_schema,
+            input_schema: input_schema.into(),
             output_schema: None,
             annotations: Annotations::default(),
         }))

@@ -99,7 +99,7 @@ mod tests {
             name: ToolName::new("t"),
             title: None,
             description: String::new(),
-            input_schema,
+            input_schema: input_schema.into(),
             output_schema: None,
             annotations: Annotations::default(),
         }

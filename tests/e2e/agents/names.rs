@@ -34,7 +34,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         name: ToolName::new("read_file"),
         title: None,
         description: "Reads a file, by its own word.".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: false },
     };

@@ -162,7 +162,7 @@ impl Named {
             name: ToolName::new(name),
             title: None,
             description: String::new(),
-            input_schema: json!({"type": "object"}),
+            input_schema: json!({"type": "object"}).into(),
             output_schema: None,
             annotations: Annotations { read_only: name != "write", ..Annotations::default() },
         }))

@@ -115,8 +115,8 @@ fn offered(server: &McpServer, tool: &McpTool, name: &ToolName, target: McpTarge
         name: name.clone(),
         title: tool.title.clone(),
         description: tool.description.clone(),
-        input_schema,
-        output_schema: tool.output_schema.clone(),
+        input_schema: Arc::new(input_schema),
+        output_schema: tool.output_schema.clone().map(Arc::new),
         annotations: if server.trusts_hints { tool.annotations } else { Annotations::default() },
     };
     let tools = json!({ name.as_str(): { "server": server.name.as_str(), "tool": tool.name } });

@@ -35,7 +35,7 @@ impl<'m> Prepared<'m> {
         Ok(Self {
             tool,
             input: schema(&tool.spec.input_schema)?,
-            output: tool.spec.output_schema.as_ref().map(schema).transpose()?,
+            output: tool.spec.output_schema.as_deref().map(schema).transpose()?,
             grants: Arc::new(grants(case, workspace)?),
             workspace: Arc::new(Workspace::new(workspace.to_owned())),
             config: Arc::new(config(case, manifest)?),

@@ -77,8 +77,8 @@ fn same(says: &ToolEntry, is: &ToolEntry) -> Result<(), Mismatch> {
             ("hints", serde_json::to_value(annotations).unwrap_or_default()),
             ("title", Value::from(title.clone())),
             ("description", Value::from(description.clone())),
-            ("input schema", input_schema.clone()),
-            ("output schema", output_schema.clone().unwrap_or_default()),
+            ("input schema", Value::clone(input_schema)),
+            ("output schema", output_schema.as_deref().cloned().unwrap_or_default()),
         ]
     };
     for ((part, says_), (_, is_)) in parts(says).into_iter().zip(parts(is)) {
@@ -105,7 +105,7 @@ mod tests {
                 name: ToolName::new(name),
                 title: Some("Fetch".to_owned()),
                 description: "Fetches.".to_owned(),
-                input_schema: json!({"type": "object"}),
+                input_schema: json!({"type": "object"}).into(),
                 output_schema: None,
                 annotations: Annotations::default(),
             },
@@ -154,7 +154,7 @@ mod tests {
             (|it| it.tools[0].spec.title = None, "its title is null"),
             (|it| it.tools[0].spec.annotations.read_only = true, "of `fetch` the manifest says that its hints"),
             (
-                |it| it.tools[1].spec.input_schema = json!({"type": "object", "required": ["x"]}),
+                |it| it.tools[1].spec.input_schema = json!({"type": "object", "required": ["x"]}).into(),
                 "of `head` the manifest says that its input schema",
             ),
             (

@@ -76,7 +76,7 @@ mod tests {
             name: ToolName::new("fetch"),
             title: None,
             description: "Fetches.".to_owned(),
-            input_schema: json!({"type": "object", "properties": {"url": {}, "method": {}}}),
+            input_schema: json!({"type": "object", "properties": {"url": {}, "method": {}}}).into(),
             output_schema: None,
             annotations: Annotations::default(),
         };

@@ -24,8 +24,8 @@ pub(super) fn tool(spec: ToolSpec) -> Tool {
     tool
 }
 
-fn object(schema: Value) -> Option<Arc<JsonObject>> {
-    match schema {
+fn object(schema: Arc<Value>) -> Option<Arc<JsonObject>> {
+    match Arc::unwrap_or_clone(schema) {
         Value::Object(schema) => Some(Arc::new(schema)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
     }

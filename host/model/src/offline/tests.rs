@@ -32,7 +32,7 @@ fn declared(name: &str) -> ToolSpec {
         name: ToolName::new(name),
         title: None,
         description: String::new(),
-        input_schema: json!({"type": "object", "properties": properties}),
+        input_schema: json!({"type": "object", "properties": properties}).into(),
         output_schema: None,
         annotations: Default::default(),
     }
@@ -292,7 +292,7 @@ fn complete_task() -> ToolSpec {
     }});
     let properties = json!({"report": report});
     let input_schema = json!({"type": "object", "properties": properties, "$defs": {"place": place}});
-    ToolSpec { input_schema, ..declared(COMPLETE_TASK) }
+    ToolSpec { input_schema: input_schema.into(), ..declared(COMPLETE_TASK) }
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_task_is_completed_with_the_argument_that_the_schema_names() {
 fn a_last_warning_is_answered_with_what_is_there() {
     let mut tools = tools(ALL);
     tools.push(ToolSpec {
-        input_schema: json!({"type": "object", "properties": {"result": {"type": "string"}}}),
+        input_schema: json!({"type": "object", "properties": {"result": {"type": "string"}}}).into(),
         ..declared(COMPLETE_TASK)
     });
     let warning = "The time is over. Call `complete_task` at once. Call no other tool: it would not run.";
@@ -362,7 +362,8 @@ fn offline_remark_beside_outcomes_is_not_a_new_prompt() {
 
 #[test]
 fn a_grep_without_modes_gets_an_escaped_pattern() {
-    let grep = ToolSpec { input_schema: json!({"type": "object", "properties": {"pattern": {}}}), ..declared("grep") };
+    let grep =
+        ToolSpec { input_schema: json!({"type": "object", "properties": {"pattern": {}}}).into(), ..declared("grep") };
     let reply = reply_to(&[Content::user("Where is `a.b(c)*`?")], &[grep]);
     let calls: Vec<_> = reply.function_calls().map(|call| Value::Object(call.arguments.clone())).collect();
     assert_eq!(calls, [json!({"pattern": r"a\.b\(c\)\*"})]);

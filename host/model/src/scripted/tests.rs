@@ -154,7 +154,7 @@ async fn a_request_that_is_not_as_expected_fails_with_both_sides() {
         name: ToolName::new("ls"),
         title: None,
         description: String::new(),
-        input_schema: serde_json::json!({"type": "object"}),
+        input_schema: serde_json::json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     }];

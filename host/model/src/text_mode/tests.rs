@@ -55,7 +55,7 @@ fn tool() -> ToolSpec {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     }

@@ -166,7 +166,7 @@ mod tests {
             name: ToolName::new("ls"),
             title: None,
             description: "Lists a folder\n".to_owned(),
-            input_schema: json!({"type": "object"}),
+            input_schema: json!({"type": "object"}).into(),
             output_schema: None,
             annotations: Default::default(),
         };

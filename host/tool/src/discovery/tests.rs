@@ -126,7 +126,7 @@ fn discovery_description_explains_the_tool_and_how_it_is_called() {
 fn parameters_are_a_json_schema_or_one_of_geminis() {
     let schema = |declaration: Value| {
         let tools = read_with(&json!([declaration]).to_string(), &nothing_taken).expect("it is right");
-        tools[0].spec.input_schema.clone()
+        Value::clone(&tools[0].spec.input_schema)
     };
     let plain = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     for key in ["parameters", "parametersJsonSchema", "parameters_json_schema"] {

@@ -114,7 +114,8 @@ fn fake(name: &str, read_only: bool, digest: &'static str) -> Arc<dyn Tool> {
         input_schema: json!({
             "type": "object",
             "properties": {"command": {"type": "string"}, "path": {"type": "string"}},
-        }),
+        })
+        .into(),
         output_schema: None,
         annotations: Annotations { read_only, ..Annotations::default() },
     };

@@ -40,7 +40,7 @@ fn tool<F: Future<Output = Outcome> + Send + 'static>(
         name: ToolName::new(name),
         title: None,
         description: String::new(),
-        input_schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
+        input_schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}).into(),
         output_schema: None,
         annotations: Annotations { read_only, ..Annotations::default() },
     };

@@ -166,7 +166,7 @@ fn a_whole_request_has_its_shape_and_its_marks() {
         name: ToolName::new(name),
         title: None,
         description: "Does".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     };

@@ -77,7 +77,7 @@ fn a_whole_request_has_its_shape() {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists a folder".to_owned(),
-        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
         output_schema: None,
         annotations: Default::default(),
     };

@@ -78,7 +78,7 @@ fn settings_and_tools_have_their_shape() {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     };

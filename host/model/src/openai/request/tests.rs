@@ -119,7 +119,7 @@ fn a_tool_has_its_shape() {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     };

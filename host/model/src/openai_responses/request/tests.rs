@@ -129,7 +129,7 @@ fn a_whole_request_has_its_shape() {
         name: ToolName::new("ls"),
         title: None,
         description: "Lists".to_owned(),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}).into(),
         output_schema: None,
         annotations: Default::default(),
     };
