@@ -1,9 +1,7 @@
 //! The host side of `host:cap/fs-read`.
 //!
 //! Promises: nothing is opened without a permit; only regular files and folders are read, so no guest blocks on a pipe;
-//! every answer is bounded. System calls run on threads of their own, so dropping a call never waits for a disk.
-
-use std::io;
+//! every answer is bounded. What may wait for a disk runs on threads of its own, so dropping a call never does.
 
 use cap_std::fs::File;
 use host_files::{FileError, read_limited};
@@ -12,15 +10,12 @@ use wasmtime::component::Resource;
 use crate::bindings::fs_read::{Batch, Entry, Error, Host, HostWalk, Metadata, Range, WalkOptions, WalkSummary, Whole};
 use crate::digest::Digest;
 use crate::limits::{MAX_WALKS, MAX_WHOLE};
-use crate::readable::{Readable, Search, Walk};
+use crate::readable::{MAX_RANGE, Readable, Search, Walk};
 use crate::store::CallState;
-
-/// The largest part of a file that is returned at once. Protects the guest's memory and the host's.
-const MAX_RANGE: u32 = 8 << 20;
 
 impl Host for CallState {
     async fn stat(&mut self, path: String) -> wasmtime::Result<Result<Metadata, Error>> {
-        self.reading(path, |at| at.metadata()).await
+        self.reading_at_once(path, |at| Some(at.metadata()), |at| at.metadata()).await
     }
 
     async fn list(&mut self, path: String) -> wasmtime::Result<Result<Vec<Entry>, Error>> {
@@ -34,28 +29,7 @@ impl Host for CallState {
             let data = text.as_bytes().get(begin..end).unwrap_or_default().to_vec();
             return Ok(Ok(Range { data, size: text.len() as u64 }));
         }
-        self.reading(path, move |at| {
-            use std::os::unix::fs::FileExt;
-            let (file, size) = at.open_regular()?;
-            let left = size.saturating_sub(offset);
-            let wanted = u64::from(length.min(MAX_RANGE)).min(left);
-            let mut data = vec![0; usize::try_from(wanted).unwrap_or(0)];
-            let mut filled = 0;
-            let file = file.into_std();
-            while let Some(rest) = data.get_mut(filled..)
-                && !rest.is_empty()
-            {
-                match file.read_at(rest, offset.saturating_add(filled as u64)) {
-                    Ok(0) => break,
-                    Ok(count) => filled += count,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(at.failed(&error)),
-                }
-            }
-            data.truncate(filled);
-            Ok(Range { data, size })
-        })
-        .await
+        self.reading_at_once(path, move |at| at.range_at_once(offset, length), move |at| at.range(offset, length)).await
     }
 
     async fn read_whole(&mut self, path: String) -> wasmtime::Result<Result<Whole, Error>> {
@@ -131,11 +105,24 @@ impl CallState {
         path: String,
         work: impl FnOnce(Readable) -> Result<T, Error> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
+        self.reading_at_once(path, |_| None, work).await
+    }
+
+    /// The same where what is in memory is read at once. `at_once` returns `None` if it would have to wait for a disk.
+    async fn reading_at_once<T: Send + 'static>(
+        &mut self,
+        path: String,
+        at_once: impl FnOnce(&Readable) -> Option<Result<T, Error>>,
+        work: impl FnOnce(Readable) -> Result<T, Error> + Send + 'static,
+    ) -> wasmtime::Result<Result<T, Error>> {
         let at = match self.readable(&path) {
             Ok(at) => at,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        let done = tokio::task::spawn_blocking(move || work(at)).await?;
+        let done = match at.is_known().then(|| at_once(&at)).flatten() {
+            Some(done) => done,
+            None => tokio::task::spawn_blocking(move || work(at)).await?,
+        };
         Ok(self.denials.noting(done))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: the store of a call, and which call may read which files.
 
+mod at_once;
 mod bounded;
 mod found;
 mod ignored;
@@ -9,17 +10,18 @@ mod texts;
 mod walk;
 
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use cap_std::fs::{File, FileType, Metadata as CapMetadata};
+use cap_std::fs::{DirEntry, File, FileType, Metadata as CapMetadata};
 use host_capability::{Denied, Grants, PluginName, ReadPermit};
 
 pub use self::ignored::read_git_settings;
 use self::ignored::{Rules, Verdict};
 use crate::bindings::denial::{denial, escape};
-use crate::bindings::fs_read::{Entry, Error, Kind, Metadata};
+use crate::bindings::fs_read::{Entry, Error, Kind, Metadata, Range};
 use crate::workspace::{OpenError, Workspace};
 
 pub(crate) use walk::Search;
@@ -28,6 +30,9 @@ pub use walk::Walk;
 
 /// The most entries of one folder. Protects the host's memory.
 pub(crate) const MAX_ENTRIES: usize = 100_000;
+
+/// The largest part of a file that one read returns. Protects the guest's memory and the host's.
+pub(crate) const MAX_RANGE: u32 = 8 << 20;
 
 /// Returns whether the ignore rules of a folder, whose path is real, leave out folders beneath it.
 pub(crate) fn folders_left_out(root: &Path) -> Box<dyn Fn(&Path) -> bool> {
@@ -69,6 +74,32 @@ impl Readable {
 
     /// Returns the entries of a folder, without those that a deny leaves out.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+        self.each(|entry, ignored| {
+            let about = entry.metadata().ok()?;
+            Some(Entry {
+                kind: kind(about.file_type()),
+                size: size(&about),
+                modified: modified(&about),
+                ignored: ignored(about.is_dir()),
+                name: entry.file_name().to_string_lossy().into_owned(),
+            })
+        })
+    }
+
+    /// Returns the names of these entries, the kind of each, and whether ignore rules leave it out. The system says it with
+    /// the names, so that none is looked at.
+    pub(crate) fn names(&self) -> Result<Vec<(String, Kind, bool)>, Error> {
+        self.each(|entry, ignored| {
+            // Some file systems do not say.
+            let known = entry.file_type().ok().filter(|found| *found != FileType::unknown());
+            let found = known.or_else(|| Some(entry.metadata().ok()?.file_type()))?;
+            Some((entry.file_name().to_string_lossy().into_owned(), kind(found), ignored(found.is_dir())))
+        })
+    }
+
+    /// Returns what is made of each entry of a folder, from the entry and whether it is ignored if it is a folder, or if it
+    /// is none. One can vanish between the listing and a query, and is left out as one that a deny leaves out.
+    fn each<T>(&self, of: impl Fn(&DirEntry, &dyn Fn(bool) -> bool) -> Option<T>) -> Result<Vec<T>, Error> {
         let file = self.open()?;
         if !self.about(&file)?.is_dir() {
             return Err(Error::NotDirectory(self.shown()));
@@ -76,28 +107,20 @@ impl Readable {
         let folder = cap_std::fs::Dir::from_std_file(file.into_std());
         let all_ignored = self.is_ignored(true);
         let rules = Rules::at(&self.absolute);
-        let mut entries = Vec::new();
+        let mut all = Vec::new();
         for entry in folder.entries().map_err(|error| self.failed(&error))? {
             let entry = entry.map_err(|error| self.failed(&error))?;
-            let name = entry.file_name();
-            let path = self.absolute.join(&name);
+            let path = self.absolute.join(entry.file_name());
             if self.permit.denies(&path) {
                 continue;
             }
-            if entries.len() == MAX_ENTRIES {
+            if all.len() == MAX_ENTRIES {
                 return Err(Error::TooLarge(MAX_ENTRIES as u64 + 1));
             }
-            // An entry can vanish between the listing and the query.
-            let Ok(about) = entry.metadata() else { continue };
-            entries.push(Entry {
-                kind: kind(about.file_type()),
-                size: size(&about),
-                modified: modified(&about),
-                ignored: all_ignored || rules.verdict(&path, about.is_dir()) == Verdict::LeftOut,
-                name: name.to_string_lossy().into_owned(),
-            });
+            let ignored = |is_folder| all_ignored || rules.verdict(&path, is_folder) == Verdict::LeftOut;
+            all.extend(of(&entry, &ignored));
         }
-        Ok(entries)
+        Ok(all)
     }
 
     /// Returns whether the project's ignore rules leave it out.
@@ -131,6 +154,45 @@ impl Readable {
         }
     }
 
+    /// Returns whether the system knows what is at it without asking a disk.
+    pub(crate) fn is_known(&self) -> bool {
+        self.workspace.opened(self.permit.root()).is_some_and(|root| at_once::is_known(&root, self.permit.relative()))
+    }
+
+    /// Returns a part of it: at most `length` bytes, and [`MAX_RANGE`].
+    pub(crate) fn range(&self, offset: u64, length: u32) -> Result<Range, Error> {
+        let (file, size) = self.open_regular()?;
+        let mut data = vec![0; part(size, offset, length)];
+        let mut filled = 0;
+        let file = file.into_std();
+        while let Some(rest) = data.get_mut(filled..)
+            && !rest.is_empty()
+        {
+            match file.read_at(rest, offset.saturating_add(filled as u64)) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
+        data.truncate(filled);
+        Ok(Range { data, size })
+    }
+
+    /// The same, if it is little and in memory.
+    pub(crate) fn range_at_once(&self, offset: u64, length: u32) -> Option<Result<Range, Error>> {
+        let (file, size) = match self.open_regular() {
+            Ok(opened) => opened,
+            Err(error) => return Some(Err(error)),
+        };
+        let part = part(size, offset, length);
+        if part > at_once::MAX_AT_ONCE {
+            return None;
+        }
+        let mut data = vec![0; part];
+        at_once::fill(&file, &mut data, offset).then_some(Ok(Range { data, size }))
+    }
+
     pub(crate) fn open_regular(&self) -> Result<(File, u64), Error> {
         let file = self.open()?;
         let about = self.about(&file)?;
@@ -142,6 +204,12 @@ impl Readable {
         }
         Ok((file, about.len()))
     }
+}
+
+/// The bytes to read of a file of this size.
+fn part(size: u64, offset: u64, length: u32) -> usize {
+    let part = u64::from(length.min(MAX_RANGE)).min(size.saturating_sub(offset));
+    usize::try_from(part).unwrap_or(0)
 }
 
 fn denied(refused: Denied) -> Error {

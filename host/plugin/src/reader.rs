@@ -132,13 +132,12 @@ impl Reader {
     ///
     /// If it is not permitted, is not a folder, has too many entries, or cannot be read.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
-        let entries =
-            self.readable(path)?.entries().map_err(|error| read_error(error, readable::MAX_ENTRIES as u64))?;
-        let listed = |entry: crate::bindings::fs_read::Entry| Listed {
-            name: entry.name,
-            found: Found { kind: entry.kind.into(), ignored: entry.ignored },
-        };
-        Ok(entries.into_iter().map(listed).collect())
+        let names = self.readable(path)?.names().map_err(|error| read_error(error, readable::MAX_ENTRIES as u64))?;
+        let listed = names.into_iter().map(|(name, kind, ignored)| {
+            let found = Found { kind: kind.into(), ignored };
+            Listed { name, found }
+        });
+        Ok(listed.collect())
     }
 
     fn readable(&self, path: &str) -> Result<Readable, ReadError> {

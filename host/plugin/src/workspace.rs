@@ -196,9 +196,14 @@ impl Workspace {
         Err(error)
     }
 
+    /// Returns the folder of a granted root if it was opened before.
+    pub(crate) fn opened(&self, root: &Path) -> Option<Arc<Dir>> {
+        lock(&self.roots).get(root).map(Arc::clone)
+    }
+
     fn dir(&self, root: &Path) -> io::Result<Arc<Dir>> {
-        if let Some(dir) = lock(&self.roots).get(root) {
-            return Ok(Arc::clone(dir));
+        if let Some(dir) = self.opened(root) {
+            return Ok(dir);
         }
         let dir = Arc::new(open_root(root)?);
         lock(&self.roots).insert(root.to_owned(), Arc::clone(&dir));
