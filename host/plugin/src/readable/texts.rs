@@ -5,6 +5,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
+use wide::u8x16;
 
 use crate::bindings::fs_read::Error;
 
@@ -65,9 +66,7 @@ impl Texts {
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             // A text may begin in this window and end in the next.
             let window = rest.get(..WINDOW + self.longest - 1).unwrap_or(rest);
-            lower.clear();
-            lower.extend(window.iter().map(u8::to_ascii_lowercase));
-            if self.find(lower) {
+            if self.find(lowercase(window, lower)) {
                 return true;
             }
             at += WINDOW;
@@ -83,9 +82,39 @@ impl Texts {
     }
 }
 
+/// Returns the bytes with ASCII's capitals as small letters, written to `room`. In vectors of its own: a release is
+/// optimised for size, and then no loop becomes vector instructions, which took 1.4 times as long for a whole search.
+fn lowercase<'a>(bytes: &[u8], room: &'a mut Vec<u8>) -> &'a [u8] {
+    if room.len() < bytes.len() {
+        room.resize(bytes.len(), 0);
+    }
+    let lower = &mut room[..bytes.len()];
+    let ((blocks, rest), (into, last)) = (bytes.as_chunks::<16>(), lower.as_chunks_mut::<16>());
+    let (first, count, bit) = (u8x16::splat(b'A'), u8x16::splat(25), u8x16::splat(b'a' - b'A'));
+    for (block, into) in blocks.iter().zip(into) {
+        let block = u8x16::new(*block);
+        let letter = block - first;
+        let is_capital = letter.simd_eq(letter.min(count));
+        *into = (block | (is_capital & bit)).to_array();
+    }
+    for (byte, into) in rest.iter().zip(last) {
+        *into = byte.to_ascii_lowercase();
+    }
+    lower
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_lowercased_as_ascii_is_whatever_was_in_the_room() {
+        let all: Vec<u8> = (0..=255).cycle().take(1_000).collect();
+        let mut room = vec![b'X'; 100];
+        for (from, to) in [(0, 1_000), (0, 0), (7, 8), (65, 91), (1, 17), (3, 700), (0, 16)] {
+            assert_eq!(lowercase(&all[from..to], &mut room), all[from..to].to_ascii_lowercase(), "{from} to {to}");
+        }
+    }
 
     fn texts(all: &[&str], ignore_case: bool) -> Texts {
         Texts::new(all.iter().map(|text| text.as_bytes().to_vec()).collect(), ignore_case).expect("they are valid")
