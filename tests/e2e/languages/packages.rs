@@ -169,11 +169,20 @@ fn python(packages: &[&str], plugin: &str) -> Project {
 }
 
 #[tokio::test]
-async fn snapshot_of_python_has_what_is_imported_late_and_no_holes() {
+async fn snapshot_of_python_has_what_is_imported_late_and_no_holes_and_its_objects_are_immortal() {
     let project = python(
         &[],
         r#"
+import sys
+
 from host_sdk import READ_ONLY, export, tool
+
+
+class Noted(list):
+    pass
+
+
+NOTED = Noted(["before"])
 
 
 @tool("late", "Imports late.", {"type": "object"}, annotations=READ_ONLY)
@@ -187,7 +196,11 @@ def late(arguments):
     # 100 KB have 25 pages; in the holes of the snapshot they would have 64.
     pages = len({id(block) >> 12 for block in blocks})
     when = datetime.strptime("2024-02-29", "%Y-%m-%d")
-    return f"{textwrap.shorten('one two three', 9)} {when.day} {'é'.encode('latin-1')} {b'x'.decode('utf-16-le', 'ignore')}{'é'.encode('cp1252')} {collected} {pages < 45}"
+    # What the snapshot has is changed as ever, and references to it are not counted.
+    NOTED.append([])
+    references = [sys.getrefcount(thing) for thing in (NOTED, Noted, textwrap.shorten, textwrap.shorten.__code__, textwrap.__dict__)]
+    immortal = len(set(references)) == 1 and references[0] > 1 << 28 and sys.getrefcount(NOTED[1]) < 9
+    return f"{textwrap.shorten('one two three', 9)} {when.day} {'é'.encode('latin-1')} {b'x'.decode('utf-16-le', 'ignore')}{'é'.encode('cp1252')} {collected} {pages < 45} {immortal} {NOTED}"
 
 
 Tool = export(late)
@@ -196,7 +209,7 @@ Tool = export(late)
     project.build().unwrap_or_else(|said| panic!("{said}"));
     let bench = Bench::with(project.plugin(), &["fs-read=."]);
     let output = bench.call("late", json!({})).await.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(text(&output), "one [...] 29 b'\\xe9' b'\\xe9' False True");
+    assert_eq!(text(&output), "one [...] 29 b'\\xe9' b'\\xe9' False True True ['before', []]");
 }
 
 /// It has more than 1,500 files, and imports many of its modules when it needs them.

@@ -1,9 +1,10 @@
 //! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports ran, and
-//! those that their functions make.
+//! those that their functions make. Its objects are immortal, see `immortal.rs`.
 //!
 //! The interpreter names most of WASI, whatever the plugin does. What is behind it is the inert part; its sockets have
 //! nothing behind them.
 
+mod immortal;
 mod late;
 
 use std::path::Path;
@@ -23,6 +24,8 @@ const STAGE: &str = "build/python";
 
 /// The module that the component is made of: it imports the plugin, and what the plugin would import when it is too late.
 const SNAPSHOT: &str = "host_snapshot";
+/// What a new plugin requires: the compiler whose interpreter the host knows.
+const REQUIREMENTS: &str = include_str!("../../../../sdk/python/template/requirements.txt");
 /// The file that names what it would import.
 const LATE: &str = "host_late.py";
 /// See [`SNAPSHOT`].
@@ -57,7 +60,11 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
         target: "wasm32-wasip2".to_owned(),
         componentizer: "componentize-py".to_owned(),
     };
-    let component = read(&folder.join(component))?;
+    let mut component = read(&folder.join(component))?;
+    immortal::make_immortal(&mut component).map_err(|why| BuildError::Componentize {
+        plugin: manifest.name.clone(),
+        why: format!("{why}; the compiler whose Python the host knows is {}", REQUIREMENTS.trim()),
+    })?;
     let sources = package::sources(folder, &["py"], &["requirements.txt"])?;
     let folder = folder.to_owned();
     Ok(BuiltComponent { manifest, folder, component, sources, elsewhere: Vec::new(), toolchain })

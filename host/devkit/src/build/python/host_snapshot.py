@@ -5,7 +5,9 @@ imported now, with the codecs and what the interpreter itself imports when it ne
 such as one with parts in C, is left to the function that asks for it.
 
 A page of the snapshot that a call writes to is one that the system copies, in each call. So the garbage collector never looks
-at what is in the snapshot, and memory that is free between its objects is taken: what a call allocates lies side by side.
+at what is in the snapshot, memory that is free between its objects is taken, so that what a call allocates lies side by side,
+and references to its objects are not counted: what makes the component turns those that are listed here into immortal ones (PEP
+683, `immortal.rs`).
 """
 
 import gc
@@ -46,6 +48,36 @@ def _import_late():
     LATE.clear()
 
 
+def _objects():
+    """Returns all objects: each that is to be kept, so that none of them is freed and its memory used for another."""
+    waiting = [sys.modules, *gc.get_objects()]
+    # A bit for each eight bytes of memory: numbers in a set would be a third of the objects.
+    seen = bytearray((id(bytes(1 << 22)) >> 6) + 1)
+    found = []
+    while waiting:
+        thing = waiting.pop()
+        byte, bit = id(thing) >> 6, 1 << (id(thing) >> 3 & 7)
+        if byte < len(seen) and not seen[byte] & bit:
+            seen[byte] |= bit
+            found.append(thing)
+            waiting.extend(gc.get_referents(thing))
+    return found
+
+
+def _listed(objects):
+    """Returns where each object is, and where its type is, in four bytes each. Before them are the mark of the list, the
+    count of references that an immortal object has, and the number of objects."""
+    # The interpreter made the names of variables immortal itself.
+    count = sys.getrefcount(_objects.__code__.co_varnames[0])
+    places = bytearray(b"host: objects")
+    for number in (count, len(objects)):
+        places += number.to_bytes(4, "little")
+    for thing in objects:
+        places += id(thing).to_bytes(4, "little") + id(type(thing)).to_bytes(4, "little")
+    # The component leaves zeros out, and these would be the last.
+    return bytes(places + b".")
+
+
 def _holes_filled():
     """Returns objects that fill what is free between others, from the largest size to the smallest."""
     end = id(bytes(1 << 22))
@@ -72,6 +104,8 @@ _import_late()
 globals().update({name: value for name, value in vars(plugin).items() if not name.startswith("__")})
 
 gc.collect()
+_kept_objects = _objects()
+_list = _listed(_kept_objects)
 # The second time for what the first list left when it grew.
-_kept = [_holes_filled(), _holes_filled()]
+_kept_holes = [_holes_filled(), _holes_filled()]
 gc.freeze()
