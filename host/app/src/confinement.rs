@@ -15,9 +15,8 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::repository::repository_of;
 
-/// Files and folders of a workspace or a home that shells, version control and the host itself obey.
-const OBEYED: &[&str] = &[
-    ".host",
+/// Files that a shell runs when it starts or ends.
+pub(crate) const SHELL_FILES: &[&str] = &[
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -33,14 +32,14 @@ const OBEYED: &[&str] = &[
     ".cshrc",
     ".tcshrc",
     ".login",
-    ".config/fish",
-    ".gitconfig",
-    ".hg/hgrc",
-    ".jj/repo/config.toml",
 ];
 
+/// Files and folders of a workspace or a home that shells, version control and the host itself obey, besides
+/// [`SHELL_FILES`].
+const OBEYED: &[&str] = &[".host", ".config/fish", ".gitconfig", ".hg/hgrc", ".jj/repo/config.toml"];
+
 /// What nobody is asked about beneath the home: secrets, settings that run or install something later, what
-/// agents obey, and what services are logged in with. The start files of shells are in [`OBEYED`].
+/// agents obey, and what services are logged in with. The files of shells are in [`SHELL_FILES`].
 const NEVER_OFFERED: &[&str] = &[
     ".agents",
     ".claude",
@@ -154,10 +153,10 @@ pub(crate) fn with_added(mut access: ProgramAccess, added: &[PathBuf]) -> Progra
 /// Adds a folder to work in, and the repository that it is in.
 fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path>) {
     access.writable.push(folder.to_owned());
-    access.protected.extend(OBEYED.iter().map(|name| folder.join(name)));
+    access.protected.extend(obeyed(folder));
     let Some(repository) = repository else { return };
     access.readable.push(repository.to_owned());
-    access.protected.extend(OBEYED.iter().map(|name| repository.join(name)));
+    access.protected.extend(obeyed(repository));
     let git = repository.join(".git");
     if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
         access.protected.push(git.clone());
@@ -168,9 +167,15 @@ fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path
     }
 }
 
+/// The files and folders of this one that shells, version control and the host itself obey.
+fn obeyed(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    OBEYED.iter().chain(SHELL_FILES).map(|name| folder.join(name))
+}
+
 /// Returns what nobody is asked about, each also as what it leads to.
 pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathBuf> {
-    let of_home = home.into_iter().flat_map(|home| OBEYED.iter().chain(NEVER_OFFERED).map(|name| home.join(name)));
+    let of_home =
+        home.into_iter().flat_map(|home| obeyed(home).chain(NEVER_OFFERED.iter().map(|name| home.join(name))));
     let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
     // The home can be a link, too.
     let mut paths = RealPaths::default();

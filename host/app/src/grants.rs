@@ -10,6 +10,7 @@ use host_plugin::ProgramAccess;
 use host_text::name_help;
 use host_tool::{ApprovalMode, SessionReads};
 
+use crate::confinement::SHELL_FILES;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved;
@@ -17,32 +18,9 @@ use crate::outside::Outside;
 use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
-/// Files and folders that no tool may change, whatever was granted or approved: those of version control, of the host,
-/// and those that a shell runs when it starts.
-const NEVER_WRITTEN: &[&str] = &[
-    ".git",
-    ".hg",
-    ".jj",
-    ".svn",
-    ".host",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    "**/fish/config.fish",
-    "**/fish/conf.d",
-];
+/// Files and folders that no tool may change, whatever was granted or approved, besides [`SHELL_FILES`]: those of version
+/// control, of the host, and of another shell.
+const NEVER_WRITTEN: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host", "**/fish/config.fish", "**/fish/conf.d"];
 
 /// The grants that the user gave, for all plugins.
 #[derive(Clone, Debug)]
@@ -299,7 +277,7 @@ fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     let never = own.all().into_iter().map(Path::to_owned).chain(files);
     let never: Vec<PathBuf> = never.collect();
     let never = never.iter().map(PathBuf::as_path);
-    Scope::all_files_but(Capability::FsWrite, NEVER_WRITTEN, never).map_err(|error| {
+    Scope::all_files_but(Capability::FsWrite, &[NEVER_WRITTEN, SHELL_FILES].concat(), never).map_err(|error| {
         Failure::configuration("the host's own folders and plugins cannot be protected from tools")
             .cause(error.to_string())
             .help(
