@@ -1,7 +1,8 @@
 //! The host side of `host:cap/fs-read`.
 //!
 //! Promises: nothing is opened without a permit; only regular files and folders are read, so no guest blocks on a pipe;
-//! every answer is bounded. What may wait for a disk runs on threads of its own, so dropping a call never does.
+//! every answer is bounded. What may wait for a disk runs on threads of its own, so dropping a call never does; files with rules
+//! about what is ignored are small, and can be waited for the first time.
 
 use cap_std::fs::File;
 use host_files::{FileError, read_limited};
@@ -15,7 +16,7 @@ use crate::store::CallState;
 
 impl Host for CallState {
     async fn stat(&mut self, path: String) -> wasmtime::Result<Result<Metadata, Error>> {
-        self.reading_at_once(path, |at| Some(at.metadata()), |at| at.metadata()).await
+        self.reading_at_once(path, Readable::metadata_at_once, |at| at.metadata()).await
     }
 
     async fn list(&mut self, path: String) -> wasmtime::Result<Result<Vec<Entry>, Error>> {
@@ -119,7 +120,7 @@ impl CallState {
             Ok(at) => at,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        let done = match at.is_known().then(|| at_once(&at)).flatten() {
+        let done = match at_once(&at) {
             Some(done) => done,
             None => tokio::task::spawn_blocking(move || work(at)).await?,
         };

@@ -154,8 +154,13 @@ impl Readable {
         }
     }
 
+    /// The same as [`Readable::metadata`], if no disk has to be asked.
+    pub(crate) fn metadata_at_once(&self) -> Option<Result<Metadata, Error>> {
+        self.is_known().then(|| self.metadata())
+    }
+
     /// Returns whether the system knows what is at it without asking a disk.
-    pub(crate) fn is_known(&self) -> bool {
+    fn is_known(&self) -> bool {
         self.workspace.opened(self.permit.root()).is_some_and(|root| at_once::is_known(&root, self.permit.relative()))
     }
 
@@ -181,6 +186,9 @@ impl Readable {
 
     /// The same, if it is little and in memory.
     pub(crate) fn range_at_once(&self, offset: u64, length: u32) -> Option<Result<Range, Error>> {
+        if !self.is_known() {
+            return None;
+        }
         let (file, size) = match self.open_regular() {
             Ok(opened) => opened,
             Err(error) => return Some(Err(error)),

@@ -51,7 +51,7 @@ def _import_late():
 def _objects():
     """Returns all objects: each that is to be kept, so that none of them is freed and its memory used for another."""
     waiting = [sys.modules, *gc.get_objects()]
-    # A bit for each eight bytes of memory: numbers in a set would be a third of the objects.
+    # A bit for each eight bytes of memory: a set of numbers would leave more holes.
     seen = bytearray((id(bytes(1 << 22)) >> 6) + 1)
     found = []
     while waiting:
