@@ -1,7 +1,7 @@
 //! Makes the objects in a snapshot of Python immortal: references to them are not counted.
 //!
 //! A count is written to the object, and a page of the snapshot that a call writes to is copied by the system, in each call: of
-//! the pages that a small tool wrote to, nine of ten were written for a count. An object whose count has a certain value is
+//! the pages that a small tool wrote to, half were written for nothing but counts. An object whose count has a certain value is
 //! immortal (PEP 683). The interpreter itself makes names and small numbers so, and offers no function for others, so the
 //! counts are set in the component's data. `host_snapshot.py` lists the objects, and the value.
 //!
