@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
 use host_message::with_causes;
-use host_undo::{CallRecorder, JournalError, Old, State};
+use host_undo::{CallRecorder, JournalError, Old, ProgramRecorder, State};
 
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
@@ -92,9 +92,9 @@ impl Host for CallState {
                 return rename();
             }
             // Everything in it is renamed, too.
-            source.keep(CallRecorder::before_program)?;
+            let program = source.keep(|changes| changes.before_program().map(Some))?;
             rename()?;
-            source.keep(CallRecorder::after_program)
+            source.keep(|_| program.map_or(Ok(()), ProgramRecorder::after_program))
         })
         .await
     }
@@ -191,8 +191,8 @@ impl Writable {
     }
 
     /// Keeps what is about to be changed, for a call whose changes can be undone. What cannot be kept is not changed.
-    fn keep(&self, work: impl FnOnce(&CallRecorder) -> Result<(), JournalError>) -> Result<(), Error> {
-        self.changes.as_ref().map_or(Ok(()), work).map_err(|error| {
+    fn keep<T: Default>(&self, work: impl FnOnce(&CallRecorder) -> Result<T, JournalError>) -> Result<T, Error> {
+        self.changes.as_ref().map_or_else(|| Ok(T::default()), work).map_err(|error| {
             let why = with_causes(&error);
             Error::Io(format!("{}: it was not changed, since what it was before cannot be kept: {why}", self.shown()))
         })

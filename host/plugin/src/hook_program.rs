@@ -11,14 +11,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
-use host_message::with_causes;
 use host_process::{ConfineMode, Ended, Process};
 use host_undo::CallRecorder;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::process::{AfterProgram, AllowedBy, KeptFrom, file_of, network, widen};
+use crate::process::{AfterProgram, AllowedBy, KeptFrom, before_program, file_of, network, widen};
 use crate::programs::Confined;
 use crate::runtime::Runtime;
 use crate::server_program::environment;
@@ -85,23 +84,15 @@ impl Runtime {
     pub async fn run_hook(&self, command: &HookCommand, input: Vec<u8>) -> (HookEnd, HookPrinted) {
         let not_started = |why| (HookEnd::NotStarted(why), HookPrinted::default());
         let changes = command.changes.clone().filter(|_| !command.only_reads);
-        if let Some(changes) = changes.clone() {
-            let looked = tokio::task::spawn_blocking(move || changes.before_program()).await;
-            match looked {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    return not_started(format!("what it may change cannot be kept: {}", with_causes(&error)));
-                }
-                Err(error) => return not_started(error.to_string()),
-            }
-        }
-        let mut after = changes.map(AfterProgram::new);
+        let program = match before_program(changes).await {
+            Ok(program) => program,
+            Err(why) => return not_started(format!("what it may change cannot be kept: {why}")),
+        };
         match self.start_hook(command) {
             Ok(process) => {
+                let mut after = AfterProgram::new(program);
                 let ended = follow(process, input, command.limit.min(MAX_HOOK_TIME)).await;
-                if let Some(after) = &mut after {
-                    after.look().await;
-                }
+                after.look().await;
                 ended
             }
             Err(why) => not_started(why),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use host_capability::McpServerName;
-use host_message::{InlineData, OutputPart, with_causes};
+use host_message::{InlineData, OutputPart};
 use host_undo::CallRecorder;
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ use crate::bindings::denial::denial;
 use crate::bindings::mcp as wit;
 use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS};
 use crate::mcp_client::{Answering, McpAnswer, McpError};
-use crate::process::AfterProgram;
+use crate::process::{AfterProgram, before_program};
 use crate::store::CallState;
 
 impl wit::Host for CallState {
@@ -31,24 +31,21 @@ impl wit::Host for CallState {
             Ok(call) => (call, self.cancel.clone()),
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        let changes = self.changes_of(&server);
-        if let Some(changes) = changes.clone()
-            && let Err(error) = tokio::task::spawn_blocking(move || changes.before_program()).await?
-        {
-            let why = with_causes(&error);
-            let why = format!("`{tool}` was not called, since what it may change cannot be kept: {why}");
-            return Ok(Err(wit::Error::Failed(why)));
-        }
-        let mut after = changes.map(AfterProgram::new);
+        let program = match before_program(self.changes_of(&server)).await {
+            Ok(program) => program,
+            Err(why) => {
+                let why = format!("`{tool}` was not called, since what it may change cannot be kept: {why}");
+                return Ok(Err(wit::Error::Failed(why)));
+            }
+        };
+        let mut after = AfterProgram::new(program);
         let answer = tokio::select! {
             biased;
             // Dropping the call cancels it at the server.
             () = cancel.cancelled() => Err(wit::Error::Cancelled),
             answer = call => answer.map_err(failed).and_then(handed_over),
         };
-        if let Some(after) = &mut after {
-            after.look().await;
-        }
+        after.look().await;
         Ok(answer)
     }
 }

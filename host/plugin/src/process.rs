@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use host_capability::{Capability, Resources, Scope};
 use host_process::{Confinement, Ended, Moved, Process, StartError};
+use host_undo::ProgramRecorder;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -39,7 +40,7 @@ use crate::programs::{Confined, Offer};
 use crate::shared::Shared;
 use crate::store::CallState;
 
-pub(crate) use changes::AfterProgram;
+pub(crate) use changes::{AfterProgram, before_program};
 pub(crate) use connect::{AllowedBy, KeptFrom, network};
 pub(crate) use environment::without_secrets;
 
@@ -72,10 +73,11 @@ impl Host for CallState {
         let shown = command_line(&command.argv);
         // Nothing is written to it later, and no call waits for it.
         let command = Command { stdin: None, ..command };
-        if let Err(error) = changes::before_program(self.changes.clone()).await {
-            return Ok(Err(error));
-        }
-        let started = self.start(command, Lasts::Session);
+        let program = match before_program(self.changes.clone()).await {
+            Ok(program) => program.map(ProgramRecorder::in_background),
+            Err(why) => return Ok(Err(changes::cannot_be_kept(&why))),
+        };
+        let started = self.start(command, Lasts::Session, program);
         Ok(self.denials.noting(started).map(|child| background.adopt(&self.plugin, shown, child)))
     }
 
@@ -84,10 +86,11 @@ impl Host for CallState {
             let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
             return Ok(Err(Error::Io(what)));
         }
-        if let Err(error) = changes::before_program(self.changes.clone()).await {
-            return Ok(Err(error));
-        }
-        let child = match self.start(command, Lasts::Call) {
+        let program = match before_program(self.changes.clone()).await {
+            Ok(program) => program,
+            Err(why) => return Ok(Err(changes::cannot_be_kept(&why))),
+        };
+        let child = match self.start(command, Lasts::Call, program) {
             Ok(child) => child,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
@@ -122,7 +125,7 @@ impl HostChild for CallState {
 }
 
 impl CallState {
-    fn start(&self, command: Command, lasts: Lasts) -> Result<Child, Error> {
+    fn start(&self, command: Command, lasts: Lasts, program: Option<ProgramRecorder>) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
             return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
@@ -134,7 +137,7 @@ impl CallState {
         self.shown.command(&command, lasts, &self.workspace).map_err(Error::Denied)?;
         let refuse = |refused| Error::Denied(denial(&refused));
         let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
-        let Some((program, arguments)) = permit.argv().split_first() else {
+        let Some((name, arguments)) = permit.argv().split_first() else {
             return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
         self.may_set(&command.environment)?;
@@ -158,7 +161,7 @@ impl CallState {
             }
             network(permit, kept_from.clone())
         });
-        let (file, first) = file_of(program)?;
+        let (file, first) = file_of(name)?;
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
         let started = host_process::start(
             &host_process::Command {
@@ -172,9 +175,9 @@ impl CallState {
             network,
         );
         let process = started.map_err(|error| match error {
-            StartError::NotFound => Error::NotFound(program.clone()),
+            StartError::NotFound => Error::NotFound(name.clone()),
             StartError::Invalid => Error::Invalid(error.to_string()),
-            StartError::System { .. } => Error::Io(format!("`{program}` does not start: {error}")),
+            StartError::System { .. } => Error::Io(format!("`{name}` does not start: {error}")),
         })?;
         // One in the background has no listener: the call that started it ends before it does.
         let (silence, cancel, listener) = match lasts {
@@ -186,7 +189,7 @@ impl CallState {
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
         let shared = Arc::clone(&self.shared);
-        let after = self.changes.clone().map(AfterProgram::new);
+        let after = AfterProgram::new(program);
         let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
@@ -327,7 +330,7 @@ fn named_program(argv: &[String]) -> String {
 struct Watched {
     /// Dropped first: what is written down is what it did to its end.
     process: Process,
-    after: Option<AfterProgram>,
+    after: AfterProgram,
 }
 
 /// Moves the streams of a program, and ends it with everything that it started.
@@ -391,9 +394,7 @@ fn watch(
         // Its remaining processes hold the pipes open; without them the outputs end.
         process.end();
         let errors = forwarding.await.unwrap_or_default();
-        if let Some(after) = after {
-            after.look().await;
-        }
+        after.look().await;
         if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved()) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();

@@ -1,6 +1,9 @@
 //! What writes down the changes of a session while they happen.
 //!
-//! Promises: nothing is opened or read before the first change or program; a change that cannot be written down is refused.
+//! Promises: nothing is opened or read before the first change or program; a change that cannot be written down is refused;
+//! what a program changed is written down whoever looks at the folders meanwhile.
+
+mod call;
 
 use std::fs;
 use std::io;
@@ -9,13 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_files::ChainStore;
 
+pub use self::call::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder};
 use crate::journal::{Change, Journal, JournalError};
-use crate::place::PERMISSIONS;
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
 use crate::state::State;
-
-/// The largest file whose content is kept when it is removed or renamed, in bytes. Bounds the time that the call waits.
-pub const MAX_KEPT_FILE: u64 = 64 << 20;
 
 /// Writes down the changes of a session.
 pub struct Recorder {
@@ -43,26 +43,10 @@ struct Inner {
     snapshots: Vec<Snapshot>,
     /// The number of changes when the snapshots were last up to date.
     looked_at: usize,
-}
-
-/// A session's recorder, for the changes of one call.
-#[derive(Clone, Debug)]
-pub struct CallRecorder {
-    recorder: Arc<Recorder>,
-    call: Arc<str>,
-}
-
-/// What a change replaces.
-#[derive(Debug)]
-pub enum Old<'a> {
-    /// Nothing.
-    Absent,
-    /// A file with this content and these permission bits.
-    File(&'a [u8], u32),
-    /// A folder with these permission bits.
-    Folder(u32),
-    /// Whatever is there: it is looked at.
-    There,
+    /// The calls whose programs run now, in the order in which they began, each with the number of its program.
+    running: Vec<(u64, Arc<str>)>,
+    /// The number of programs so far.
+    programs: u64,
 }
 
 impl std::fmt::Debug for Recorder {
@@ -75,7 +59,7 @@ impl Recorder {
     /// Creates a recorder with its journal in a folder. Nothing is opened yet. What folders the rules leave out is not
     /// looked at for changes of programs.
     pub fn new(folder: PathBuf, rules: Box<RulesOf>) -> Self {
-        let inner = Inner { journal: None, snapshots: Vec::new(), looked_at: 0 };
+        let inner = Inner { journal: None, snapshots: Vec::new(), looked_at: 0, running: Vec::new(), programs: 0 };
         Self { folder, rules, folders: Mutex::default(), chains: None, inner: Mutex::new(inner) }
     }
 
@@ -105,16 +89,19 @@ impl Recorder {
         self.folders().unseen.clone()
     }
 
-    /// Looks at the folders before any program runs in them, so that the first one does not wait for that.
+    /// Looks at the folders before any program runs in them, so that the first one does not wait for that. Does nothing if
+    /// they were looked at before.
     ///
     /// # Errors
     ///
     /// When the journal cannot be used.
     pub fn prepare(&self) -> Result<(), JournalError> {
-        self.look(None)
+        let mut inner = self.inner();
+        // Checked while no one else looks: a program may have run by now.
+        if inner.programs > 0 || !inner.snapshots.is_empty() { Ok(()) } else { self.look(&mut inner, None) }
     }
 
-    /// Starts [`Recorder::prepare`] on a thread of its own, unless the folders were looked at before.
+    /// Does [`Recorder::prepare`] on a thread of its own.
     pub fn prepare_early(self: &Arc<Self>) {
         // One that is busy is looking.
         if self.inner.try_lock().is_ok_and(|inner| inner.snapshots.is_empty() && self.folders().unseen.is_empty()) {
@@ -124,11 +111,12 @@ impl Recorder {
         }
     }
 
-    /// Looks at the folders, and writes down what changed as changes of this call; `None` writes nothing down.
-    fn look(&self, call: Option<&str>) -> Result<(), JournalError> {
-        let mut inner = self.inner();
+    /// Looks at the folders, and writes down what changed as changes of this call; with `None` as those of the last program
+    /// that began and still runs, and without one nowhere.
+    fn look(&self, inner: &mut Inner, call: Option<&str>) -> Result<(), JournalError> {
         let roots = self.folders().roots.clone();
-        let unseen = inner.look(self, &roots, call)?;
+        let running = inner.running.last().map(|(_, call)| Arc::clone(call));
+        let unseen = inner.look(self, &roots, call.or(running.as_deref()))?;
         self.folders().unseen = unseen;
         Ok(())
     }
@@ -170,6 +158,10 @@ impl Inner {
             .ok_or_else(|| JournalError::Io { path: of.folder.clone(), cause: io::Error::other("it is not open") })
     }
 
+    fn forget(&mut self, program: u64) {
+        self.running.retain(|(number, _)| *number != program);
+    }
+
     /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked at,
     /// and why.
     fn look(
@@ -181,7 +173,7 @@ impl Inner {
         let mut unseen = Vec::new();
         self.journal(of)?;
         let (folder, rules) = (of.folder.as_path(), &*of.rules);
-        let Self { journal: Some(journal), snapshots, looked_at } = self else { return Ok(unseen) };
+        let Self { journal: Some(journal), snapshots, looked_at, .. } = self else { return Ok(unseen) };
         snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
         for root in roots {
             let at = match snapshots.iter().position(|snapshot| snapshot.root() == root) {
@@ -252,121 +244,4 @@ fn record(
         }
     }
     journal.record(Change { call: call.to_owned(), path, before, after, not_kept, beside: None })
-}
-
-impl CallRecorder {
-    /// The recorder for the changes of this call.
-    pub fn new(recorder: Arc<Recorder>, call: &str) -> Self {
-        Self { recorder, call: call.into() }
-    }
-
-    /// Keeps what is about to be replaced at a path, which has no link on the way, and writes the change down.
-    ///
-    /// # Errors
-    ///
-    /// When that fails; then the change must not happen.
-    pub fn change(&self, path: &Path, old: Old<'_>, after: State) -> Result<(), JournalError> {
-        let mut inner = self.recorder.inner();
-        let journal = inner.journal(&self.recorder)?;
-        if path.to_str().is_none() {
-            return journal.record_gap(&self.call, &no_unicode(path));
-        }
-        let (before, not_kept) = match old {
-            Old::Absent => (State::Absent, None),
-            Old::File(content, mode) => {
-                journal.keep(content)?;
-                (State::file(content, mode), None)
-            }
-            Old::Folder(mode) => (State::Folder { mode }, None),
-            Old::There => there(journal, path)?,
-        };
-        self.record(journal, path, before, after, not_kept)
-    }
-
-    /// Writes down that a file or link is about to be renamed. Nothing may be there under its new name.
-    ///
-    /// # Errors
-    ///
-    /// As [`CallRecorder::change`].
-    pub fn rename(&self, from: &Path, to: &Path) -> Result<(), JournalError> {
-        let mut inner = self.recorder.inner();
-        let journal = inner.journal(&self.recorder)?;
-        if let Some(path) = [from, to].into_iter().find(|path| path.to_str().is_none()) {
-            return journal.record_gap(&self.call, &no_unicode(path));
-        }
-        let (what, not_kept) = there(journal, from)?;
-        self.record(journal, from, what.clone(), State::Absent, not_kept.clone())?;
-        self.record(journal, to, State::Absent, what, not_kept)
-    }
-
-    fn record(
-        &self,
-        journal: &mut Journal,
-        path: &Path,
-        before: State,
-        after: State,
-        not_kept: Option<String>,
-    ) -> Result<(), JournalError> {
-        let (call, path) = (self.call.as_ref().to_owned(), path.to_owned());
-        journal.record(Change { call, path, before, after, not_kept, beside: None })
-    }
-
-    /// The session's recorder.
-    pub fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
-    /// Gets ready for a program, or anything else that changes files by itself.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be used; then it must not run.
-    pub fn before_program(&self) -> Result<(), JournalError> {
-        self.recorder.prepare()
-    }
-
-    /// Writes down what a program changed that ended.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be written.
-    pub fn after_program(&self) -> Result<(), JournalError> {
-        self.recorder.look(Some(&self.call))
-    }
-
-    /// Writes down that the call may have changed something of which nothing is kept. See [`Gap`](crate::Gap).
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn gap(&self, why: &str) -> Result<(), JournalError> {
-        let mut inner = self.recorder.inner();
-        inner.journal(&self.recorder)?.record_gap(&self.call, why)
-    }
-}
-
-/// Keeps what is at a path. Returns why it is not kept, if it is not.
-fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), JournalError> {
-    use std::os::unix::fs::MetadataExt as _;
-    let failed = |error: io::Error| journal.failed(error);
-    let about = match fs::symlink_metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((State::Absent, None)),
-        Err(error) => return Err(failed(error)),
-    };
-    let mode = about.mode() & PERMISSIONS;
-    if about.is_dir() {
-        return Ok((State::Folder { mode }, None));
-    }
-    if about.is_symlink() {
-        return Ok((State::Link { target: fs::read_link(path).map_err(failed)? }, None));
-    }
-    if !about.is_file() {
-        return Ok((State::Other, Some("it is not a regular file".to_owned())));
-    }
-    if about.len() > MAX_KEPT_FILE {
-        return Ok((State::Other, Some(format!("{} bytes are too many to keep", about.len()))));
-    }
-    let (digest, size) = journal.keep(fs::File::open(path).map_err(failed)?)?;
-    Ok((State::File { digest, size, mode }, None))
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_undo::{CallRecorder, Old, Outcome, Recorder, State, Step, plan};
+use host_undo::{CallRecorder, Journal, Old, Outcome, Recorder, State, Step, plan};
 use proptest::prelude::*;
 
 /// Paths that are sometimes files, sometimes folders and sometimes links.
@@ -197,9 +197,9 @@ proptest! {
                 }
                 Event::Program(acts) => {
                     let (call, before) = (world.call(), world.tree());
-                    call.before_program().expect("it looks");
+                    let program = call.before_program().expect("it looks");
                     acts.iter().for_each(|act| world.act(act, "program"));
-                    call.after_program().expect("it looks");
+                    program.after_program().expect("it looks");
                     let after = world.tree();
                     of_others.retain(|path, _| before.get(path) == after.get(path));
                     of_session.extend(after.clone().into_iter().filter(|(path, what)| before.get(path) != Some(what)));
@@ -247,6 +247,52 @@ proptest! {
     }
 }
 
+/// What was written down of a file: the call, and whether its content before is kept.
+fn changes_of(world: &World, path: &Path) -> Vec<(String, bool)> {
+    let changes = |journal: &mut Journal| {
+        let of_path = journal.changes().iter().filter(|change| change.path == path);
+        of_path.map(|change| (change.call.clone(), change.not_kept.is_none())).collect()
+    };
+    world.recorder.with_journal(changes).expect("it is open")
+}
+
+// promise undo.programs
+#[test]
+fn undo_has_what_a_program_changed_before_another_looked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+    let (a, b) = (world.path(0), world.path(1));
+    fs::write(&a, "mine").expect("written");
+    let (one, other) = (world.call(), world.call());
+    let first = one.before_program().expect("it looks");
+    fs::write(&a, "of the first").expect("written");
+    // One that was to look before the first program, and comes late.
+    world.recorder.prepare().expect("it looks");
+    let second = other.before_program().expect("it looks");
+    fs::write(&b, "of the second").expect("written");
+    first.after_program().expect("it looks");
+    second.after_program().expect("it looks");
+    assert_eq!(changes_of(&world, &a), [("c1".to_owned(), true)]);
+    assert_eq!(changes_of(&world, &b), [("c1".to_owned(), true)], "it may be of either");
+    assert!(world.undo(2).iter().all(|outcome| is_restored(&outcome)));
+    assert_eq!((fs::read_to_string(&a).expect("text").as_str(), b.exists()), ("mine", false));
+}
+
+// promise undo.programs
+#[test]
+fn undo_has_no_work_of_the_user_beside_programs_in_the_background_or_not_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+    let a = world.path(0);
+    let (one, other, last) = (world.call(), world.call(), world.call());
+    let _server = one.before_program().expect("it looks").in_background();
+    fs::write(&a, "mine").expect("written");
+    drop(other.before_program().expect("it looks"));
+    fs::write(&a, "mine again").expect("written");
+    last.before_program().expect("it looks").after_program().expect("it looks");
+    assert_eq!(changes_of(&world, &a), []);
+}
+
 // promise undo.links: No link is followed: what is behind one is neither kept nor changed.
 #[test]
 fn undo_of_a_folder_that_was_swapped_for_a_link_leads_nowhere() {
@@ -259,15 +305,15 @@ fn undo_of_a_folder_that_was_swapped_for_a_link_leads_nowhere() {
     world.act(&Act::Write(3, 1), "mine");
     let before = world.tree();
     let call = world.call();
-    call.before_program().expect("it looks");
+    let program = call.before_program().expect("it looks");
     fs::rename(world.root.join("d"), world.root.join("b")).expect("renamed");
     symlink(&outside, world.root.join("d")).expect("linked");
-    call.after_program().expect("it looks");
+    program.after_program().expect("it looks");
     // A second look, through the link by then.
     let call = world.call();
-    call.before_program().expect("it looks");
+    let program = call.before_program().expect("it looks");
     fs::remove_file(world.root.join("d")).expect("removed");
-    call.after_program().expect("it looks");
+    program.after_program().expect("it looks");
     // Somebody else's: spelled another way.
     symlink(world.root.join("../outside"), world.root.join("d")).expect("linked");
     let outcomes = world.undo(2);

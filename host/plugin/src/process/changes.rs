@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use host_message::with_causes;
-use host_undo::{CallRecorder, Recorder};
+use host_undo::{CallRecorder, ProgramRecorder, Recorder};
 
 use crate::Runtime;
 use crate::bindings::process::Error;
@@ -14,11 +14,12 @@ use crate::preview_guard::Lasts;
 use crate::programs::Unkept;
 use crate::store::CallState;
 
-/// Looks at what there is before a program changes it.
-pub(super) async fn before_program(changes: Option<CallRecorder>) -> Result<(), Error> {
-    let Some(changes) = changes else { return Ok(()) };
+/// Looks at what there is before a program changes it, for a call whose changes can be undone. If that fails, no program may
+/// run; the error says why what it may change cannot be kept, a clause.
+pub(crate) async fn before_program(changes: Option<CallRecorder>) -> Result<Option<ProgramRecorder>, String> {
+    let Some(changes) = changes else { return Ok(None) };
     let looked = tokio::task::spawn_blocking(move || changes.before_program()).await;
-    looked.map_err(|error| Error::Io(error.to_string()))?.map_err(|error| cannot_be_kept(&error))
+    looked.map_err(|error| error.to_string())?.map(Some).map_err(|error| with_causes(&error))
 }
 
 impl CallState {
@@ -39,7 +40,7 @@ impl CallState {
         });
         let later = format!("`{command}` went on in the background: what it changed later is not kept");
         let mut gaps = in_files.chain((lasts == Lasts::Session).then_some(later));
-        gaps.try_for_each(|why| changes.gap(&why)).map_err(|error| cannot_be_kept(&error))
+        gaps.try_for_each(|why| changes.gap(&why)).map_err(|error| cannot_be_kept(&with_causes(&error)))
     }
 }
 
@@ -59,40 +60,40 @@ impl Runtime {
     }
 }
 
-fn cannot_be_kept(error: &host_undo::JournalError) -> Error {
-    let why = with_causes(error);
+pub(super) fn cannot_be_kept(why: &str) -> Error {
     Error::Io(format!("no program was started, since what it may change cannot be kept: {why}"))
 }
 
-/// What is written down when a program has ended.
+/// What is written down when a program has ended, also if this is dropped.
 #[derive(Debug)]
-pub(crate) struct AfterProgram(Option<CallRecorder>);
+pub(crate) struct AfterProgram(Option<ProgramRecorder>);
 
 impl AfterProgram {
-    pub(crate) fn new(changes: CallRecorder) -> Self {
-        Self(Some(changes))
+    /// For a program that was started.
+    pub(crate) fn new(program: Option<ProgramRecorder>) -> Self {
+        Self(program)
     }
 
     /// Writes down what it changed.
     pub(crate) async fn look(&mut self) {
-        let Some(changes) = self.0.take() else { return };
+        let Some(program) = self.0.take() else { return };
         // Dropped with its call, it still ends.
-        tokio::task::spawn_blocking(move || look(&changes)).await.ok();
+        tokio::task::spawn_blocking(move || look(program)).await.ok();
     }
 }
 
 impl Drop for AfterProgram {
     fn drop(&mut self) {
-        let Some(changes) = self.0.take() else { return };
+        let Some(program) = self.0.take() else { return };
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || look(&changes))),
-            Err(_) => look(&changes),
+            Ok(runtime) => drop(runtime.spawn_blocking(move || look(program))),
+            Err(_) => look(program),
         }
     }
 }
 
-fn look(changes: &CallRecorder) {
-    if let Err(error) = changes.after_program() {
+fn look(program: ProgramRecorder) {
+    if let Err(error) = program.after_program() {
         tracing::error!(error = with_causes(&error), "what a program changed cannot be written down");
     }
 }
