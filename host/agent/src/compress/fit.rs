@@ -19,6 +19,10 @@ const LENGTHS: &[usize] = &[16_000, 8_000, 4_000, 2_000, 1_000];
 /// The longest outputs where even the last exchange is too large with those.
 const SHORTEST: &[usize] = &[500, 200];
 
+/// One part in this many of the room stays free when a conversation is cut, if possible. If it just fitted, the next turn would
+/// cut it again; each time the session log stores it whole once more, and the service's cache of it is lost.
+const FREED: u64 = 4;
+
 /// Note to the model in place of messages that were left out.
 const LEFT_OUT: &str = "Messages after that were left out: the conversation did not fit the model's window.";
 
@@ -58,12 +62,13 @@ pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(V
     if estimate_contents(contents) <= tokens {
         return None;
     }
-    let cut = with_outputs_cut(contents, tokens);
+    let with_space = tokens - tokens / FREED;
+    let cut = with_outputs_cut(contents, with_space);
     if estimate_contents(&cut) <= tokens {
         return Some((cut, CompressionStatus::Shortened));
     }
-    for texts in [Texts::Kept, Texts::LeftOut] {
-        let at = oldest_kept(&cut, tokens, next, texts);
+    for (room, texts) in [(with_space, Texts::Kept), (tokens, Texts::Kept), (tokens, Texts::LeftOut)] {
+        let at = oldest_kept(&cut, room, next, texts);
         if at < cut.len() {
             return Some((without_oldest(&cut, at, tokens, next, texts), CompressionStatus::LeftOut));
         }

@@ -140,6 +140,28 @@ fn fit_cuts_outputs_before_it_leaves_anything_out() {
 }
 
 #[test]
+fn fit_leaves_space_for_the_turns_that_follow() {
+    let room = 4_000;
+    for output in [None, Some(400)] {
+        let mut contents = conversation(&[Said::User("begin".to_owned())]);
+        let mut cuts = 0;
+        for turn in 0..400 {
+            contents.extend(match output {
+                None => conversation(&[Said::User(format!("{turn}")), Said::Model("word ".repeat(80))]),
+                Some(length) => conversation(&[Said::Calls(vec![(0, "x".repeat(length))], None)]),
+            });
+            if let Some((fitted, _)) = fitted(&contents, room, Next::Message) {
+                (contents, cuts) = (fitted, cuts + 1);
+            }
+            assert!(estimate_contents(&contents) <= room);
+        }
+        // A turn adds about a fortieth of the room.
+        assert!((10..60).contains(&cuts), "{cuts} of 400 turns");
+        assert!(estimate_contents(&contents) > room / 2, "no more was left out than is needed for that");
+    }
+}
+
+#[test]
 fn fit_keeps_an_earlier_summary_if_there_is_room() {
     let long = |at: usize| Said::User(format!("{at} ").repeat(2_000));
     let said = [long(1), Said::Model("so".to_owned()), long(2), Said::Model("so".to_owned()), long(3), long(4)];
