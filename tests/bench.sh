@@ -307,6 +307,7 @@ for what in ping "list of the tools" call; do
 done
 row "    a call more than the list before it" us 25 $(of_runs "MCP call, over the list before it (us)")
 row "    a call more than a ping" us - $(beside - "$folder/mcp_call" "$folder/mcp_ping")
+row "  8 calls under way, each" us - $(of_runs "MCP calls, 8 under way, each (us)")
 echo "a conversation, from the start of the process"
 row "  to the first prompt on the terminal" ms 60 $(of_runs "start to the first prompt on a terminal (ms)")
 echo "a key in a conversation, until its echo was read from the terminal"

@@ -5,15 +5,22 @@
 //! parted by tabs.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::Write;
+use std::process::Command;
 use std::time::Instant;
 
 use host_tests::host::guest_file;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use crate::server::Server;
+
+mod server;
 
 /// How often each request is sent on an open connection.
 const ROUNDS: usize = 2_000;
+
+/// Calls that are under way at once.
+const ABREAST: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
@@ -22,9 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     std::fs::create_dir_all(folder.path().join("work/.git"))?;
     let plugin = tokio::runtime::Runtime::new()?.block_on(guest_file("misbehave", folder.path()));
-    let start = || Server::start(&host, folder.path(), &plugin.display().to_string());
+    let start = || {
+        let mut command = Command::new(&host);
+        command.args(["mcp", "serve", "--plugin"]).arg(&plugin).arg("-C").arg(folder.path().join("work"));
+        Server::start(command.env_clear().env("HOME", folder.path()))
+    };
+    let text = json!({"text": "x"});
     // The first one fills the cache of compiled components.
-    start()?.call("echo", json!({"text": "x"}))?;
+    start()?.call("echo", &text)?;
     let (mut starts, mut memory, mut memory_of_call) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..runs {
         let begun = Instant::now();
@@ -32,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         starts.push(begun.elapsed().as_secs_f64() * 1e3);
         server.request("tools/list", &json!({}))?;
         memory.push(server.peak_memory()?);
-        server.call("echo", json!({"text": "x"}))?;
+        server.call("echo", &text)?;
         memory_of_call.push(server.peak_memory()?);
     }
     let mut server = start()?;
@@ -43,11 +55,19 @@ fn main() -> Result<(), Box<dyn Error>> {
             match kind {
                 0 => drop(server.request("ping", &json!({}))?),
                 1 => drop(server.request("tools/list", &json!({}))?),
-                _ => server.call("echo", json!({"text": "x"}))?,
+                _ => server.call("echo", &text)?,
             }
             if round > 0 {
                 times.push(begun.elapsed().as_secs_f64() * 1e6);
             }
+        }
+    }
+    let mut abreast = Vec::new();
+    for round in 0..=runs {
+        let begun = Instant::now();
+        server.calls("echo", &text, ROUNDS, ABREAST)?;
+        if round > 0 {
+            abreast.push(begun.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64);
         }
     }
     print("MCP server, to its first answer (ms)", starts);
@@ -61,6 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, times) in ["MCP ping (us)", "MCP list of the tools (us)", "MCP call (us)"].iter().zip(times) {
         print(name, times);
     }
+    print("MCP calls, 8 under way, each (us)", abreast);
     Ok(())
 }
 
@@ -79,66 +100,4 @@ fn median(values: &mut [f64]) -> f64 {
 fn line(name: &str, median: f64, least: f64) {
     // A reader that is gone does not want it.
     let _ = std::io::stdout().write_all(format!("{name}\t{median}\t{least}\n").as_bytes());
-}
-
-/// A server that has shaken hands.
-struct Server {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    next: u64,
-}
-
-impl Server {
-    fn start(host: &str, home: &std::path::Path, plugin: &str) -> Result<Self, Box<dyn Error>> {
-        let mut child = Command::new(host)
-            .args(["mcp", "serve", "--plugin", plugin, "-C"])
-            .arg(home.join("work"))
-            .env_clear()
-            .env("HOME", home)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let input = child.stdin.take().ok_or("no pipe")?;
-        let output = BufReader::new(child.stdout.take().ok_or("no pipe")?);
-        let mut server = Self { child, input, output, next: 0 };
-        let about = json!({"name": "bench", "version": "1"});
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about});
-        server.request("initialize", &hello)?;
-        Ok(server)
-    }
-
-    /// Sends a request and waits for its response, as a text.
-    fn request(&mut self, method: &str, params: &Value) -> Result<String, Box<dyn Error>> {
-        self.next += 1;
-        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
-        self.input.write_all(format!("{request}\n").as_bytes())?;
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        if !line.contains("\"result\"") {
-            return Err(format!("{method}: {line}").into());
-        }
-        Ok(line)
-    }
-
-    fn call(&mut self, name: &str, arguments: Value) -> Result<(), Box<dyn Error>> {
-        let answer = self.request("tools/call", &json!({"name": name, "arguments": arguments}))?;
-        if answer.contains("\"isError\":true") { Err(answer.into()) } else { Ok(()) }
-    }
-
-    /// The most memory that it has had, in MB.
-    fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no peak")?;
-        let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-        Ok(kilobytes * 1024.0 / 1e6)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
 }
