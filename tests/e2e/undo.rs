@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::Invocation;
-use host_tests::Bench;
 use host_tests::host::{Ended, Host};
+use host_tests::{Bench, eventually};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 fn call(name: &str, arguments: Value) -> Value {
@@ -104,6 +105,36 @@ fn undo_takes_back_calls_and_programs_and_can_be_undone() {
     let ended = undo(&host, &["--to", "5"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(tree(host.repository()), after);
+}
+
+#[tokio::test]
+async fn undo_without_an_id_is_of_the_session_that_was_stopped_at_its_first_prompt() {
+    let host = changed();
+    run(&host);
+    let older = host.logs();
+    let script = host.home().join("stopped.jsonl");
+    let stopped = call("shell", json!({"command": "echo stopped > kept; echo $$ > pid; exec sleep 1006"}));
+    fs::write(&script, format!("{stopped}\n")).expect("written");
+    let model = format!("scripted:{}", script.display());
+    let mut child =
+        host.command_of(&["run", "--model", &model, "--approval-mode", "yolo", "Stop me"]).spawn().expect("it starts");
+    let pid = host.repository().join("pid");
+    eventually(|| fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n'))).await;
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("it has an id");
+    kill_process(id, Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+
+    let listed = undo(&host, &["--json"]).json();
+    assert!(listed["calls"][0]["title"].as_str().is_some_and(|title| title.contains("echo stopped")), "{listed}");
+    let ended = undo(&host, &["--to", "1"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "restored kept\nremoved pid\n"), "{ended:?}");
+    assert_eq!(fs::read_to_string(host.repository().join("kept")).expect("text"), "kept\n");
+
+    // There is nothing to continue in it.
+    fs::write(&script, format!("{}\n", json!({"chunks": [{"text": "More."}]}))).expect("written");
+    let ended = host.run_of(&["run", "--model", &model, "--continue", "Go on"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "More.\n"), "{ended:?}");
+    assert!(fs::read_to_string(&older[0]).expect("a log").contains("Go on"));
 }
 
 // promise undo.conflict: A file that changed since the session left it is shown and never touched.

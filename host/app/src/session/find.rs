@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use host_agent::{Sessions, Stored};
+use host_undo::RecordedChanges;
 
 use crate::error::Failure;
 
@@ -57,18 +58,37 @@ pub fn by_whole_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure>
     })
 }
 
-/// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and sessions
-/// without a conversation (without messages, or with all of them taken back) if there is one with a conversation.
+/// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and sessions in which
+/// nothing was left, neither a conversation (there were no messages, or all were taken back) nor a changed file, if there is
+/// another one.
 pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
+    last_with(sessions, workspace, |stored| has_conversation(stored) || has_changes(stored))
+}
+
+/// Returns the session of a folder to continue: as [`last_of`], but one with a conversation if there is any.
+pub fn last_to_continue(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
+    last_with(sessions, workspace, has_conversation)
+}
+
+fn last_with(sessions: &Sessions, workspace: &Path, wanted: impl Fn(&Stored) -> bool) -> Result<Stored, Failure> {
     let here = workspace.to_string_lossy();
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
     let here_last = sessions.all()?.into_iter().filter(is_here).collect::<Vec<_>>();
-    // One that is damaged is found, so that the user hears of it.
-    let with_conversation = here_last.iter().find(|stored| !stored.is_empty().unwrap_or(false));
-    with_conversation.or(here_last.first()).cloned().ok_or_else(|| {
+    here_last.iter().find(|stored| wanted(stored)).or(here_last.first()).cloned().ok_or_else(|| {
         Failure::input(format!("there is no session of `{here}`"))
             .help("host run \"…\" starts one; host session list --all lists those of other folders")
     })
+}
+
+/// One that is damaged is found, so that the user hears of it.
+fn has_conversation(stored: &Stored) -> bool {
+    !stored.is_empty().unwrap_or(false)
+}
+
+/// See [`has_conversation`].
+fn has_changes(stored: &Stored) -> bool {
+    RecordedChanges::read(&stored.path.with_extension("undo"))
+        .map_or(true, |recorded| !recorded.changes.is_empty() || !recorded.gaps.is_empty())
 }
 
 fn named(sessions: &[&Stored]) -> String {

@@ -36,7 +36,7 @@ impl Resume {
         let sessions = Sessions::new(&app.folders.sessions);
         let here = app.workspace.root();
         let stored = match self {
-            Self::Last => find::last_of(&sessions, here)?,
+            Self::Last => find::last_to_continue(&sessions, here)?,
             Self::Id(id) => find::by_id(&sessions, &id)?,
             Self::WholeId(id) => find::by_whole_id(&sessions, &id)?,
         };
