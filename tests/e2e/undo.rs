@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use host_plugin::Invocation;
@@ -116,13 +117,16 @@ async fn undo_without_an_id_is_of_the_session_that_was_stopped_at_its_first_prom
     let stopped = call("shell", json!({"command": "echo stopped > kept; echo $$ > pid; exec sleep 1006"}));
     fs::write(&script, format!("{stopped}\n")).expect("written");
     let model = format!("scripted:{}", script.display());
-    let mut child =
-        host.command_of(&["run", "--model", &model, "--approval-mode", "yolo", "Stop me"]).spawn().expect("it starts");
+    let mut command = host.command_of(&["run", "--model", &model, "--approval-mode", "yolo", "Stop me"]);
+    let child = command.stderr(Stdio::piped()).spawn().expect("it starts");
     let pid = host.repository().join("pid");
     eventually(|| fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n'))).await;
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("it has an id");
     kill_process(id, Signal::INT).expect("it runs");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.ends_with("error: cancelled\nhelp: `host undo` takes back what it changed in files\n"), "{said}");
 
     let listed = undo(&host, &["--json"]).json();
     assert!(listed["calls"][0]["title"].as_str().is_some_and(|title| title.contains("echo stopped")), "{listed}");

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_agent::{Clock, Reopened, SessionLog, Stored};
+use host_agent::{Clock, Reopened, RunResult, SessionLog, Stored, TerminateReason};
 use host_files::ChainStore;
 use host_text::visible_line;
 use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan};
@@ -19,7 +19,7 @@ use super::Session;
 use super::aside::RanCommand;
 use super::transcript::{Transcript, What};
 use crate::app::App;
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, run_failure};
 use crate::grants::UserGrants;
 use crate::hooks::HOOK;
 
@@ -197,6 +197,21 @@ impl Session {
         let stored = super::find::by_id(&sessions, self.id().as_str())?;
         let (recorder, workspace) = (Arc::clone(&self.conversation.changes), self.app.workspace.root().to_owned());
         Ok(Undo { recorder, stored, workspace, _lock: None })
+    }
+
+    /// Returns why a run failed; `None` if it reached its end. The failure of one that was stopped says how to take back what
+    /// it changed in files.
+    pub fn failure(&self, result: &RunResult) -> Option<Failure> {
+        let failure = run_failure(result)?;
+        let changed_files = || {
+            let calls = self.undo().and_then(|undo| undo.calls());
+            calls.is_ok_and(|calls| calls.iter().any(|call| !call.files.is_empty()))
+        };
+        let is_stopped = result.terminate_reason == TerminateReason::Aborted;
+        Some(match is_stopped && changed_files() {
+            true => failure.help("`host undo` takes back what it changed in files"),
+            false => failure,
+        })
     }
 
     /// Tells the model with the next prompt what the user undid, so that it does not go on with what is gone.

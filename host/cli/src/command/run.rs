@@ -12,7 +12,7 @@ use host_app::app::{self, App};
 use host_app::attach::{Attached, Author, attach};
 use host_app::configuration::Configuration;
 use host_app::environment::Environment;
-use host_app::error::{Failure, run_failure};
+use host_app::error::Failure;
 use host_app::project::Project;
 use host_app::report::Report;
 use host_app::request::FolderRequest;
@@ -114,7 +114,7 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         None if run.agent.is_some() => session.run_agent(&stop).await,
         None => session.finish_left(&stop).await,
     };
-    let failure = run_failure(&result);
+    let failure = session.failure(&result);
     session.end(SessionEnd::Other).await;
     report.finish(&result, failure.as_ref());
     // A server that could not be used is why a tool was missing.
