@@ -27,7 +27,7 @@ async fn bundle_progress_leaves_no_row_behind_after_ctrl_c() {
         let mut pty = Pty::start(shell, columns, 20);
         pty.sees("begins").sees(shown).types("\u{3}").sees("code 130");
         let rows: Vec<String> = pty.screen().lines().map(str::to_owned).filter(|row| !row.is_empty()).collect();
-        assert_eq!(rows, ["begins", "error: cancelled", "code 130"], "{columns}");
+        assert_eq!(rows, ["begins", "error: cancelled", "code 130"], "{columns}: {:?}", pty.written());
         assert_eq!(pty.ends(), Some(0));
     }
 }

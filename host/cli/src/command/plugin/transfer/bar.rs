@@ -5,7 +5,8 @@
 //! how much was transferred.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use host_app::environment::Environment;
@@ -49,7 +50,8 @@ impl Bar {
         let room = columns.unwrap_or_default().saturating_sub(FREE);
         let target = match room >= SHORTEST {
             true => {
-                ProgressDrawTarget::term_like(Box::new(Stderr { columns: u16::try_from(room).unwrap_or(u16::MAX) }))
+                let columns = u16::try_from(room).unwrap_or(u16::MAX);
+                ProgressDrawTarget::term_like(Box::new(Stderr { columns, drawing: Mutex::default() }))
             }
             false => ProgressDrawTarget::hidden(),
         };
@@ -102,17 +104,28 @@ fn template(way: Way, total: u64, room: usize) -> &'static str {
     }
 }
 
-/// Standard error as a terminal of fewer columns than it has.
+/// Standard error as a terminal of fewer columns than it has. What is drawn at a time is one write: with `^C` the terminal
+/// forgets what was written and not shown yet, and half of a drawing would leave the row before it.
 #[derive(Debug)]
 struct Stderr {
     columns: u16,
+    drawing: Mutex<String>,
 }
 
 impl Stderr {
-    fn moved(count: usize, end: char) -> io::Result<()> {
+    fn drawing(&self) -> MutexGuard<'_, String> {
+        self.drawing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn draw(&self, text: &str) -> io::Result<()> {
+        self.drawing().push_str(text);
+        Ok(())
+    }
+
+    fn moved(&self, count: usize, end: char) -> io::Result<()> {
         match count {
             0 => Ok(()),
-            count => write!(io::stderr(), "\u{1b}[{count}{end}"),
+            count => self.draw(&format!("\u{1b}[{count}{end}")),
         }
     }
 }
@@ -123,34 +136,36 @@ impl TermLike for Stderr {
     }
 
     fn move_cursor_up(&self, count: usize) -> io::Result<()> {
-        Self::moved(count, 'A')
+        self.moved(count, 'A')
     }
 
     fn move_cursor_down(&self, count: usize) -> io::Result<()> {
-        Self::moved(count, 'B')
+        self.moved(count, 'B')
     }
 
     fn move_cursor_right(&self, count: usize) -> io::Result<()> {
-        Self::moved(count, 'C')
+        self.moved(count, 'C')
     }
 
     fn move_cursor_left(&self, count: usize) -> io::Result<()> {
-        Self::moved(count, 'D')
+        self.moved(count, 'D')
     }
 
     fn write_line(&self, text: &str) -> io::Result<()> {
-        writeln!(io::stderr(), "{text}")
+        self.draw(text)?;
+        self.draw("\n")
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        write!(io::stderr(), "{text}")
+        self.draw(text)
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        write!(io::stderr(), "\r\u{1b}[2K")
+        self.draw("\r\u{1b}[2K")
     }
 
     fn flush(&self) -> io::Result<()> {
-        io::stderr().flush()
+        let drawn = take(&mut *self.drawing());
+        io::stderr().write_all(drawn.as_bytes())
     }
 }
