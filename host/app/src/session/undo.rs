@@ -209,7 +209,7 @@ impl Session {
         };
         let is_stopped = result.terminate_reason == TerminateReason::Aborted;
         Some(match is_stopped && changed_files() {
-            true => failure.help("`host undo` takes back what it changed in files"),
+            true => failure.help("files were changed; take that back with `host undo`"),
             false => failure,
         })
     }
