@@ -2,15 +2,16 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host_tests::host::Host;
 use host_tests::languages::{LANGUAGES, Project};
-use rustix::fs::{CWD, Mode, mkfifoat};
+use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a line is waited for. A machine that is busy with other things is slow.
@@ -173,8 +174,20 @@ fn gated(project: &Project) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// Waits until the compiler waits; it goes on when what is handed over is dropped.
+#[track_caller]
 fn compiling(gate: &Path) -> File {
-    File::options().write(true).open(gate).expect("the compiler reads it")
+    let began = Instant::now();
+    loop {
+        // Opened to write, a FIFO that nothing reads is an error at once, and otherwise waited for.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        match File::options().write(true).custom_flags(flags).open(gate) {
+            Ok(gate) => return gate,
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) && began.elapsed() < LIMIT => {
+                std::thread::yield_now();
+            }
+            Err(error) => panic!("no compiler was started: {error}"),
+        }
+    }
 }
 
 #[test]
