@@ -178,7 +178,7 @@ fn gated(project: &Project) -> (tempfile::TempDir, PathBuf) {
 fn compiling(gate: &Path) -> File {
     let began = Instant::now();
     loop {
-        // Opened to write, a FIFO that nothing reads is an error at once, and otherwise waited for.
+        // With this flag, opening a FIFO that nothing reads fails at once instead of waiting for a reader.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         match File::options().write(true).custom_flags(flags).open(gate) {
             Ok(gate) => return gate,

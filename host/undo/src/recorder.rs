@@ -1,7 +1,7 @@
 //! What writes down the changes of a session while they happen.
 //!
 //! Promises: nothing is opened or read before the first change or program; a change that cannot be written down is refused;
-//! what a program changed is written down whoever looks at the folders meanwhile.
+//! no look at the folders while a program runs loses what the program changed.
 
 mod call;
 
@@ -111,8 +111,8 @@ impl Recorder {
         }
     }
 
-    /// Looks at the folders, and writes down what changed as changes of this call; with `None` as those of the last program
-    /// that began and still runs, and without one nowhere.
+    /// Looks at the folders, and writes down what changed as changes of this call. With `None`, they are changes of the program
+    /// that began last and still runs; if no program runs, they are somebody else's, and are not written down.
     fn look(&self, inner: &mut Inner, call: Option<&str>) -> Result<(), JournalError> {
         let roots = self.folders().roots.clone();
         let running = inner.running.last().map(|(_, call)| Arc::clone(call));

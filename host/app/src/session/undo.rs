@@ -203,12 +203,12 @@ impl Session {
     /// it changed in files.
     pub fn failure(&self, result: &RunResult) -> Option<Failure> {
         let failure = run_failure(result)?;
-        let changed_files = || {
-            let calls = self.undo().and_then(|undo| undo.calls());
-            calls.is_ok_and(|calls| calls.iter().any(|call| !call.files.is_empty()))
-        };
+        let changes = &self.conversation.changes;
         let is_stopped = result.terminate_reason == TerminateReason::Aborted;
-        Some(match is_stopped && changed_files() {
+        // Nothing is made by looking.
+        let may_have_changed = is_stopped && changes.folder().exists();
+        let changed = || changes.with_journal(|journal| !journal.changes().is_empty()).unwrap_or(false);
+        Some(match may_have_changed && changed() {
             true => failure.help("files were changed; take that back with `host undo`"),
             false => failure,
         })
