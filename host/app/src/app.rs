@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, SessionLog, TOOL_SEARCH};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, RulesFile};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile};
 use host_undo::Recorder;
 use tokio_util::sync::CancellationToken;
 
@@ -109,10 +109,11 @@ impl App {
         if mode == ApprovalMode::Auto && !confined {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
         }
+        let variables = settings.environment_for_programs();
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
-            environment: settings.environment_for_programs(),
+            environment: variables.clone(),
             programs: programs.clone(),
             limits: configuration.limits(),
             compile: environment.compile().clone(),
@@ -192,6 +193,7 @@ impl App {
             tools.extend(agents.all().iter().map(Agent::name));
             policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }
+        let given = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         Ok(Self {
             environment: environment.clone(),
             folders,
@@ -205,7 +207,7 @@ impl App {
             mcp,
             plugins,
             // A program would read what the user keeps from tools.
-            policy: policy.letting_read(!grants.denies_reading()),
+            policy: policy.letting_read(!grants.denies_reading()).in_environment(ProgramEnvironment::new(given)),
             grants,
             programs,
             hooks,

@@ -7,11 +7,13 @@
 use crate::grammar::{self, SimpleCommand};
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
+use crate::looks;
+use crate::named_path::NamedPath;
 use crate::programs::{self, Builtin, Irreversible, Program, Runs, Understood, Writes};
-use crate::reading::{self, ReadFile, Reads};
+use crate::reading::{self, Reads};
 use crate::usage::not_understood;
 use crate::variable;
-use crate::word::{UNKNOWN, Word};
+use crate::word::Word;
 
 /// How many wrappers may be inside each other.
 const DEPTH: usize = 12;
@@ -44,11 +46,12 @@ pub struct Command {
     pub hazards: Vec<Hazard>,
     /// Files that its redirections write, except for devices that take anything.
     pub redirects: Vec<String>,
-    /// Files and folders that it writes, by redirections and as operands. A `\0` is a part that is known only at run
-    /// time.
-    pub writes: Vec<String>,
-    /// Files that its redirections read.
-    pub inputs: Vec<ReadFile>,
+    /// Files and folders that it writes, by redirections and as operands.
+    pub writes: Vec<NamedPath>,
+    /// Files that redirections read, its own or those of the commands around it, which hand it their input.
+    pub inputs: Vec<NamedPath>,
+    /// Files whose names or existence it shows, as a builtin of the shell.
+    pub looks: Vec<NamedPath>,
     /// What it opens, if it only reads and prints, apart from its redirections.
     pub reads: Option<Reads>,
     /// Why it cannot be undone.
@@ -61,6 +64,8 @@ pub struct Command {
     pub transparent: bool,
     /// It may be an argument of the command around it, not a command.
     pub uncertain: bool,
+    /// A shell runs it, which knows builtins, and not a wrapper, which starts a program.
+    pub by_shell: bool,
     /// The index of the command that would run it, and the index of its program among that command's words.
     pub outer: Option<(usize, usize)>,
 }
@@ -72,15 +77,25 @@ pub fn analyse(argv: &[String]) -> Analysis {
     if words.is_empty() {
         analysis.mark_unclear("there is no program");
     }
-    analysis.add(from_words(words), None, 0);
+    analysis.add(from_words(words), &Around::default(), 0);
     analysis
 }
 
 /// Takes a shell line apart.
 pub fn analyse_line(line: &str) -> Analysis {
     let mut analysis = Analysis::default();
-    analysis.add_line(line, None, 0);
+    analysis.add_line(line, &Around::default(), 0);
     analysis
+}
+
+/// What is around a command.
+#[derive(Clone, Debug, Default)]
+struct Around {
+    /// The index of the command that runs it, and where it begins among that command's words.
+    outer: Option<(usize, usize)>,
+    /// What the commands around it read as the input that it gets.
+    inputs: Vec<NamedPath>,
+    by_shell: bool,
 }
 
 impl Analysis {
@@ -91,25 +106,28 @@ impl Analysis {
         }
     }
 
-    fn add_line(&mut self, line: &str, outer: Option<(usize, usize)>, depth: usize) {
+    fn add_line(&mut self, line: &str, around: &Around, depth: usize) {
         let line = grammar::read(line);
         line.unclear.into_iter().for_each(|why| self.mark_unclear(why));
+        let around = Around { by_shell: true, ..around.clone() };
         for simple in line.commands {
-            self.add(simple, outer, depth);
+            self.add(simple, &around, depth);
         }
     }
 
-    fn add(&mut self, simple: SimpleCommand, outer: Option<(usize, usize)>, depth: usize) {
+    fn add(&mut self, simple: SimpleCommand, around: &Around, depth: usize) {
         if self.commands.len() >= COMMANDS || depth > DEPTH {
             return self.mark_unclear("it has too many commands in commands");
         }
         let index = self.commands.len();
-        let (command, inner) = command(simple, outer);
+        let (command, inner) = command(simple, around);
+        let inputs = command.inputs.clone();
         self.commands.push(command);
+        let around = |at: usize| Around { outer: Some((index, at)), inputs: inputs.clone(), by_shell: false };
         for inner in inner {
             match inner {
-                Inner::Command { at, words } => self.add(from_words(words), Some((index, at)), depth + 1),
-                Inner::Line { at, text } => self.add_line(&text, Some((index, at)), depth + 1),
+                Inner::Command { at, words } => self.add(from_words(words), &around(at), depth + 1),
+                Inner::Line { at, text } => self.add_line(&text, &around(at), depth + 1),
                 Inner::Candidate { at, words } if self.commands.len() < COMMANDS => {
                     let SimpleCommand { words, source, .. } = from_words(words);
                     let unclear = vec!["it may be what the command around it runs".to_owned()];
@@ -130,8 +148,10 @@ impl Analysis {
 }
 
 /// Analyses a command, and finds the commands in it.
-fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Vec<Inner>) {
-    let mut command = Command { source: simple.source, outer, ..Command::default() };
+fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
+    let Around { outer, inputs, by_shell } = around.clone();
+    let mut command = Command { source: simple.source, outer, inputs, by_shell, ..Command::default() };
+    command.looks.extend(simple.expands.iter().map(NamedPath::expanded));
     command.unclear.extend(simple.assignments.iter().filter_map(variable::risk));
     for redirect in &simple.redirects {
         let target = redirect.target.literal();
@@ -139,16 +159,16 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
             true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
             true => {
                 command.redirects.push(redirect.target.to_string());
-                command.writes.push(redirect.target.text.clone());
+                let target = NamedPath::new(redirect.target.text.as_str(), &redirect.target);
+                command.writes.extend(target.with_braces(&redirect.target));
             }
             false if target == Some("/dev/null") => {}
             false => {
                 if target.is_some_and(|target| target.starts_with("/dev/")) {
                     command.unclear.push("it reads a device".to_owned());
                 }
-                // One that is known only at run time has a mark in it that is no part of any name.
-                let path = target.map_or_else(|| UNKNOWN.to_string(), str::to_owned);
-                command.inputs.push(ReadFile { path, glob: false });
+                let input = target.map(|_| NamedPath::expanded(&redirect.target));
+                command.inputs.push(input.unwrap_or_else(NamedPath::unknown));
             }
         }
     }
@@ -161,6 +181,7 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
         Some(Some(_)) => {
             let program = Program::find(base_name(words));
             command.writes.extend(written(program, words));
+            command.looks.extend(looks::of(base_name(words), words));
             command.hazards = hazards(program, words);
             command.irreversible = match program.irreversible {
                 Irreversible::Sometimes { why, .. } => why(words),
@@ -181,6 +202,7 @@ fn command(simple: SimpleCommand, outer: Option<(usize, usize)>) -> (Command, Ve
                 command.transparent = wrapped.transparent && is_plain;
                 command.unclear.extend(wrapped.unclear);
                 command.hazards.extend(wrapped.hazards);
+                command.inputs.extend(wrapped.inputs);
                 inner = wrapped.inner;
             }
         }
@@ -206,34 +228,78 @@ fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
     }
 }
 
-/// Returns the operands that the program writes.
-fn written(program: &Program, words: &[Word]) -> Vec<String> {
+/// Returns what the program writes, as its words name it.
+fn written(program: &Program, words: &[Word]) -> Vec<NamedPath> {
     let arguments = &words[1..];
-    let operands = || arguments.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone());
+    let named = |word: &Word| NamedPath::new(word.text.as_str(), word).with_braces(word);
+    let operands = || arguments.iter().filter(|word| !word.text.starts_with('-'));
     match program.writes {
         Writes::Nothing => Vec::new(),
-        Writes::All => operands().chain(target_folders(arguments)).collect(),
-        Writes::AllInPlace if arguments.iter().any(edits_in_place) => operands().collect(),
+        Writes::All => operands().flat_map(named).chain(target_folders(arguments)).collect(),
+        Writes::AllInPlace if arguments.iter().any(edits_in_place) => operands().flat_map(named).collect(),
         Writes::AllInPlace => Vec::new(),
-        Writes::Last => operands().next_back().into_iter().chain(target_folders(arguments)).collect(),
+        Writes::Copies if arguments.iter().any(makes_links) => {
+            operands().flat_map(named).chain(target_folders(arguments)).collect()
+        }
+        Writes::Last | Writes::Copies => {
+            let values = arguments.iter().filter(|_| matches!(program.writes, Writes::Copies)).filter_map(long_value);
+            operands().next_back().into_iter().flat_map(named).chain(target_folders(arguments)).chain(values).collect()
+        }
+        Writes::Output => outputs(arguments).collect(),
         Writes::Archive => programs::written_archives(words),
         Writes::OutputFile => {
-            arguments.iter().filter_map(|word| word.text.strip_prefix("of=")).map(str::to_owned).collect()
+            let file = |word: &Word| word.text.strip_prefix("of=").map(|file| NamedPath::new(file, word));
+            arguments.iter().filter_map(file).collect()
         }
     }
 }
 
-/// Returns the folders that options name as the target: `-t FOLDER` in every form, abbreviated or in a bundle.
-fn target_folders(arguments: &[Word]) -> impl Iterator<Item = String> {
+/// Returns the value of a long option, as in `--link-dest=FOLDER`.
+fn long_value(word: &Word) -> Option<NamedPath> {
+    let (_, value) = word.text.strip_prefix("--")?.split_once('=')?;
+    Some(NamedPath::new(value, word))
+}
+
+/// Whether the option makes links in place of copies: another name for the same file.
+fn makes_links(word: &Word) -> bool {
+    match (word.text.strip_prefix("--"), word.text.strip_prefix('-')) {
+        (Some(long), _) => {
+            let name = long.split('=').next().unwrap_or_default();
+            !name.is_empty() && ["link", "symbolic-link"].iter().any(|known| known.starts_with(name))
+        }
+        (None, Some(bundle)) => bundle.contains(['l', 's']),
+        (None, None) => false,
+    }
+}
+
+/// Returns the files and folders that options name for output.
+fn outputs(arguments: &[Word]) -> impl Iterator<Item = NamedPath> {
     arguments.iter().enumerate().filter_map(|(at, word)| {
-        let next = || arguments.get(at + 1).map(|word| word.text.clone());
+        let next = || arguments.get(at + 1).map(|word| NamedPath::new(word.text.as_str(), word));
+        match (word.text.strip_prefix("--"), word.text.strip_prefix('-')) {
+            (Some(long), _) if long.starts_with("ou") || long.starts_with("directory-p") => {
+                long.split_once('=').map_or_else(next, |(_, file)| Some(NamedPath::new(file, word)))
+            }
+            (None, Some(bundle)) => match bundle.split_once(['o', 'O', 'P'])? {
+                (_, "") => next(),
+                (_, file) => Some(NamedPath::new(file, word)),
+            },
+            (Some(_), _) | (None, None) => None,
+        }
+    })
+}
+
+/// Returns the folders that options name as the target: `-t FOLDER` in every form, abbreviated or in a bundle.
+fn target_folders(arguments: &[Word]) -> impl Iterator<Item = NamedPath> {
+    arguments.iter().enumerate().filter_map(|(at, word)| {
+        let next = || arguments.get(at + 1).map(|word| NamedPath::new(word.text.as_str(), word));
         match (word.text.strip_prefix("--"), word.text.strip_prefix('-')) {
             (Some(long), _) if long.starts_with('t') => {
-                long.split_once('=').map_or_else(next, |(_, folder)| Some(folder.to_owned()))
+                long.split_once('=').map_or_else(next, |(_, folder)| Some(NamedPath::new(folder, word)))
             }
             (None, Some(bundle)) => match bundle.split_once('t')? {
                 (_, "") => next(),
-                (_, folder) => Some(folder.to_owned()),
+                (_, folder) => Some(NamedPath::new(folder, word)),
             },
             (Some(_), _) | (None, None) => None,
         }

@@ -49,6 +49,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Where it reads from and writes to.
     pub redirects: Vec<Redirect>,
+    /// The words of a loop that a shell replaces by names of files, or by what is known only at run time.
+    pub expands: Vec<Word>,
     /// The text as it was written.
     pub source: String,
 }

@@ -25,6 +25,21 @@ pub enum HazardKind {
     UnknownWord,
     /// Nothing is known of the program.
     UnknownProgram,
+    /// Its word at this index is a file or folder from which it runs something: none if that is in the workspace.
+    Folder,
+    /// Its word at this index is a repository that it sends to or fetches from: none if the repository's settings have a
+    /// remote of this name.
+    Remote,
+}
+
+impl HazardKind {
+    /// Whether a look at the files decides whether there is a hazard.
+    pub fn depends_on_files(self) -> bool {
+        match self {
+            Self::Folder | Self::Remote => true,
+            Self::Risk | Self::UnknownWord | Self::UnknownProgram => false,
+        }
+    }
 }
 
 /// An option of a program.
@@ -40,6 +55,14 @@ impl Hazard {
 
     pub(crate) fn unknown_word(at: usize, word: &Word) -> Self {
         Self { at, why: format!("what `{word}` does here is not known"), kind: HazardKind::UnknownWord }
+    }
+
+    pub(crate) fn folder(at: usize) -> Self {
+        Self { at, why: "it runs what is outside of the workspace".to_owned(), kind: HazardKind::Folder }
+    }
+
+    pub(crate) fn remote(at: usize, word: &Word) -> Self {
+        Self { at, why: format!("`{word}` is no remote of this repository"), kind: HazardKind::Remote }
     }
 
     pub(crate) fn unknown_program(at: usize) -> Self {

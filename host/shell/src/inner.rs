@@ -1,6 +1,7 @@
 //! The commands that a command runs, as far as its words determine them.
 
 use crate::hazard::Hazard;
+use crate::named_path::NamedPath;
 use crate::options::Options;
 use crate::word::{Word, quote};
 
@@ -18,6 +19,8 @@ pub struct Wrapped {
     pub transparent: bool,
     /// The word that names the command, if it cannot be read.
     pub hazards: Vec<Hazard>,
+    /// Files that it reads for the commands.
+    pub inputs: Vec<NamedPath>,
 }
 
 /// A command inside another one; `at` is the index of its program among the words of the outer one.

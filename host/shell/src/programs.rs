@@ -33,6 +33,7 @@ use std::sync::LazyLock;
 use crate::Word;
 use crate::hazard::Hazard;
 use crate::inner::Wrapped;
+use crate::named_path::NamedPath;
 use crate::usage::Usage;
 
 pub use crate::options::Options;
@@ -128,7 +129,12 @@ pub enum Writes {
     AllInPlace,
     /// The last operand, or the folder that `-t` names.
     Last,
-    /// The file after `-f`, if the options create an archive.
+    /// The last operand, or the folder that `-t` names; each operand, if an option makes links to them; and the values of
+    /// long options, such as `--link-dest=FOLDER`.
+    Copies,
+    /// The values of `-o`, `-O`, `-P` and of long options for output.
+    Output,
+    /// The file after `-f`, if the options create an archive; else the folder into which it is unpacked.
     Archive,
     /// The file after `of=`.
     OutputFile,
@@ -181,8 +187,8 @@ static INDEX: LazyLock<HashMap<&'static str, &'static Program>> =
 /// The row of every program without one of its own.
 static UNKNOWN: Program = Program::named(&[]);
 
-/// Returns the archives that the words of `tar` write.
-pub(crate) fn written_archives(words: &[Word]) -> Vec<String> {
+/// Returns what the words of `tar` write: an archive, or the folder into which they unpack one.
+pub(crate) fn written_archives(words: &[Word]) -> Vec<NamedPath> {
     archives::written(words)
 }
 

@@ -8,6 +8,7 @@
 //! was asked. Deliberately not here: whether the files may be read, and whether a repository's settings make git run
 //! something. That takes a look at the files, and `host-tool` has it.
 
+use crate::named_path::NamedPath;
 use crate::programs;
 use crate::usage::Usage;
 use crate::word::Word;
@@ -16,20 +17,11 @@ use crate::word::Word;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// The files and folders, as they were written.
-    pub files: Vec<ReadFile>,
+    pub files: Vec<NamedPath>,
     /// It is git, which obeys the settings of the repository.
     pub repository: bool,
     /// The program is found by a file beside the sources, as rustup does it.
     pub toolchain: bool,
-}
-
-/// A file or a folder that a command opens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadFile {
-    /// The path, relative to where the command runs.
-    pub path: String,
-    /// It has `*`, `?` or `[` in it, which the shell replaces by the names that match.
-    pub glob: bool,
 }
 
 /// What the operands of a program are.
@@ -267,14 +259,14 @@ const LISTS: &[&str] = &["-l", "--list", "--merged", "--no-merged", "--contains"
 const WITH_VERSION: &[&str] = &[
     "awk", "bash", "bun", "cc", "clang", "cmake", "curl", "deno", "docker", "fd", "find", "g++", "gawk", "gcc", "gh",
     "git", "grep", "gzip", "java", "javac", "jq", "ld", "ls", "make", "ninja", "node", "npm", "openssl", "perl", "pip",
-    "pip3", "psql", "python", "python3", "rg", "ruby", "sed", "sqlite3", "tar", "unzip", "uv", "wget", "zsh",
+    "pip3", "psql", "python", "python3", "rg", "ruby", "sed", "sqlite3", "tar", "unzip", "uv", "wget",
 ];
 
 /// Programs that rustup finds by `rust-toolchain.toml`, which can name a folder of the project.
 const OF_RUSTUP: &[&str] = &["cargo", "rustc", "rustdoc", "rustfmt"];
 
-/// Returns what the command opens; `None` if it may do anything else than read and print. The program is the one of the
-/// system.
+/// Returns what the command opens; `None` if it may do anything else than read and print. Whether the program is the one
+/// that its name suggests is for the caller to find out.
 pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
     if words.iter().any(|word| word.dynamic || word.split || word.brace || word.tilde) {
         return None;
@@ -330,7 +322,7 @@ fn of(words: &[Word], files: &[usize]) -> Option<Reads> {
     if (1..words.len()).any(is_odd) {
         return None;
     }
-    let file = |at: &usize| ReadFile { path: words[*at].text.clone(), glob: words[*at].glob };
+    let file = |at: &usize| NamedPath { path: words[*at].text.clone(), glob: words[*at].glob };
     // `-` is the standard input.
     let files = files.iter().filter(|at| !words[**at].is("-")).map(file).collect();
     Some(Reads { files, ..Reads::default() })

@@ -42,6 +42,8 @@ pub(crate) enum Operands {
     File,
     /// Names, such as of packages and branches: no path out of the folder, no address, no assignment.
     Names,
+    /// Names of packages: no path of a folder, which would be a package, too. Only a scope, as in `@a/b`, has a `/`.
+    Packages,
     /// Names of what runs, such as the targets of `make`: a lasting answer names them.
     Targets,
     /// Formats, as in `date +%s`.
@@ -107,6 +109,7 @@ impl Usage {
             | Operands::Inside
             | Operands::File
             | Operands::Names
+            | Operands::Packages
             | Operands::Formats => Some(end),
         }
     }
@@ -135,7 +138,10 @@ impl Usage {
                         only_operands = true;
                         true
                     }
-                    (None, Operands::None | Operands::Names | Operands::Targets | Operands::Formats) => false,
+                    (
+                        None,
+                        Operands::None | Operands::Names | Operands::Packages | Operands::Targets | Operands::Formats,
+                    ) => false,
                 },
                 option if option.len() > 1 && option.starts_with('-') && !only_operands => {
                     let takes_next = read_option(option, options, words.get(at), &mut reading.options);
@@ -165,6 +171,7 @@ impl Operands {
             "inside" => Self::Inside,
             "file" => Self::File,
             "names" => Self::Names,
+            "packages" => Self::Packages,
             "targets" => Self::Targets,
             "formats" => Self::Formats,
             _ => return None,
@@ -184,6 +191,10 @@ impl Operands {
             Self::Inside => !word.tilde && !word.dynamic && !leaves(&word.text),
             Self::File => is_first && !word.glob,
             Self::Names | Self::Targets => is_name(),
+            Self::Packages => {
+                let separators = word.text.matches('/').count();
+                is_name() && separators <= usize::from(word.text.starts_with('@'))
+            }
             Self::Formats => word.text.starts_with('+'),
         }
     }

@@ -29,6 +29,7 @@ pub use self::narrowing::{AllowedCalls, Narrowing};
 pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::hooks::{HookText, Hooks};
+use crate::policy::real_path;
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
     Intent, Lasting, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason,
@@ -314,12 +315,12 @@ impl Gate {
     }
 
     fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
-        let argv = match &intent.confirmation {
-            Some(Confirmation::Exec { argv, .. }) => Some(argv.as_slice()),
+        let (argv, directory) = match &intent.confirmation {
+            Some(Confirmation::Exec { argv, directory, .. }) => (Some(argv.as_slice()), self.real(directory)),
             Some(
                 Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
             )
-            | None => None,
+            | None => (None, None),
         };
         let query = Query {
             tool,
@@ -327,6 +328,7 @@ impl Gate {
             digest: intent.origin.as_ref().map(|origin| origin.digest.as_str()),
             arguments: &call.arguments,
             argv,
+            directory: directory.as_deref(),
             touches: &intent.touches,
             granted: &intent.granted,
             agent: &self.agent,
@@ -347,6 +349,11 @@ impl Gate {
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
         }
         verdict
+    }
+
+    /// Returns the folder without links, `None` if it cannot be told where they lead.
+    fn real(&self, directory: &str) -> Option<PathBuf> {
+        real_path(&Workspace::new(self.shared.workspace.clone()).absolute(directory).ok()?)
     }
 
     fn is_beneath(&self, directory: &str) -> bool {

@@ -59,8 +59,9 @@ pub use model_question::{ModelAnswer, ModelQuestion, QuestionAuthor};
 pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
 pub use policy::{
-    ArgumentsPattern, Because, CommandPrefix, Decision, Policy, PolicyError, PolicyFile, PolicyProblem, Query, Reason,
-    Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in, simple_commands, suggestion,
+    ArgumentsPattern, Because, CommandPrefix, Decision, Policy, PolicyError, PolicyFile, PolicyProblem,
+    ProgramEnvironment, Query, Reason, Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in,
+    simple_commands, suggestion,
 };
 pub use printed::Printed;
 pub use registry::{Registry, RegistryError, Supplied, ToolSupply};

@@ -5,18 +5,25 @@
 //! what.
 //!
 //! It promises that a line that runs a denied command is never allowed, as far as the text shows it: a line that cannot
-//! be read completely is asked about. It does no I/O, ends for any text, and never panics.
+//! be read completely is asked about. It ends for any text, and never panics. A decision about a command is about the
+//! call as it will run: it looks at the files that the command names, from the folder in which it will run, at the program
+//! that a name starts, and at the repository around it, and reads no other file.
 //!
 //! Deliberately not here: what a plugin may touch at all (its grants hold, whatever a rule says), asking a user, and
 //! where files with rules are.
 
 mod built_in;
 mod decide;
+mod environment;
 mod file;
+mod glob;
+mod place;
 mod prefix;
 mod protected;
 mod reading;
+mod remotes;
 mod rule;
+mod started;
 mod suggest;
 mod verdict;
 mod write;
@@ -29,7 +36,9 @@ use serde_json::{Map, Value};
 
 use crate::ApprovalMode;
 
+pub use environment::ProgramEnvironment;
 pub use file::{PolicyError, PolicyFile, PolicyProblem};
+pub(crate) use place::resolve as real_path;
 pub use prefix::CommandPrefix;
 pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
 pub use suggest::{SimpleCommand, Suggestion, commands_in, simple_commands, suggestion};
@@ -44,6 +53,8 @@ pub struct Policy {
     own: Vec<PathBuf>,
     /// Whether a command that only reads the workspace needs no question.
     lets_read: bool,
+    /// What programs get.
+    environment: ProgramEnvironment,
 }
 
 /// The facts about a call on which a decision is based.
@@ -59,6 +70,8 @@ pub struct Query<'a> {
     pub arguments: &'a Map<String, Value>,
     /// The command that the call would spawn, if it spawns one.
     pub argv: Option<&'a [String]>,
+    /// The folder in which it would run: absolute and without links. `None` if it cannot be found, or without a command.
+    pub directory: Option<&'a Path>,
     /// What the call would touch.
     pub touches: &'a Grants,
     /// What is granted without asking.
@@ -76,7 +89,7 @@ impl Policy {
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
-        Self { rules, own: Vec::new(), lets_read: false }
+        Self { rules, own: Vec::new(), lets_read: false, environment: ProgramEnvironment::default() }
     }
 
     /// Adds folders of the host's own, absolute, in which no command may change anything.
@@ -90,6 +103,12 @@ impl Policy {
     #[must_use]
     pub fn letting_read(self, lets_read: bool) -> Self {
         Self { lets_read, ..self }
+    }
+
+    /// Sets what programs get of the variables that decide which programs run and what they read.
+    #[must_use]
+    pub fn in_environment(self, environment: ProgramEnvironment) -> Self {
+        Self { environment, ..self }
     }
 
     /// Adds a rule, such as one that a user's answer just made.

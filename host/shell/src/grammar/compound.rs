@@ -1,5 +1,6 @@
 //! Commands that contain commands: conditions, loops, cases.
 
+use super::SimpleCommand;
 use super::parser::{Broken, Parser, Step};
 use crate::variable::is_own_name;
 
@@ -38,9 +39,16 @@ impl Parser<'_> {
         self.newlines();
         if self.take_word("in") {
             self.blanks();
+            let start = self.at;
+            let mut expands = Vec::new();
             while self.peek().is_some_and(|c| !matches!(c, ';' | '\n')) {
-                self.word()?;
+                expands.push(self.word()?);
                 self.blanks();
+            }
+            expands.retain(|word| word.glob || word.tilde || word.split);
+            if !expands.is_empty() {
+                let source = self.chars[start..self.at].iter().collect::<String>().trim().to_owned();
+                self.found.commands.push(SimpleCommand { expands, source, ..SimpleCommand::default() });
             }
         }
         if self.peek() == Some(';') {

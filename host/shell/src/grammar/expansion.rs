@@ -12,7 +12,8 @@ impl Parser<'_> {
             Some('(') if self.raw(1) == Some('(') => {
                 self.at += 2;
                 self.arithmetic()?;
-                Self::unknown(word, quoted);
+                // A number is always one word.
+                Self::unknown(word, true);
             }
             Some('(') => {
                 self.at += 1;
@@ -21,8 +22,10 @@ impl Parser<'_> {
             }
             Some('{') => {
                 self.at += 1;
+                let is_number = matches!((self.raw(0), self.raw(1)), (Some('#'), Some(c)) if c != '}')
+                    || matches!((self.raw(0), self.raw(1)), (Some('#' | '?' | '$'), Some('}')));
                 self.parameter(quoted)?;
-                Self::unknown(word, quoted);
+                Self::unknown(word, quoted || is_number);
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -32,8 +35,8 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 1;
-                // `"$@"` is several words despite its quotes.
-                Self::unknown(word, quoted && c != '@');
+                // `"$@"` is several words despite its quotes, and a number is always one.
+                Self::unknown(word, quoted && c != '@' || "#?$".contains(c));
             }
             Some('\'') if !quoted => {
                 self.mark_unclear("`$'…'` is read differently by different shells");

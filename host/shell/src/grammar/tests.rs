@@ -12,7 +12,7 @@ use crate::quote;
 fn found(line: &str) -> (String, bool) {
     let read = read(line);
     let command = |command: &SimpleCommand| {
-        let words = command.assignments.iter().chain(&command.words).map(ToString::to_string);
+        let words = command.assignments.iter().chain(&command.words).chain(&command.expands).map(ToString::to_string);
         let redirects =
             command.redirects.iter().map(|to| format!("{}{}", if to.writes { ">" } else { "<" }, to.target));
         words.chain(redirects).collect::<Vec<_>>().join(" ")
@@ -29,7 +29,8 @@ fn grammar_commands_are_found_in_the_order_in_which_they_begin() {
     check("a b; c | d && e || f & g", "a b; c; d; e; f; g");
     check("if a; then b; elif c; then d; else e; fi", "a; b; c; d; e");
     check("while a; do b; done; until c; do d; done", "a; b; c; d");
-    check("for x in 1 $(a); do b $x; done", "a; b …");
+    check("for x in 1 $(a); do b $x; done", "a; …; b …");
+    check("for x in 1 ~ a*; do b; done", "~ a*; b");
     check("for x do a; done; for y; do b; done", "a; b");
     check("case a in b|c) d;; (e) f ;; esac", "d; f");
     check("(a; (b)); { c; }", "a; b; c");

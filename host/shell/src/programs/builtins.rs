@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Program] = &[
     },
     Program { runs: Runs::Command { operands: 0 }, ..Program::named(&["builtin"]) },
     Program {
-        options: Options { flags: "cl", ..Options::NONE },
+        // `-c` takes the variables away by which the host sets what git obeys, and `-l` makes a shell read its start files.
         runs: Runs::Command { operands: 0 },
         ..Program::named(&["exec"])
     },
@@ -161,8 +161,11 @@ fn export(words: &[Word]) -> Builtin {
             (!word.literal().is_some_and(is_own_name)).then(|| format!("it exports `{word}`"))
         }
     };
-    let mut exported = words[1..].iter().filter(|word| !word.is("-p"));
-    exported.find_map(risk).map_or(Builtin::Harmless, Builtin::Unclear)
+    let lists = !words[1..].iter().any(|word| !word.text.starts_with('-'));
+    if lists {
+        return unclear("it prints every variable");
+    }
+    words[1..].iter().find_map(risk).map_or(Builtin::Harmless, Builtin::Unclear)
 }
 
 /// Whether it is `command -v x`, which only reports where the program is.

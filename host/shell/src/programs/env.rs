@@ -12,6 +12,9 @@ const OPTIONS: Options = Options {
     long_valued: &["unset"],
 };
 
+/// Why the command after options that take variables away is unclear.
+const CLEARS: &str = "it takes away variables that keep programs from running what a repository names";
+
 pub(super) const ROWS: &[Program] =
     &[Program { options: OPTIONS, runs: Runs::Found(found), ..Program::named(&["env"]) }];
 
@@ -19,12 +22,21 @@ fn found(words: &[Word]) -> Option<Wrapped> {
     let Ok(mut at) = OPTIONS.skip(words, 0) else {
         return Some(Wrapped::candidates(words, 1).with_unclear("an option of `env` is not understood"));
     };
-    let mut unclear = Vec::new();
+    // The host's own settings of git and of the search path are variables, which a program without them does not obey.
+    let clears = words[1..at].iter().any(|word| !word.is("--") && !is_display_option(&word.text));
+    let mut unclear: Vec<String> = clears.then(|| CLEARS.to_owned()).into_iter().collect();
     while let Some(word) = words.get(at).filter(|word| word.text.contains('=') || word.is("-")) {
-        unclear.extend(variable::risk(word));
+        unclear.extend(if word.is("-") { Some(CLEARS.to_owned()) } else { variable::risk(word) });
         at += 1;
     }
     let rest = words.get(at..).filter(|rest| !rest.is_empty());
     let inner: Vec<Inner> = rest.map(|rest| Inner::Command { at, words: rest.to_vec() }).into_iter().collect();
-    Some(Wrapped { transparent: !inner.is_empty(), inner, unclear, hazards: Vec::new() })
+    Some(Wrapped { transparent: !inner.is_empty(), inner, unclear, ..Wrapped::default() })
+}
+
+/// Whether the word has only options that leave the variables as they are.
+fn is_display_option(text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-') && !letters.is_empty());
+    letters.is_some_and(|letters| letters.chars().all(|letter| "0v".contains(letter)))
+        || matches!(text, "--null" | "--debug")
 }

@@ -36,13 +36,14 @@ pub(super) const ROWS: &[Program] = &[
             ". -r -R -a -p -v -f -i -n -u -d -L -P -H -l -s -x -T -t= --recursive --archive --preserve --verbose --force
     --no-clobber --update --dereference --no-dereference --parents --reflink --target-directory= : files\n",
         ),
-        writes: Writes::Last,
+        writes: Writes::Copies,
         irreversible: Irreversible::Always,
         ..Program::named(&["cp"])
     },
     Program {
         understood: Understood::Table(". -d -D -p -v -m= -t= --mode= --directory --verbose : files\n"),
-        writes: Writes::Last,
+        // With `-d` each operand is a folder that it makes.
+        writes: Writes::All,
         irreversible: Irreversible::Always,
         ..Program::named(&["install"])
     },

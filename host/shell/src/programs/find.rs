@@ -2,7 +2,7 @@
 
 use super::{Program, Runs, Understood};
 use crate::Word;
-use crate::hazard::Hazard;
+use crate::hazard::{Hazard, RISKY_OPTION};
 use crate::inner::{Inner, Wrapped};
 
 pub(super) const ROWS: &[Program] = &[
@@ -38,6 +38,7 @@ fn ends(words: &[Word], at: usize) -> bool {
 /// Finds the first expression that is not known. The commands that it runs are read by themselves.
 fn find_hazards(words: &[Word]) -> Vec<Hazard> {
     let mut at = 1;
+    let mut hazards = started_elsewhere(words);
     while let Some(word) = words.get(at) {
         let here = at;
         at += 1;
@@ -54,10 +55,28 @@ fn find_hazards(words: &[Word]) -> Vec<Hazard> {
         match word.literal() {
             Some(text) if !text.starts_with('-') || is(false) => {}
             Some(_) if is(true) && words.get(at).is_some_and(|value| value.literal().is_some()) => at += 1,
-            Some(_) | None => return vec![Hazard::unknown_word(words.len() - 1, &words[here])],
+            Some(_) | None => {
+                hazards.push(Hazard::unknown_word(words.len() - 1, &words[here]));
+                return hazards;
+            }
         }
     }
-    Vec::new()
+    hazards
+}
+
+/// Returns a hazard for each folder to start from, if a command runs in the folders beneath it.
+fn started_elsewhere(words: &[Word]) -> Vec<Hazard> {
+    if !words.iter().any(|word| matches!(word.text.as_str(), "-execdir" | "-okdir")) {
+        return Vec::new();
+    }
+    let follows = |word: &Word| matches!(word.text.as_str(), "-L" | "-follow" | "-files0-from");
+    if let Some(at) = words.iter().position(follows) {
+        return vec![Hazard::new(at, RISKY_OPTION)];
+    }
+    let is_start = |word: &&Word| !matches!(word.text.as_str(), "(" | "!") && !word.text.starts_with('-');
+    let options = words[1..].iter().take_while(|word| matches!(word.text.as_str(), "-H" | "-P")).count();
+    let starts = words[1 + options..].iter().take_while(is_start).count();
+    (1 + options..1 + options + starts).map(Hazard::folder).collect()
 }
 
 /// Returns the indices of the folders and files that it opens; `None` if it runs or changes something, follows links, or

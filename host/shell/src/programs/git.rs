@@ -4,7 +4,7 @@ use super::{Irreversible, Program, Runs};
 use crate::Word;
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped, as_line};
-use crate::usage::Understood;
+use crate::usage::{Understood, Usage};
 
 pub(super) const ROWS: &[Program] = &[Program {
     runs: Runs::Sometimes(found),
@@ -241,7 +241,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
 /// Returns the words that choose where git runs and what it obeys.
 fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
-    let mut add = |at, why: &str| hazards.push(Hazard::new(at, why));
+    let mut moves = false;
     let end = command(words).unwrap_or(words.len());
     let mut at = 1;
     while at < end {
@@ -257,8 +257,12 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
             | "--literal-pathspecs"
             | "--no-optional-locks"
             | "--no-replace-objects" => {}
-            "-C" if words.get(at + 1).and_then(Word::literal).is_some_and(is_beneath) => {}
-            _ => add(at + valued, "an option of git chooses what it runs, or where"),
+            // A second folder would be relative to the first one.
+            "-C" if !moves && words.get(at + 1).and_then(Word::literal).is_some_and(is_beneath) => {
+                moves = true;
+                hazards.push(Hazard::folder(at + 1));
+            }
+            _ => hazards.push(Hazard::new(at + valued, "an option of git chooses what it runs, or where")),
         }
         at += 1 + valued;
     }
@@ -269,7 +273,20 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
             hazards.push(Hazard::new(words.len(), "it configures what git runs"));
         }
     }
+    hazards.extend(remotes(words, end).into_iter().map(|at| Hazard::remote(at, &words[at])));
     hazards
+}
+
+/// Returns the indices of the repositories that the command at this index sends to or fetches from: a folder is one, too,
+/// and git runs the hooks in it.
+fn remotes(words: &[Word], at: usize) -> Vec<usize> {
+    if !["fetch", "pull", "push"].iter().any(|command| words.get(at).is_some_and(|word| word.is(command))) {
+        return Vec::new();
+    }
+    let Some(usage) = Usage::find(TABLE, words, at) else { return Vec::new() };
+    let reading = usage.read(words, at);
+    let all = reading.options.iter().any(|(name, _)| name == "--multiple");
+    reading.operands.into_iter().take(if all { usize::MAX } else { 1 }).collect()
 }
 
 /// Whether the folder is beneath this one, and so in the same repository or in one inside it.

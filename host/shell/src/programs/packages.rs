@@ -1,6 +1,9 @@
 //! Programs that build, test and install packages. The files that control them are not read here.
 
 use super::{Program, Understood};
+use crate::hazard::{Hazard, RISKY_OPTION};
+use crate::usage::Usage;
+use crate::word::{UNKNOWN, Word};
 
 /// A program with a table of its subcommands and options.
 const fn with_table(names: &'static [&'static str], table: &'static str) -> Program {
@@ -16,7 +19,7 @@ pub(super) const ROWS: &[Program] = &[
     with_table(&["yarn"], YARN),
     with_table(&["make", "gmake"], MAKE),
     with_table(&["just"], ". -q -v -l -n --list --summary --dry-run --quiet --verbose : targets\n"),
-    with_table(&["pytest"], PYTEST),
+    Program { hazards: Some(of_pytest), ..with_table(&["pytest"], PYTEST) },
     with_table(&["pip", "pip3"], PIP),
 ];
 
@@ -79,18 +82,18 @@ which --toolchain= : names
 /// A package is a folder of the module here, so operands may begin with a point.
 const GO: &str = "\
 version -m : none
-build -v -x -n -a -race -trimpath -p= -tags= -mod= : files
+build -v -x -n -a -race -trimpath -p= -tags= -mod= : inside
 test -v -x -n -short -race -failfast -json -cover -benchmem -count= -run= -skip= -bench= -benchtime= -cpu= -p= -parallel=
-    -timeout= -tags= -mod= -list= : files
-vet -v -x -n -tags= -json : files
-fmt -n -x : files
-list -m -u -e -json -f= -deps -test -versions -tags= -mod= : files
+    -timeout= -tags= -mod= -list= : inside
+vet -v -x -n -tags= -json : inside
+fmt -n -x : inside
+list -m -u -e -json -f= -deps -test -versions -tags= -mod= : inside
 doc -all -short -src -u -c : names
 mod tidy -v -x -diff -compat= : none
 mod download -x -json : names
 mod graph : none
 mod verify : none
-mod why -m -vendor : files
+mod why -m -vendor : inside
 env -json : names
 ";
 
@@ -103,8 +106,8 @@ run-script -s --silent --if-present --workspaces : targets
 start -s --silent : none
 ci --no-audit --no-fund --ignore-scripts --prefer-offline --omit= : none
 install -D -E -S -O --save-dev --save-exact --save --save-optional --no-save --no-audit --no-fund --ignore-scripts
-    --prefer-offline --omit= --legacy-peer-deps : names
-i -D -E -S --save-dev --save-exact --no-audit --no-fund --ignore-scripts : names
+    --prefer-offline --omit= --legacy-peer-deps : packages
+i -D -E -S --save-dev --save-exact --no-audit --no-fund --ignore-scripts : packages
 ls -a --all --depth= --json --long --prod : names
 list -a --all --depth= --json --long --prod : names
 outdated --json --long : names
@@ -120,7 +123,7 @@ run -s --silent --if-present : targets
 start -s --silent : none
 install -D -E -P --frozen-lockfile --offline --prefer-offline --ignore-scripts --lockfile-only : none
 i -D -P --frozen-lockfile --offline --ignore-scripts : none
-add -D -E -O --save-dev --save-exact --save-optional --ignore-scripts : names
+add -D -E -O --save-dev --save-exact --save-optional --ignore-scripts : packages
 list --depth= --json --long --prod --dev : names
 ls --depth= --json --long --prod --dev : names
 outdated --long : names
@@ -134,7 +137,7 @@ run -s --silent : targets
 build -s --silent : none
 start -s --silent : none
 install --frozen-lockfile --immutable --offline --ignore-scripts --check-files : none
-add -D -E -O --dev --exact --optional --ignore-scripts : names
+add -D -E -O --dev --exact --optional --ignore-scripts : packages
 list --depth= --pattern= : none
 outdated : names
 why : names
@@ -148,8 +151,18 @@ const MAKE: &str = "\
 const PYTEST: &str = "\
 . -v -vv -q -s -x -l -k= -m= -n= -r= --verbose --quiet --exitfirst --lf --last-failed --ff --failed-first --nf --sw
     --stepwise --maxfail= --tb= --durations= --collect-only --co --no-header --no-summary --showlocals --capture=
-    --color= --markers --fixtures --version --cov= : files
+    --color= --markers --fixtures --version --cov= : inside
 ";
+
+/// Returns the tests, which may lead out of the workspace through a link, and the words that begin with `@`: pytest reads
+/// more words from the file that they name.
+fn of_pytest(words: &[Word]) -> Vec<Hazard> {
+    let from_file = |at: &usize| words[*at].text.starts_with(['@', UNKNOWN]);
+    let files = (1..words.len()).filter(from_file).map(|at| Hazard::new(at, RISKY_OPTION));
+    let operands = Usage::find(PYTEST, words, 1).map(|usage| usage.read(words, 1).operands).unwrap_or_default();
+    // `a.py::Class::test` is a test in a file.
+    files.chain(operands.into_iter().map(Hazard::folder)).collect()
+}
 
 const PIP: &str = "\
 . -V --version : none
@@ -157,5 +170,5 @@ list -o -u --outdated --uptodate --editable --user --format= : none
 show -f --files : names
 freeze -l --local --user --all : none
 check : none
-install -q -v -U --quiet --verbose --upgrade --no-deps --user --pre --dry-run : names
+install -q -v -U --quiet --verbose --upgrade --no-deps --user --pre --dry-run : packages
 ";

@@ -35,6 +35,7 @@ pub(super) const ROWS: &[Program] = &[Program {
         "start-stop-daemon",
         "systemd-run",
         "torsocks",
+        "toybox",
         "unbuffer",
         "unshare",
         "valgrind",

@@ -81,7 +81,8 @@ fn is_plain(script: &str) -> bool {
                 None => return false,
             },
             's' | 'y' => {
-                let Some(delimiter) = rest.chars().next().filter(|c| c.is_ascii_punctuation() && *c != '\\') else {
+                let Some(delimiter) = rest.chars().next().filter(|c| c.is_ascii_punctuation() && !"\\[]".contains(*c))
+                else {
                     return false;
                 };
                 let behind = behind(&rest[1..], delimiter).and_then(|rest| behind(rest, delimiter));
@@ -96,15 +97,38 @@ fn is_plain(script: &str) -> bool {
     }
 }
 
-/// Returns the text after the delimiter; escaped delimiters do not count.
+/// Returns the text after the delimiter; escaped delimiters do not count. `None` also if a `[` before it could begin
+/// brackets with a delimiter in them, which ends the text for GNU's sed and does not for that of BusyBox.
 fn behind(text: &str, delimiter: char) -> Option<&str> {
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
+    let (mut escaped, mut at) = (false, 0);
+    while let Some(c) = text[at..].chars().next() {
         match c {
-            c if c == delimiter && !escaped => return Some(&text[at + c.len_utf8()..]),
-            '\\' => escaped = !escaped,
-            _ => escaped = false,
+            c if escaped => {
+                escaped = false;
+                at += c.len_utf8();
+            }
+            c if c == delimiter => return Some(&text[at + c.len_utf8()..]),
+            '[' => at += bracketed(&text[at..], delimiter)?,
+            c => {
+                escaped = c == '\\';
+                at += c.len_utf8();
+            }
         }
     }
     None
+}
+
+/// Returns the length of a set in brackets that every sed reads in the same way: letters, ranges and classes.
+fn bracketed(text: &str, delimiter: char) -> Option<usize> {
+    let end = (1..text.len()).find(|at| text[*at..].starts_with(']') && !text[..*at].ends_with(':'))?;
+    let set = text[1..end].trim_start_matches('^');
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _.,;:+*-=<>@#%&~/()|{}?$!\"'".contains(c);
+    let is_class =
+        |part: &str| part.strip_suffix(":]").is_some_and(|name| name.chars().all(|c| c.is_ascii_lowercase()));
+    let mut rest = set.to_owned();
+    while let Some((before, behind)) = rest.split_once("[:") {
+        let class = behind.split_inclusive(":]").next().filter(|class| is_class(class))?;
+        rest = format!("{before}{}", &behind[class.len()..]);
+    }
+    (!set.is_empty() && rest.chars().all(|c| plain(c) && c != delimiter)).then_some(end + 1)
 }

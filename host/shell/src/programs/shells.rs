@@ -1,4 +1,5 @@
-//! Shells, and programs that read a line as a shell does: `sh -c`, `su -c`.
+//! Shells, of which only dash, bash and BusyBox read a line as it is read here, and programs that read a line as a shell
+//! does: `sh -c`, `su -c`.
 
 use super::{Program, Runs};
 use crate::Word;
@@ -6,11 +7,14 @@ use crate::hazard::Hazard;
 use crate::inner::Wrapped;
 
 pub(super) const ROWS: &[Program] = &[
+    Program { runs: Runs::Found(shell), ..Program::named(&["sh", "bash", "dash", "ash"]) },
+    // They read some lines otherwise: in zsh, `path` is the search path, and so `for path in .` changes what runs.
     Program {
-        runs: Runs::Found(shell),
-        ..Program::named(&["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "yash"])
+        runs: Runs::OtherShell,
+        ..Program::named(&[
+            "zsh", "ksh", "ksh93", "mksh", "rbash", "yash", "fish", "csh", "tcsh", "pwsh", "nu", "elvish", "xonsh",
+        ])
     },
-    Program { runs: Runs::OtherShell, ..Program::named(&["fish", "csh", "tcsh", "pwsh", "nu", "elvish", "xonsh"]) },
 ];
 
 const UNKNOWN_OPTION: &str = "an option of the shell is not understood";
@@ -35,7 +39,8 @@ fn shell(words: &[Word]) -> Option<Wrapped> {
                 None => Wrapped::candidates(words, at).with_unclear("the line of a shell is not literal"),
             });
         }
-        if text.contains('o') || text.starts_with("--") {
+        // Others make it read start files, or lines in another way.
+        if text.starts_with("--") || !text[1..].chars().all(|letter| "eux".contains(letter)) {
             unclear.push(UNKNOWN_OPTION.to_owned());
         }
     }

@@ -1,10 +1,15 @@
 //! Programs that search, sort, compare and show text and facts about files.
 
-use super::{Program, Understood};
+use super::{Program, Understood, Writes};
 
 /// A program with a table of its options.
 const fn with_table(names: &'static [&'static str], table: &'static str) -> Program {
     Program { understood: Understood::Table(table), ..Program::named(names) }
+}
+
+/// The same, and an option names a file that it writes.
+const fn writes_output(names: &'static [&'static str], table: &'static str) -> Program {
+    Program { writes: Writes::Output, ..with_table(names, table) }
 }
 
 pub(super) const ROWS: &[Program] = &[
@@ -31,7 +36,7 @@ pub(super) const ROWS: &[Program] = &[
     --max-depth= --max-filesize= --max-columns= --replace= --threads= --color= --colors= --sort= --sortr= --encoding=
     --engine= --context-separator= --field-match-separator= --path-separator= : files\n",
     ),
-    with_table(
+    writes_output(
         &["sort"],
         ". -b -d -f -g -h -i -M -n -R -r -s -u -V -z -c -C -m -k= -t= -S= --ignore-leading-blanks --dictionary-order
     --ignore-case --general-numeric-sort --human-numeric-sort --numeric-sort --reverse --stable --unique --version-sort
@@ -44,7 +49,7 @@ pub(super) const ROWS: &[Program] = &[
     --skip-fields= --skip-chars= --check-chars= : file\n",
     ),
     with_table(&["xxd"], ". -a -b -e -i -p -u -l= -s= -c= -g= -len= -seek= -cols= : file\n"),
-    with_table(
+    writes_output(
         &["tree"],
         ". -a -d -f -i -l -p -s -h -u -g -D -F -r -t -v -C -n -J -L= -I= -P= --noreport --dirsfirst --gitignore --prune
     --filelimit= --du --inodes : files\n",

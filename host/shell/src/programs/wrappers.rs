@@ -8,7 +8,8 @@ use super::{Options, Program, Runs};
 const COMMAND: Runs = Runs::Command { operands: 0 };
 
 pub(super) const ROWS: &[Program] = &[
-    Program { runs: COMMAND, ..Program::named(&["nohup", "busybox", "toybox"]) },
+    // `nohup` writes `nohup.out` only if its output is a terminal, and programs of the host have none.
+    Program { runs: COMMAND, ..Program::named(&["nohup", "busybox"]) },
     Program {
         options: Options { valued: "n", long_valued: &["adjustment"], ..Options::NONE },
         runs: COMMAND,

@@ -3,6 +3,7 @@
 use super::{Options, Program, Runs};
 use crate::Word;
 use crate::inner::{Inner, Wrapped};
+use crate::named_path::NamedPath;
 
 const OPTIONS: Options = Options {
     flags: "0oprtx",
@@ -43,5 +44,32 @@ fn found(words: &[Word]) -> Option<Wrapped> {
     } else {
         inner.push(Word::unknown());
     }
-    Some(Wrapped { inner: vec![Inner::Command { at, words: inner }], transparent: true, ..Wrapped::default() })
+    let inputs = inputs(&words[..at]);
+    Some(Wrapped { inner: vec![Inner::Command { at, words: inner }], transparent: true, inputs, ..Wrapped::default() })
+}
+
+/// Returns the files that are read instead of the input: the values of `-a`. The options are known to be understood.
+fn inputs(options: &[Word]) -> Vec<NamedPath> {
+    let (mut files, mut at) = (Vec::new(), 1);
+    while let Some(word) = options.get(at) {
+        let next = || options.get(at + 1).map_or_else(NamedPath::unknown, NamedPath::expanded);
+        let mut takes_next = false;
+        if let Some(long) = word.text.strip_prefix("--") {
+            let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            takes_next = attached.is_none() && OPTIONS.long_valued.contains(&name);
+            if name == "arg-file" {
+                files.push(attached.map_or_else(next, |path| NamedPath::new(path, word)));
+            }
+        } else if let Some(letters) = word.text.strip_prefix('-')
+            && let Some(valued) = letters.find(|letter| OPTIONS.valued.contains(letter))
+        {
+            let attached = &letters[valued + 1..];
+            takes_next = attached.is_empty();
+            if letters[valued..].starts_with('a') {
+                files.push(if takes_next { next() } else { NamedPath::new(attached, word) });
+            }
+        }
+        at += 1 + usize::from(takes_next);
+    }
+    files
 }

@@ -156,6 +156,7 @@ impl CallQuestions {
             digest: origin.map(|origin| origin.digest.as_str()),
             arguments: &self.call.arguments,
             argv: None,
+            directory: None,
             touches,
             granted: &Grants::none(),
             agent: &gate.agent,

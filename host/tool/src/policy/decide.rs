@@ -1,22 +1,25 @@
 //! Decides a call by the rules and the grants.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Resources, Scope};
-use host_shell::{Analysis, Command, Hazard, HazardKind, Word, analyse};
+use host_shell::{Analysis, Command, Hazard, HazardKind, NamedPath, Word, analyse};
 use serde_json::{Map, Value};
 
+use super::environment::ProgramEnvironment;
+use super::place::Place;
 use super::prefix::{Met, granted, meets};
-use super::protected::Place;
+use super::remotes::has_remote;
 use super::rule::{Rule, Tier, Who};
-use super::{Because, Decision, Policy, Query, Reason, Verdict, built_in};
+use super::{Because, Decision, Policy, Query, Reason, Verdict, built_in, started};
 use crate::ApprovalMode;
 
 /// What is decided about a call before its commands.
 struct Call<'p, 'q> {
     query: &'q Query<'q>,
     place: Place<'q>,
+    environment: &'p ProgramEnvironment,
     /// The rules whose criteria all hold, or all but `command`; the winner first.
     rules: Vec<&'p Rule>,
     /// The first of them without `command`.
@@ -81,8 +84,9 @@ impl Policy {
             None => granted_whole,
         };
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
-        let place = Place { workspace: query.workspace, own: &self.own };
-        let call = Call { query, place, rules, base, lets_read: self.lets_read, granted_whole, lenient };
+        let place = Place::new(query.workspace, &self.own);
+        let environment = &self.environment;
+        let call = Call { query, place, environment, rules, base, lets_read: self.lets_read, granted_whole, lenient };
         call.commands(&analyse(argv))
     }
 }
@@ -93,16 +97,27 @@ impl Call<'_, '_> {
         let mut allowed: Vec<Option<Allowed>> = Vec::new();
         let mut denied = None;
         // Where the shell can be: each command may be run in it or in a part of it that has moved.
-        let mut shells = vec![self.query.workspace.to_path_buf()];
+        let directory = self.query.directory.filter(|directory| self.place.is_unprotected(directory));
+        if directory.is_none() && !self.lenient {
+            let why = match self.query.directory {
+                Some(_) => "it runs in a folder in which nothing may be changed",
+                None => "the folder in which it runs cannot be found",
+            };
+            reasons.push(reason(None, Decision::Ask, Because::Obscure(why.to_owned())));
+        }
+        let mut shells = vec![self.query.directory.unwrap_or(&self.place.workspace).to_path_buf()];
         for part in &analysis.commands {
-            let stays = part.enters.as_ref().is_none_or(|folder| self.place.stays_inside(&mut shells, folder));
+            let stays = part.enters.as_ref().is_none_or(|folder| {
+                let may_move = self.environment.moves_cd(folder);
+                self.place.enters(&mut shells, folder) && !may_move
+            });
             // How many of its words a rule for the command around it names.
             let outer = part.outer.and_then(|(at, starts)| {
                 allowed.get(at)?.as_ref()?.words.checked_sub(starts).filter(|words| *words > 0)
             });
             let shown = Some(part.source.clone());
             let mut allows = None;
-            match self.part(part, outer, stays.then_some(shells.as_slice())) {
+            match self.part(part, outer, &shells, stays) {
                 PartDecision::Silent => {}
                 PartDecision::Strict(reason, rule) => {
                     denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
@@ -116,7 +131,10 @@ impl Call<'_, '_> {
             // A part that may only be an argument is as clear as the command in which a rule names it.
             let named = part.uncertain && outer.is_some();
             if !self.lenient && !named {
-                reasons.extend(self.unclear(part, allows.as_ref(), stays));
+                let is_spawned = part.outer.is_none() && !part.by_shell;
+                let doubt = started::doubt(part, is_spawned, &self.place, self.environment);
+                let doubt = doubt.map(|why| reason(Some(part.source.clone()), Decision::Ask, Because::Obscure(why)));
+                reasons.extend(self.unclear(part, allows.as_ref(), &shells, stays).into_iter().chain(doubt));
             }
             allowed.push(allows);
         }
@@ -167,10 +185,10 @@ impl Call<'_, '_> {
     }
 
     /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the command
-    /// around it, and `shells` where the shell can be, if it stays in the workspace.
-    fn part(&self, part: &Command, outer: Option<usize>, shells: Option<&[PathBuf]>) -> PartDecision<'_> {
+    /// around it, `shells` where the shell can be, and `stays` whether it stays in the workspace.
+    fn part(&self, part: &Command, outer: Option<usize>, shells: &[PathBuf], stays: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
-        if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target)) {
+        if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target, shells)) {
             return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
         }
         let mut perhaps = None;
@@ -217,10 +235,10 @@ impl Call<'_, '_> {
         match granted(self.query.granted, &part.words) {
             Some(words) => PartDecision::Allow(Allowed { words, because: Because::Granted }),
             None if self.granted_whole => PartDecision::Allow(Allowed { words: 0, because: Because::Granted }),
-            None if part.harmless && shells.is_some_and(|shells| self.place.holds_inputs(part, shells)) => {
+            None if stays && self.place.is_harmless(part, shells) => {
                 PartDecision::Allow(Allowed { words: 0, because: Because::Harmless })
             }
-            None if self.lets_read && shells.is_some_and(|shells| self.place.lets_read(part, shells)) => {
+            None if self.lets_read && stays && self.place.lets_read(part, shells, self.environment) => {
                 PartDecision::Allow(Allowed { words: usize::MAX, because: Because::Reads })
             }
             None => match outer {
@@ -231,14 +249,15 @@ impl Call<'_, '_> {
     }
 
     /// Returns what is unclear about a part, with what allows it.
-    fn unclear(&self, part: &Command, allowed: Option<&Allowed>, stays: bool) -> Vec<Reason> {
+    fn unclear(&self, part: &Command, allowed: Option<&Allowed>, shells: &[PathBuf], stays: bool) -> Vec<Reason> {
         let words = allowed.map_or(usize::MAX, |allowed| allowed.words);
         // A grant is a capability: of a program of which nothing is known it covers every argument.
         let is_granted = allowed.is_some_and(|allowed| matches!(allowed.because, Because::Granted));
         let leaves = (!stays).then_some("it may leave the workspace");
         // A wrapper that only runs others is unclear only in its options.
         let counts = |hazard: &&Hazard| {
-            !part.transparent && hazard.at >= words && !(is_granted && hazard.kind == HazardKind::UnknownProgram)
+            let is_covered = hazard.at < words || is_granted && hazard.kind == HazardKind::UnknownProgram;
+            !part.transparent && !is_covered && !self.is_dispelled(part, hazard, shells)
         };
         let hazards = part.hazards.iter().filter(counts);
         let why =
@@ -246,6 +265,30 @@ impl Call<'_, '_> {
         let obscure = why.map(|why| Because::Obscure(why.to_owned()));
         let because = obscure.chain(part.redirects.iter().cloned().map(Because::Writes));
         because.map(|because| reason(Some(part.source.clone()), Decision::Ask, because)).collect()
+    }
+}
+
+impl Call<'_, '_> {
+    /// Whether a look at the files shows that there is no such hazard.
+    fn is_dispelled(&self, part: &Command, hazard: &Hazard, shells: &[PathBuf]) -> bool {
+        let Some(word) = part.words.get(hazard.at) else { return false };
+        match hazard.kind {
+            HazardKind::Folder => {
+                // A test may be named behind its file: `a.py::test`.
+                let path = word.text.split("::").next().unwrap_or_default().to_owned();
+                let path = NamedPath { path, glob: word.glob };
+                let is_known = !word.tilde && !word.brace;
+                is_known && shells.iter().all(|shell| self.place.holds(&path, shell))
+            }
+            HazardKind::Remote => {
+                let name = word.literal().unwrap_or_default();
+                // The folder of `git -C FOLDER`.
+                let moved = part.words.iter().position(|word| word.is("-C")).and_then(|at| part.words.get(at + 1));
+                let folder = |shell: &Path| moved.map_or(shell.to_path_buf(), |moved| shell.join(&moved.text));
+                shells.iter().all(|shell| has_remote(&folder(shell), name))
+            }
+            HazardKind::Risk | HazardKind::UnknownWord | HazardKind::UnknownProgram => false,
+        }
     }
 }
 

@@ -10,114 +10,90 @@
 mod index;
 mod repository;
 
-use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use host_shell::{Command, ReadFile};
+use host_shell::{Command, base_name};
 
-use super::protected::Place;
-
-/// How many names in folders a pattern is compared with.
-const NAMES: usize = 20_000;
+use super::environment::ProgramEnvironment;
+use super::place::Place;
 
 /// Files by which rustup chooses a compiler: one of them can name a folder of the project.
-const TOOLCHAIN_FILES: [&str; 2] = ["rust-toolchain", "rust-toolchain.toml"];
+const RUSTUP_FILES: [&str; 2] = ["rust-toolchain", "rust-toolchain.toml"];
+
+/// Files by which other version managers choose the program behind a name, which can be one of the project, too.
+const VERSION_FILES: [&str; 15] = [
+    ".tool-versions",
+    ".asdfrc",
+    ".mise",
+    ".mise.toml",
+    ".mise.local.toml",
+    "mise",
+    "mise.toml",
+    "mise.local.toml",
+    ".config/mise",
+    ".config/mise.toml",
+    ".rtx.toml",
+    ".python-version",
+    ".node-version",
+    ".ruby-version",
+    ".prototools",
+];
+
+/// The programs of version managers, which start another program by the name that they are called by.
+const VERSION_MANAGERS: [&str; 6] = ["rustup", "asdf", "mise", "rtx", "proto", "proto-shim"];
 
 impl Place<'_> {
     /// Whether a command that runs in any of these folders only reads files of the workspace.
-    pub(super) fn lets_read(self, command: &Command, shells: &[PathBuf]) -> bool {
+    pub(super) fn lets_read(&self, command: &Command, shells: &[PathBuf], environment: &ProgramEnvironment) -> bool {
         let Some(reads) = &command.reads else { return false };
-        self.holds_inputs(command, shells)
+        let controlled = environment.controlled(&self.workspace);
+        // The program finds others by the same `PATH`, as a script does its interpreter.
+        let Ok(program) = environment.find(base_name(&command.words), &controlled) else { return false };
+        let is_chosen = reads.toolchain || program.is_some_and(|file| is_of_version_manager(&file));
+        environment.finds_none_in(&controlled)
+            && (!reads.repository || environment.is_plain_for_git(&controlled))
+            && self.holds_inputs(command, shells)
             && shells.iter().all(|shell| {
                 reads.files.iter().all(|file| self.holds(file, shell))
                     && (!reads.repository || repository::is_inert(shell))
-                    && (!reads.toolchain || !has_toolchain_file(shell))
+                    && (!is_chosen || !has_version_file(shell, &controlled))
             })
     }
 
-    /// Whether the files that a command's redirections read are files of the workspace.
-    pub(super) fn holds_inputs(self, command: &Command, shells: &[PathBuf]) -> bool {
+    /// Whether what a builtin of the shell does shows nothing but files of the workspace.
+    pub(super) fn is_harmless(&self, command: &Command, shells: &[PathBuf]) -> bool {
+        command.harmless
+            && self.holds_inputs(command, shells)
+            && command.looks.iter().all(|file| shells.iter().all(|shell| self.holds(file, shell)))
+    }
+
+    /// Whether the files that a command gets as its input are files of the workspace.
+    fn holds_inputs(&self, command: &Command, shells: &[PathBuf]) -> bool {
         command.inputs.iter().all(|file| shells.iter().all(|shell| self.holds(file, shell)))
     }
-
-    /// Whether a path, or each path that a pattern stands for, leads to a file of the workspace.
-    fn holds(self, file: &ReadFile, shell: &Path) -> bool {
-        if file.path.contains('\0') {
-            return false;
-        }
-        let Ok(workspace) = self.workspace.canonicalize() else { return false };
-        let path = Path::new(&file.path);
-        match file.glob {
-            false => is_within(&shell.join(path), &workspace),
-            true => self.holds_matches(path, shell, &workspace),
-        }
-    }
-
-    /// The same for a pattern: a part with `*`, `?` or `[` may stand for every name in its folder.
-    fn holds_matches(self, pattern: &Path, shell: &Path, workspace: &Path) -> bool {
-        let mut folders = vec![shell.to_path_buf()];
-        let mut seen = 0;
-        for part in pattern.components() {
-            let name = match part {
-                Component::Normal(name) => name,
-                Component::CurDir => continue,
-                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
-            };
-            if !name.to_string_lossy().contains(['*', '?', '[']) {
-                folders.iter_mut().for_each(|folder| folder.push(name));
-                continue;
-            }
-            let mut next = Vec::new();
-            for folder in &folders {
-                let names = match fs::read_dir(folder) {
-                    Ok(names) => names,
-                    Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                        continue;
-                    }
-                    Err(_) => return false,
-                };
-                for name in names {
-                    let Ok(name) = name else { return false };
-                    seen += 1;
-                    if seen > NAMES {
-                        return false;
-                    }
-                    next.push(name.path());
-                }
-            }
-            folders = next;
-            if !folders.iter().all(|path| is_within(path, workspace)) {
-                return false;
-            }
-        }
-        folders.iter().all(|path| is_within(path, workspace))
-    }
 }
 
-/// Whether the path leads into the workspace; of one that is not there, the part that is.
-fn is_within(path: &Path, workspace: &Path) -> bool {
-    let mut there = path;
-    loop {
-        match there.canonicalize() {
-            Ok(real) => {
-                let missing = path.strip_prefix(there).unwrap_or(Path::new(".."));
-                let goes_up = missing.components().any(|part| !matches!(part, Component::Normal(_)));
-                return real.starts_with(workspace) && !goes_up;
-            }
-            // A link that leads nowhere yet has no file behind it, and may have one when the command runs.
-            Err(_) if there.symlink_metadata().is_ok() => return false,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match there.parent() {
-                Some(parent) => there = parent,
-                None => return false,
-            },
-            Err(_) => return false,
-        }
-    }
+/// Returns the settings of the repository in which a shell is, `None` if it is in none.
+pub(super) fn settings_of_repository(shell: &Path) -> Option<String> {
+    repository::settings(shell)
 }
 
-fn has_toolchain_file(shell: &Path) -> bool {
-    shell.ancestors().any(|above| TOOLCHAIN_FILES.iter().any(|name| above.join(name).symlink_metadata().is_ok()))
+/// Whether the file is a version manager, or a script of one.
+fn is_of_version_manager(file: &Path) -> bool {
+    let is_manager = |name: &str| VERSION_MANAGERS.contains(&name) || name.starts_with("volta");
+    file.file_stem().and_then(|name| name.to_str()).is_some_and(is_manager)
+        || file.components().any(|part| part.as_os_str() == "shims")
+}
+
+/// Whether a folder around a shell has a file that chooses a version. What is above the project is the user's, but rustup
+/// obeys a path in a file there, too.
+fn has_version_file(shell: &Path, controlled: &[PathBuf]) -> bool {
+    let is_there =
+        |folder: &Path, names: &[&str]| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+    shell.ancestors().any(|above| {
+        let is_of_project = controlled.iter().any(|folder| above.starts_with(folder));
+        is_there(above, &RUSTUP_FILES) || is_of_project && is_there(above, &VERSION_FILES)
+    })
 }
 
 #[cfg(test)]

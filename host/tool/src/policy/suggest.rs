@@ -39,9 +39,10 @@ pub fn commands_in(argv: &[String]) -> Vec<Vec<String>> {
     analyse(argv).commands.iter().map(|command| command.words.iter().map(word).collect()).collect()
 }
 
-/// Whether the hazard tells something about this command: that a program is not known needs no saying.
+/// Whether the hazard tells something about this command: that a program is not known needs no saying, and the verdict
+/// says what the files show.
 fn is_doubt(hazard: &Hazard) -> bool {
-    hazard.kind != HazardKind::UnknownProgram
+    hazard.kind != HazardKind::UnknownProgram && !hazard.kind.depends_on_files()
 }
 
 /// What a lasting answer about a command covers.
@@ -79,7 +80,8 @@ pub fn suggestion(words: &[String]) -> Option<Suggestion> {
         return None;
     }
     let analysis = analyse(words);
-    let hazards = &analysis.commands.first()?.hazards;
+    let mut hazards = analysis.commands.first()?.hazards.clone();
+    hazards.retain(|hazard| !hazard.kind.depends_on_files());
     if hazards.iter().any(is_doubt) {
         return None;
     }

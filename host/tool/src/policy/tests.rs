@@ -4,6 +4,8 @@ mod deciding;
 mod files;
 mod hidden;
 mod lines;
+mod programs;
+mod reaching;
 #[cfg(target_os = "linux")]
 mod real;
 mod suggesting;
@@ -30,6 +32,8 @@ pub(super) struct Case<'a> {
     pub(super) agent: &'a str,
     pub(super) mode: ApprovalMode,
     pub(super) workspace: &'a Path,
+    /// The folder to run in; that of the workspace if it is `None`.
+    pub(super) directory: Option<&'a Path>,
 }
 
 impl<'a> Case<'a> {
@@ -46,6 +50,7 @@ impl<'a> Case<'a> {
             agent: "main",
             mode: ApprovalMode::Default,
             workspace: Path::new(WORKSPACE),
+            directory: None,
         }
     }
 
@@ -62,6 +67,7 @@ impl<'a> Case<'a> {
             digest: self.digest,
             arguments,
             argv: self.argv.as_deref(),
+            directory: Some(self.directory.unwrap_or(self.workspace)),
             touches: &self.touches,
             granted: &self.granted,
             agent: self.agent,

@@ -78,6 +78,14 @@ pub(super) fn is_inert(shell: &Path) -> bool {
         && index_is_plain(&git.join("index"))
 }
 
+/// Returns the settings that a repository shares with its work trees, `None` if a shell is in none.
+pub(super) fn settings(shell: &Path) -> Option<String> {
+    let top = shell.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let config = common_of(&folder_of(&top.join(".git"))?)?.join("config");
+    let is_file = config.metadata().is_ok_and(|found| found.is_file());
+    is_file.then(|| host_files::read_text(&config, MAX_SETTINGS).ok()).flatten()
+}
+
 /// Returns git's own folder: `.git`, or the one that the file `.git` of a work tree names.
 fn folder_of(git: &Path) -> Option<PathBuf> {
     let kind = git.symlink_metadata().ok()?.file_type();
