@@ -1,6 +1,8 @@
 //! Decisions, as tables.
 
 mod deciding;
+#[cfg(target_os = "linux")]
+mod executed;
 mod files;
 mod hidden;
 mod lines;
