@@ -278,7 +278,7 @@ impl Call<'_, '_> {
                 let path = word.text.split("::").next().unwrap_or_default().to_owned();
                 let path = NamedPath { path, glob: word.glob };
                 let is_known = !word.tilde && !word.brace;
-                is_known && shells.iter().all(|shell| self.place.holds(&path, shell))
+                is_known && shells.iter().all(|shell| self.place.runs_from(&path, shell))
             }
             HazardKind::Remote => {
                 let name = word.literal().unwrap_or_default();

@@ -86,6 +86,12 @@ impl<'a> Place<'a> {
         is_plain && stays && is_followed
     }
 
+    /// Whether a path, or each path that a pattern stands for, leads into the workspace and into no protected folder.
+    pub(super) fn runs_from(&self, path: &NamedPath, shell: &Path) -> bool {
+        let is_open = |path: &Path| resolve(path).is_none_or(|real| self.is_unprotected(&real));
+        self.holds(path, shell) && (path.glob || is_open(&shell.join(&path.path)))
+    }
+
     /// Whether a path without links is in the workspace and in no protected folder.
     fn is_inside(&self, real: &Path) -> bool {
         real.strip_prefix(&self.workspace).is_ok_and(is_unprotected)

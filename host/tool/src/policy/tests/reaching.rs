@@ -52,6 +52,7 @@ fn policy_rule_reaches_remotes_and_folders_of_the_workspace_only() {
         ("git -C sub push origin", Decision::Allow),
         ("git -C sub push up/x", Decision::Ask),
         ("git -C away push origin", Decision::Ask),
+        ("git -C hooks push origin", Decision::Ask),
         ("git -C away status", Decision::Ask),
         ("git -C sub -C away status", Decision::Ask),
         ("find . -execdir npm test \\;", Decision::Allow),
