@@ -51,8 +51,19 @@ pub use shell::{Shell, shell};
 pub struct Moved {
     /// The protected place.
     pub from: PathBuf,
-    /// Where it is now; it is still in its place if that failed.
-    pub to: io::Result<PathBuf>,
+    /// What became of it.
+    pub to: MovedTo,
+}
+
+/// What became of something in a protected place.
+#[derive(Debug)]
+pub enum MovedTo {
+    /// It has this name now.
+    Aside(PathBuf),
+    /// It could not be renamed, and was removed.
+    Removed,
+    /// It is still there.
+    Left(io::Error),
 }
 
 /// How a program ended.

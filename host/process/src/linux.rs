@@ -5,6 +5,7 @@
 //! session or environment it takes on, so that the guard's end is the end of all of it. The guard reports how the
 //! program ended and lives on until the host ends it, so that what is left can still be listed.
 
+mod beneath;
 mod carve;
 mod child;
 mod door;
@@ -12,11 +13,13 @@ mod filters;
 mod level;
 mod means;
 mod mounts;
+mod remove;
 mod ruleset;
 mod step;
 mod tree;
 mod vacant;
 mod walls;
+mod way;
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -96,6 +99,8 @@ fn start_with(
     confinement: Option<(&Confinement, Means)>,
     network: Option<Network>,
 ) -> Result<Process, StartError> {
+    let confinement = confinement.map(|(confinement, means)| (beneath::plain(confinement), means));
+    let confinement = confinement.as_ref().map(|(confinement, means)| (confinement, *means));
     let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
     let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
     let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use host_capability::Resources;
-use host_process::Moved;
+use host_process::{Moved, MovedTo};
 
 use crate::programs::{Offer, Programs};
 
@@ -51,8 +51,11 @@ pub(super) fn moved(moved: &Moved) -> String {
     let shown = |path: &Path| host_text::exact(&path.display().to_string()).to_string();
     let from = shown(&moved.from);
     match &moved.to {
-        Ok(to) => format!("a confined program may not make `{from}`: it is now `{}`", shown(to)),
-        Err(error) => {
+        MovedTo::Aside(to) => format!("a confined program may not make `{from}`: it is now `{}`", shown(to)),
+        MovedTo::Removed => {
+            format!("a confined program may not make `{from}`, and it could not be moved: it was removed")
+        }
+        MovedTo::Left(error) => {
             format!("a confined program may not make `{from}`, and it could not be moved ({error}): remove it")
         }
     }

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use super::beneath::{Through, is_beneath, is_within, rest, through};
 use crate::Confinement;
 
 /// Returns the confinement without the writable folders in which a link leads to something protected: a mount protects
 /// what a link leads to, and not the link. What lies beside the link stays writable.
 pub(super) fn without_links(confinement: &Confinement) -> Confinement {
-    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    let leads = |root: &Path, protected: &Path| {
-        protected.starts_with(root) && protected.ancestors().take_while(|path| *path != root).any(is_link)
+    let leads = |root: &Path, protected: &PathBuf| {
+        rest(protected, root).is_some_and(|way| matches!(through(root, way), Through::Link { .. }))
     };
     let writable = confinement.writable.iter().flat_map(|root| {
         match confinement.protected.iter().any(|protected| leads(root, protected)) {
@@ -26,20 +27,22 @@ pub(super) fn without_links(confinement: &Confinement) -> Confinement {
 /// something is left out itself, so nothing new can be made directly in it.
 pub(super) fn carve(roots: &[PathBuf], protected: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open = roots.to_vec();
-    while let Some(path) = open.pop() {
-        if protected.iter().any(|protected| path.starts_with(protected)) {
+    let all: Rc<[&Path]> = protected.iter().map(PathBuf::as_path).collect();
+    let mut open: Vec<(PathBuf, Rc<[&Path]>)> = roots.iter().map(|root| (root.clone(), Rc::clone(&all))).collect();
+    while let Some((path, near)) = open.pop() {
+        if near.iter().any(|protected| is_within(&path, protected)) {
             continue;
         }
         // Something that does not exist yet is protected, too: its folder is left out.
-        if protected.iter().any(|protected| protected.starts_with(&path)) {
-            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-            // A link leads to a place that is granted by itself, or is not.
-            let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-            open.extend(entries.map(|entry| entry.path()));
-        } else {
+        let within: Rc<[&Path]> = near.iter().copied().filter(|protected| is_beneath(protected, &path)).collect();
+        if within.is_empty() {
             found.push(path);
+            continue;
         }
+        let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+        // A link leads to a place that is granted by itself, or is not.
+        let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+        open.extend(entries.map(|entry| (entry.path(), Rc::clone(&within))));
     }
     found
 }
@@ -69,6 +72,27 @@ mod tests {
         assert_eq!(carved(&[]), "");
         assert_eq!(carved(&[".git"]), "Cargo.toml src target");
         assert_eq!(carved(&[".git/hooks", ".git/config", ".host"]), ".git/index .git/objects Cargo.toml src target");
+    }
+
+    #[test]
+    fn carving_finds_what_lies_beside_something_protected_however_deep_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let depth = 500;
+        let deep: PathBuf = std::iter::repeat_n("d", depth).collect();
+        fs::create_dir_all(root.join(&deep)).expect("made");
+        fs::create_dir(root.join(&deep).join("o")).expect("made");
+        let protected: Vec<PathBuf> = (0..20).map(|number| root.join(&deep).join(number.to_string())).collect();
+        assert_eq!(carve(&[root.to_owned()], &protected), [root.join(&deep).join("o")]);
+        assert!(
+            without_links(&Confinement {
+                writable: vec![root.to_owned()],
+                protected: protected.clone(),
+                ..Confinement::default()
+            })
+            .writable
+            .contains(&root.to_owned())
+        );
     }
 
     fn relative(path: &Path, root: &Path) -> String {

@@ -5,12 +5,12 @@
 //! something protected is a mount, too.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, c_int, c_ulong};
-use std::fs;
+use std::ffi::{CStr, CString, OsString, c_int, c_ulong};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
+use super::beneath::{between, exists, is_beneath};
 use super::step::{Stepped, check};
 use crate::Confinement;
 
@@ -40,25 +40,24 @@ const TMP: &str = "/tmp";
 impl Mounts {
     pub(super) fn new(confinement: &Confinement) -> Self {
         let path = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
-        let exists = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
-        let writable: BTreeSet<&PathBuf> =
-            confinement.writable.iter().chain(&confinement.temporary).filter(exists).collect();
-        let mut mounts: Vec<Mount> = writable.iter().filter_map(|root| path(root)).map(Mount::Writable).collect();
-        let mut fixed = BTreeSet::new();
-        for protected in confinement.protected.iter().filter(exists) {
-            let roots = writable.iter().filter(|root| protected.starts_with(root) && protected != **root);
-            for root in roots {
-                let between = protected.ancestors().skip(1).take_while(|folder| folder != root);
-                fixed.extend(between.map(Path::to_owned));
-            }
+        // Sorted by their texts, so that a folder comes before what is in it: a mount over a folder hides those in it.
+        let sorted = |paths: &mut dyn Iterator<Item = &PathBuf>| -> BTreeSet<OsString> {
+            paths.filter(|path| exists(path)).map(|path| path.as_os_str().to_owned()).collect()
+        };
+        let writable = sorted(&mut confinement.writable.iter().chain(&confinement.temporary));
+        let protected = sorted(&mut confinement.protected.iter());
+        let mut mounts: Vec<Mount> =
+            writable.iter().filter_map(|root| path(Path::new(root))).map(Mount::Writable).collect();
+        let mut all = protected.clone();
+        for place in protected.iter().map(Path::new) {
+            let roots = writable.iter().map(Path::new).filter(|root| is_beneath(place, root));
+            // A root within a root is a mount already.
+            let fixed = roots.flat_map(|root| between(place, root)).map(|folder| folder.as_os_str().to_owned());
+            all.extend(fixed.filter(|folder| !writable.contains(folder)));
         }
-        // Sorted, so that a folder comes before what is in it: a mount over a folder hides those in it.
-        let protected: BTreeSet<&PathBuf> = confinement.protected.iter().filter(exists).collect();
-        let all: BTreeSet<&Path> =
-            fixed.iter().map(PathBuf::as_path).chain(protected.iter().map(|path| path.as_path())).collect();
         for place in all {
-            let Some(text) = path(place) else { continue };
-            mounts.push(match protected.contains(&place.to_owned()) {
+            let Some(text) = path(Path::new(&place)) else { continue };
+            mounts.push(match protected.contains(&place) {
                 true => Mount::ReadOnly(text),
                 false => Mount::Fixed(text),
             });
@@ -185,6 +184,8 @@ fn writable(path: &CStr) -> Stepped {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

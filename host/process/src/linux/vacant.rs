@@ -2,33 +2,36 @@
 //!
 //! A mount protects only what exists, and Landlock cannot except a name from a folder that may be written: git needs to
 //! make files beside `commondir`, which it obeys. So what appears in such a place while a program runs is moved aside when
-//! the program and all that it started have ended. It is moved and not removed, because it can be the user's own. Files
-//! that are made beforehand to hold the place, as others do, would appear in every repository.
+//! the program and all that it started have ended. It is moved and not removed, because it can be the user's own; it is
+//! removed only if it cannot be moved. Files that are made beforehand to hold the place, as others do, would appear in
+//! every repository.
 //!
-//! Promises: no link is followed on the way to such a place, so nothing outside a writable folder is moved.
+//! Promises: no link is followed on the way to such a place, so nothing outside a writable folder is moved or removed; what
+//! names a program occupies beforehand does not matter.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Permissions};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::os::fd::OwnedFd;
+use std::path::{Component, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, openat, renameat_with, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags, openat, renameat_with, statat};
 use rustix::io::Errno;
 
-use crate::{Confinement, Moved};
+use super::beneath::{Through, exists, is_beneath, rest, through};
+use super::remove::remove;
+use super::way::{FOLDER, take_rights};
+use crate::{Confinement, Moved, MovedTo};
 
 /// How many programs that run now found each place vacant. A program that starts later finds there what a different one
 /// has just made, and must not be the one for which it counts as the user's.
-static KNOWN: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+static KNOWN: LazyLock<Mutex<HashMap<OsString, usize>>> = LazyLock::new(Mutex::default);
 
 /// How often a place is looked at that a program of a different call changes at the same time.
 const ATTEMPTS: usize = 64;
 
-/// The most names that are tried for what is moved aside.
-const NAMES: usize = 1_000;
+/// How many numbered names are tried for what is moved aside, before a name that no program can occupy beforehand.
+const NAMES: usize = 64;
 
 /// The protected places that were vacant when a program started.
 #[derive(Debug)]
@@ -46,15 +49,17 @@ impl Vacant {
     pub(super) fn new(confinement: &Confinement) -> Self {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let places = confinement.protected.iter().filter_map(|path| {
-            let roots = confinement.writable.iter().filter(|root| path.starts_with(root) && path != *root);
-            let root = roots.max_by_key(|root| root.components().count())?;
-            let way = path.strip_prefix(root).ok()?;
-            let is_new = !exists(path) || known.contains_key(path);
-            (is_new && !leads_through_a_link(root, way)).then(|| Place { root: root.clone(), way: way.to_owned() })
+            let roots = confinement.writable.iter().filter(|root| is_beneath(path, root));
+            let root = roots.max_by_key(|root| root.as_os_str().len())?;
+            let way = rest(path, root)?;
+            let is_new = !exists(path) || known.contains_key(path.as_os_str());
+            // Around a link that was there before, folders are not writable, and nothing can be made in its place.
+            let is_linked = || matches!(through(root, way), Through::Link { is_last: false });
+            (is_new && !is_linked()).then(|| Place { root: root.clone(), way: way.to_owned() })
         });
         let places: Vec<Place> = places.collect();
         for place in &places {
-            *known.entry(place.path()).or_default() += 1;
+            *known.entry(place.path().into_os_string()).or_default() += 1;
         }
         Self(places)
     }
@@ -69,7 +74,7 @@ impl Drop for Vacant {
     fn drop(&mut self) {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         for place in &self.0 {
-            let path = place.path();
+            let path = place.path().into_os_string();
             match known.get_mut(&path) {
                 Some(count) if *count > 1 => *count -= 1,
                 _ => {
@@ -96,16 +101,18 @@ impl Place {
 
     fn clear(&self) -> Option<Moved> {
         let mut last = Errno::AGAIN;
-        for _ in 0..ATTEMPTS {
-            match self.try_to_clear() {
-                Ok(moved) => return moved,
-                Err(error) => last = error,
+        for how in [Clear::Move, Clear::Remove] {
+            for _ in 0..ATTEMPTS {
+                match self.try_to_clear(how) {
+                    Ok(moved) => return moved,
+                    Err(error) => last = error,
+                }
             }
         }
-        Some(Moved { from: self.path(), to: Err(last.into()) })
+        Some(Moved { from: self.path(), to: MovedTo::Left(last.into()) })
     }
 
-    fn try_to_clear(&self) -> Result<Option<Moved>, Errno> {
+    fn try_to_clear(&self, how: Clear) -> Result<Option<Moved>, Errno> {
         let mut folder = match openat(CWD, &self.root, FOLDER, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
             opened => opened?,
@@ -118,8 +125,13 @@ impl Place {
                 Found::Nothing => return Ok(None),
                 Found::Folder(next) => folder = next,
                 Found::Thing => {
-                    let aside = move_aside(&folder, name).or_else(|error| again(&folder, error))?;
-                    let to = Ok(path.with_file_name(aside));
+                    let cleared = match how {
+                        Clear::Move => {
+                            move_aside(&folder, name).map(|aside| MovedTo::Aside(path.with_file_name(aside)))
+                        }
+                        Clear::Remove => remove(&folder, name).map(|()| MovedTo::Removed),
+                    };
+                    let to = cleared.or_else(|error| again(&folder, error))?;
                     return Ok(Some(Moved { from: path, to }));
                 }
             }
@@ -128,8 +140,12 @@ impl Place {
     }
 }
 
-/// Opens a folder to go through, and no link.
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a place is cleared.
+#[derive(Clone, Copy)]
+enum Clear {
+    Move,
+    Remove,
+}
 
 fn find(folder: &OwnedFd, name: &OsStr, is_last: bool) -> Result<Found, Errno> {
     let about = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -146,40 +162,45 @@ fn find(folder: &OwnedFd, name: &OsStr, is_last: bool) -> Result<Found, Errno> {
 }
 
 fn move_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, Errno> {
-    for number in 1..=NAMES {
+    let suffixed = |suffix: &str| {
         let mut aside = name.to_owned();
-        aside.push(format!(".moved-{number}"));
+        aside.push(suffix);
+        aside
+    };
+    let numbered = (1..=NAMES).map(|number| suffixed(&format!(".moved-{number}")));
+    // The second is short enough whatever the name is.
+    let secret = u128::from_ne_bytes(random()?);
+    let unpredictable = [suffixed(&format!(".moved-{secret:032x}")), format!("moved-{secret:032x}").into()];
+    let mut last = Errno::EXIST;
+    for aside in numbered.chain(unpredictable) {
         match renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => {}
+            Err(error @ (Errno::EXIST | Errno::NAMETOOLONG)) => last = error,
             Err(error) => return Err(error),
             Ok(()) => return Ok(aside),
         }
     }
-    Err(Errno::EXIST)
+    Err(last)
+}
+
+fn random() -> Result<[u8; 16], Errno> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| Errno::IO)?;
+    Ok(bytes)
 }
 
 /// Returns the error, having prepared the next attempt: a program can take from the user the right to change a folder.
 fn again<T>(folder: &OwnedFd, error: Errno) -> Result<T, Errno> {
     if error == Errno::ACCESS {
-        let folder = format!("/proc/self/fd/{}", folder.as_raw_fd());
-        let mode = fs::metadata(&folder).map(|about| about.permissions().mode()).unwrap_or(0);
-        fs::set_permissions(folder, Permissions::from_mode(mode | 0o700)).ok();
+        take_rights(folder);
     }
     Err(error)
 }
 
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
-/// Whether a part of the way is a link: then the folders around it are not writable, and nothing can be made there.
-fn leads_through_a_link(root: &Path, way: &Path) -> bool {
-    way.ancestors().skip(1).map(|part| root.join(part)).filter(|path| path != root).any(|path| path.is_symlink())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
 
     use super::*;
 
@@ -197,7 +218,13 @@ mod tests {
         let moved = vacant.clear();
         assert!(root.join("outside/fish").is_dir(), "it was not the program's");
         let name = |path: &Path| path.strip_prefix(root.join("w")).expect("beneath").display().to_string();
-        let shown = |moved: &Moved| format!("{} {}", name(&moved.from), name(moved.to.as_ref().expect("moved")));
+        let shown = |moved: &Moved| {
+            let to = match &moved.to {
+                MovedTo::Aside(to) => name(to),
+                other => format!("{other:?}"),
+            };
+            format!("{} {to}", name(&moved.from))
+        };
         moved.iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 
@@ -232,6 +259,34 @@ mod tests {
             link(root);
         };
         assert_eq!(moved(|root| make(root.join("w/.config")), replaced), ".config .config.moved-1");
+    }
+
+    #[test]
+    fn vacant_places_are_vacant_again_whatever_names_are_occupied() {
+        let occupied = |root: &Path| (1..=1_000).for_each(|number| make(root.join(format!("w/hooks.moved-{number}"))));
+        let moved = moved(
+            |_| (),
+            |root| {
+                occupied(root);
+                make(root.join("w/hooks/a"));
+            },
+        );
+        let aside = moved.strip_prefix("hooks hooks.moved-").expect("moved");
+        assert!(aside.len() == 32 && aside.bytes().all(|digit| digit.is_ascii_hexdigit()), "{moved}");
+    }
+
+    #[test]
+    fn vacant_place_that_cannot_be_moved_is_removed_without_following_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("there");
+        make(root.join("w/hooks/a/b"));
+        make(root.join("outside"));
+        symlink(root.join("outside"), root.join("w/hooks/a/link")).expect("linked");
+        let place = Place { root: root.join("w"), way: "hooks".into() };
+        let moved = place.try_to_clear(Clear::Remove).expect("removed").expect("it was there");
+        assert!(matches!(moved.to, MovedTo::Removed), "{moved:?}");
+        assert!(!root.join("w/hooks").exists() && root.join("outside").is_dir());
+        assert!(place.try_to_clear(Clear::Remove).expect("nothing").is_none());
     }
 
     #[test]
