@@ -98,7 +98,7 @@ type Condition = (u8, SeccompCmpOp, u64);
 
 /// Builds the filters; empty on a processor that they are not written for.
 pub(super) fn build(gaps: Gaps) -> Vec<BpfProgram> {
-    let filters = [filter(denied(gaps), libc::EPERM), filter(unseen(gaps), libc::ENOSYS)];
+    let filters = [filter(denied(gaps), libc::EPERM), filter(unseen(), libc::ENOSYS)];
     let Some(mut filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { return Vec::new() };
     if cfg!(target_arch = "x86_64") {
         filters.push(other_numbers());
@@ -149,13 +149,44 @@ fn denied(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
         #[cfg(target_arch = "x86_64")]
         denied.push((libc::SYS_open, vec![(1, reads_only(), truncates)]));
     }
+    denied.extend(setting_ids());
+    denied
+}
+
+/// The bits of a mode by which a program gets the rights of its file's owner or group: one that a confined program leaves
+/// behind would give another user those of this one.
+const SET_ID: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
+
+/// The call that sets a mode with flags (Linux 6.6), whose number is the same on all processors.
+const FCHMODAT2: c_long = 452;
+
+/// The calls that give a file such a bit. A folder inherits the group's from the one that it is made in, which the kernel
+/// does by itself, and which stays; giving it to a folder looks the same here as giving it to a file, and is denied.
+fn setting_ids() -> Vec<(c_long, Vec<Condition>)> {
+    let mut denied = Vec::new();
+    let number = |constant: i32| u64::from(constant.unsigned_abs());
+    let has = |argument: u8, bits: u64| (argument, SeccompCmpOp::MaskedEq(bits), bits);
+    // Without this bit of `O_TMPFILE`, which has others as well, and `O_CREAT` the mode is not looked at, and can be
+    // anything.
+    let makes = [number(libc::O_CREAT), number(libc::O_TMPFILE & !libc::O_DIRECTORY)];
+    for bit in SET_ID {
+        // The number of the argument that is the mode.
+        let mut modes = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+        #[cfg(target_arch = "x86_64")]
+        modes.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
+        denied.extend(modes.into_iter().map(|(call, mode)| (call, vec![has(mode, bit)])));
+        for flag in makes {
+            denied.push((libc::SYS_openat, vec![has(2, flag), has(3, bit)]));
+            #[cfg(target_arch = "x86_64")]
+            denied.push((libc::SYS_open, vec![has(1, flag), has(2, bit)]));
+        }
+    }
     denied
 }
 
 /// Calls whose arguments a filter cannot see. A library that gets `ENOSYS` uses the older call instead.
-fn unseen(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
-    let files = gaps.truncation.then_some(libc::SYS_openat2);
-    [libc::SYS_clone3].into_iter().chain(files).map(|call| (call, Vec::new())).collect()
+fn unseen() -> Vec<(c_long, Vec<Condition>)> {
+    [libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new())).to_vec()
 }
 
 /// Denies the second set of numbers that x86-64 has for the same calls (x32), which the other filters do not know.

@@ -260,6 +260,80 @@ async fn confined_program_does_not_replace_a_link_to_what_is_protected() {
     }
 }
 
+/// Ways to leave a file that gives others the rights of this user or group. Each works without walls.
+const SET_ID: &[&str] = &[
+    "chmod 4755 file",
+    "chmod g+s file",
+    "install -m 4755 file new",
+    "mkdir d; chmod g+s d; cp file d/file; chmod u+s d/file",
+    "python3 -c 'import os; os.close(os.open(\"new\", os.O_CREAT | os.O_WRONLY, 0o4755))'",
+    "python3 -c 'import os; os.close(os.open(\"new\", os.O_CREAT | os.O_EXCL, 0o2755))'",
+    "python3 -c 'import ctypes, os
+f = os.open(\".\", os.O_TMPFILE | os.O_RDWR, 0o4755)
+ctypes.CDLL(None).linkat(-100, f\"/proc/self/fd/{f}\".encode(), -100, b\"new\", 0x400)'",
+    "python3 -c 'import os; os.mknod(\"new\", 0o104755)'",
+    "python3 -c 'import os; os.fchmod(os.open(\"file\", os.O_RDWR), 0o6755)'",
+    // The calls that no library makes: `fchmodat2`, and `openat2` with a structure of flags, mode and restrictions.
+    "python3 -c 'import ctypes; ctypes.CDLL(None).syscall(452, -100, b\"file\", 0o4755, 0)'",
+    "python3 -c 'import ctypes, os, struct
+ctypes.CDLL(None).syscall(437, -100, b\"new\", struct.pack(\"QQQ\", os.O_CREAT | os.O_RDWR, 0o4755, 0), 24)'",
+    #[cfg(target_arch = "x86_64")]
+    "python3 -c 'import ctypes; c = ctypes.CDLL(None); c.syscall(85, b\"new\", 0o4755); c.syscall(90, b\"new\", 0o2755)'",
+];
+
+// promise confine.files
+#[tokio::test]
+async fn confined_program_does_not_get_past_a_wall_by_leaving_the_rights_of_its_user() {
+    let level = level_of_tests();
+    for level in [level, &level.without_namespaces()] {
+        for script in SET_ID {
+            let left = async |confined: bool| {
+                let world = World::new();
+                fs::create_dir(world.path("work/deep")).expect("made");
+                fs::write(world.path("work/deep/file"), "mine").expect("written");
+                // Without namespaces nothing new can be made beside what is protected.
+                let script = format!("cd deep; {script}");
+                let confinement = confined.then(|| world.confinement());
+                let (_, text) = world.run_at(&script, confinement.as_ref(), level).await;
+                let all = walk(&world.path("work/deep"));
+                (all.into_iter().any(|(mode, is_folder)| !is_folder && mode & 0o6000 != 0), text)
+            };
+            let (works, text) = left(false).await;
+            assert!(works, "{script}: leaves nothing without a confinement, so it shows nothing: {text}");
+            let (got_past, text) = left(true).await;
+            assert!(!got_past, "{script}: {text}");
+        }
+    }
+}
+
+/// The modes of all that is in a folder, and whether it is a folder.
+fn walk(folder: &Path) -> Vec<(u32, bool)> {
+    let entries = fs::read_dir(folder).expect("listed").map(|entry| entry.expect("there").path());
+    entries
+        .flat_map(|path| {
+            let about = fs::symlink_metadata(&path).expect("there");
+            let inner = if about.is_dir() { walk(&path) } else { Vec::new() };
+            inner.into_iter().chain([(about.permissions().mode(), about.is_dir())])
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn confined_program_works_in_a_folder_whose_group_is_inherited() {
+    level_of_tests();
+    let world = World::new();
+    let (shared, tool) = (world.path("work/shared"), world.path("work/tool"));
+    fs::create_dir(&shared).expect("made");
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o2775)).expect("set");
+    fs::write(&tool, "#").expect("written");
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o6755)).expect("set");
+    let script = "mkdir shared/d && test -g shared/d && echo x > shared/d/f && chmod 644 shared/d/f && echo x >> tool";
+    let (ended, text) = world.run(script, Some(&world.confinement())).await;
+    assert_eq!(ended, Ended::Code(0), "{text}");
+    // What a program writes into a file that gives such rights does not get them.
+    assert_eq!(fs::metadata(&tool).expect("there").permissions().mode() & 0o7777, 0o755);
+}
+
 // promise confine.network: A confined program reaches no address outside itself and no socket of this machine.
 #[tokio::test]
 async fn confined_program_has_a_network_of_its_own() {

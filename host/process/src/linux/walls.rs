@@ -29,11 +29,11 @@ pub(super) struct Walls {
 }
 
 /// The capabilities of a program that root starts: those over files and processes that root owns or could own. All
-/// others, and all of those in a user namespace, are given up.
+/// others, and all of those in a user namespace, are given up. Without that to keep set-user-ID bits, a file loses them when
+/// it is written.
 const KEPT: u64 = 1 << 0 /* chown */
     | 1 << 1 /* dac_override */
     | 1 << 3 /* fowner */
-    | 1 << 4 /* fsetid */
     | 1 << 5 /* kill */
     | 1 << 6 /* setgid */
     | 1 << 7 /* setuid */;
