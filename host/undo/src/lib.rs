@@ -22,6 +22,6 @@ pub use journal::{Change, Gap, Journal, JournalError};
 pub use plan::{Obstacle, Step, plan};
 pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder, Recorder};
 pub use restore::{Outcome, Reason};
-pub use snapshot::{LeftOut, MAX_SNAPSHOT, MAX_SNAPSHOT_ENTRIES, MAX_SNAPSHOT_FILE, RulesOf};
+pub use snapshot::{LeftOut, MAX_SNAPSHOT, MAX_SNAPSHOT_ENTRIES, MAX_SNAPSHOT_FILE, MAX_SNAPSHOT_PATHS, RulesOf};
 pub use state::{Digest, NoDigest, State};
 pub use verify::{RecordedChanges, VerifiedChanges};

@@ -5,6 +5,8 @@
 
 mod call;
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,10 @@ pub use self::call::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder};
 use crate::journal::{Change, Journal, JournalError};
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
 use crate::state::State;
+
+/// The longest path of a change that is written down, in bytes. A line of the journal has room for it, however much of it is
+/// escaped.
+const MAX_PATH: usize = 8 << 10;
 
 /// Writes down the changes of a session.
 pub struct Recorder {
@@ -174,6 +180,8 @@ impl Inner {
         self.journal(of)?;
         let (folder, rules) = (of.folder.as_path(), &*of.rules);
         let Self { journal: Some(journal), snapshots, looked_at, .. } = self else { return Ok(unseen) };
+        let meanwhile = Meanwhile::of(journal.changes().get(*looked_at..).unwrap_or_default());
+        let mut too_long = 0_u64;
         snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
         for root in roots {
             let at = match snapshots.iter().position(|snapshot| snapshot.root() == root) {
@@ -188,7 +196,11 @@ impl Inner {
                 Ok(differences) => {
                     let Some(call) = call else { continue };
                     for difference in differences {
-                        record(journal, snapshot, *looked_at, call, difference)?;
+                        if difference.path.as_os_str().len() > MAX_PATH {
+                            too_long += 1;
+                        } else {
+                            record(journal, snapshot, &meanwhile, call, difference)?;
+                        }
                     }
                 }
                 Err(error) => {
@@ -200,8 +212,25 @@ impl Inner {
                 }
             }
         }
+        if let Some(call) = call.filter(|_| too_long > 0) {
+            let why = format!("what changed at {too_long} paths of over {MAX_PATH} bytes is not kept");
+            journal.record_gap(call, &why)?;
+        }
         *looked_at = journal.changes().len();
         Ok(unseen)
+    }
+}
+
+/// What calls left at the paths that they changed since the last look. Paths are compared as bytes: a program can nest
+/// thousands of folders, and comparing each pair part by part would take longer than any call.
+struct Meanwhile {
+    after: HashMap<OsString, State>,
+}
+
+impl Meanwhile {
+    fn of(changes: &[Change]) -> Self {
+        let after = changes.iter().map(|change| (change.path.clone().into_os_string(), change.after.clone()));
+        Self { after: after.collect() }
     }
 }
 
@@ -217,7 +246,7 @@ fn no_unicode(path: &Path) -> String {
 fn record(
     journal: &mut Journal,
     snapshot: &Snapshot,
-    looked_at: usize,
+    meanwhile: &Meanwhile,
     call: &str,
     difference: Difference,
 ) -> Result<(), JournalError> {
@@ -225,11 +254,10 @@ fn record(
     if path.to_str().is_none() {
         return journal.record_gap(call, &no_unicode(&path));
     }
-    let meanwhile = journal.changes().get(looked_at..).unwrap_or_default();
-    match meanwhile.iter().rev().find(|change| change.path == path) {
-        Some(change) if change.after == after => return Ok(()),
-        Some(change) => {
-            before = change.after.clone();
+    match meanwhile.after.get(path.as_os_str()) {
+        Some(left) if *left == after => return Ok(()),
+        Some(left) => {
+            before = left.clone();
             let is_kept = match &before {
                 State::File { digest, .. } => journal.objects().has(digest),
                 State::Absent | State::Folder { .. } | State::Link { .. } => true,

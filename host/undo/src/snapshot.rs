@@ -6,6 +6,7 @@
 //! Promises: no link is followed, and nothing outside of the folder is read, even while somebody swaps folders for links;
 //! what is kept is in a file without a name, which is gone with the process.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
@@ -33,6 +35,10 @@ pub const MAX_SNAPSHOT: u64 = 256 << 20;
 /// The most files and folders of a folder of which anything is kept before a program runs. Bounds the time that looking at
 /// them takes, which every program waits for.
 pub const MAX_SNAPSHOT_ENTRIES: usize = 50_000;
+
+/// The most bytes that the paths of a folder's files have together. Protects memory from folders that are nested without
+/// end, where each path is longer than the one above it.
+pub const MAX_SNAPSHOT_PATHS: usize = 64 << 20;
 
 /// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in use,
 /// 100 Hz, twice. See "racy git" in git's documentation.
@@ -103,6 +109,8 @@ pub(crate) struct Extent {
 pub(crate) enum SnapshotError {
     #[error("it has over {MAX_SNAPSHOT_ENTRIES} files")]
     TooMany,
+    #[error("its folders are nested too deeply: the paths in it have over {MAX_SNAPSHOT_PATHS} bytes")]
+    TooDeep,
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
 }
@@ -156,9 +164,11 @@ impl Snapshot {
         }
         let mut differences = Vec::new();
         let root = openat(CWD, &self.root, FOLDER, Mode::empty())?;
-        let mut folders: Vec<(Vec<u8>, OwnedFd)> = vec![(Vec::new(), root)];
-        let mut count = 0;
-        while let Some((mut path, folder)) = folders.pop() {
+        let mut folders: Vec<Unread> = Vec::new();
+        let mut next = Some((Vec::new(), root));
+        let (mut count, mut bytes) = (0, 0);
+        while let Some((mut path, folder)) = next {
+            let folder = Rc::new(folder);
             if !path.is_empty() {
                 path.push(b'/');
             }
@@ -174,12 +184,16 @@ impl Snapshot {
                 if name == "." || name == ".." {
                     continue;
                 }
+                path.truncate(above);
+                path.extend_from_slice(name.as_bytes());
                 count += 1;
+                bytes += path.len();
                 if count > MAX_SNAPSHOT_ENTRIES {
                     return Err(SnapshotError::TooMany);
                 }
-                path.truncate(above);
-                path.extend_from_slice(name.as_bytes());
+                if bytes > MAX_SNAPSHOT_PATHS {
+                    return Err(SnapshotError::TooDeep);
+                }
                 let about = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(about) => about,
                     // It went in between.
@@ -190,13 +204,12 @@ impl Snapshot {
                     if is_version_control(name) || is_left_out(&self.absolute(&path)) {
                         continue;
                     }
-                    // What is in one that cannot be opened is not known.
-                    if let Ok(folder) = openat(&folder, name, FOLDER, Mode::empty()) {
-                        folders.push((path.clone(), folder));
-                    }
+                    folders.push(Unread { above: Rc::clone(&folder), path: path.clone(), name_at: above });
                 }
                 differences.extend(self.see(folder.as_fd(), name, &path, &about)?);
             }
+            drop(folder);
+            next = open_next(&mut folders)?;
         }
         let looks = self.looks;
         let gone: Vec<(Box<[u8]>, Entry)> = self.entries.extract_if(|_, entry| entry.seen != looks).collect();
@@ -205,7 +218,7 @@ impl Snapshot {
             differences.extend(self.difference(&path, Some(&entry), after)?);
             self.pack.forget(&entry);
         }
-        differences.sort_by(|one, other| one.path.cmp(&other.path));
+        differences.sort_by(|one, other| by_parts(&one.path, &other.path));
         Ok(differences)
     }
 
@@ -279,6 +292,46 @@ impl Snapshot {
             Content::Special => other("it is not a regular file".to_owned()),
         })
     }
+}
+
+/// A folder that was found and not looked into yet. It is opened when its turn comes, so that no more are open at once than
+/// are nested in each other, however many lie side by side.
+struct Unread {
+    above: Rc<OwnedFd>,
+    path: Vec<u8>,
+    /// Where its name begins in the path.
+    name_at: usize,
+}
+
+/// Opens the next folder that can be opened: what is in any other is not known.
+fn open_next(folders: &mut Vec<Unread>) -> Result<Option<(Vec<u8>, OwnedFd)>, SnapshotError> {
+    while let Some(Unread { above, path, name_at }) = folders.pop() {
+        let name = OsStr::from_bytes(path.get(name_at..).unwrap_or_default());
+        match openat(&*above, name, FOLDER, Mode::empty()) {
+            Ok(folder) => return Ok(Some((path, folder))),
+            // That is no property of this folder.
+            Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// How many bytes of two paths are compared at once.
+const BLOCK: usize = 128;
+
+/// Compares as paths are compared, part by part, in one pass over their bytes: [`Path`] finds the parts of both again each
+/// time, which takes a hundred times as long where paths have thousands of them.
+fn by_parts(one: &Path, other: &Path) -> Ordering {
+    let (one, other) = (one.as_os_str().as_bytes(), other.as_os_str().as_bytes());
+    // What both begin with is skipped in blocks: of folders in each other it is nearly all.
+    let same = one.chunks(BLOCK).zip(other.chunks(BLOCK)).take_while(|(one, other)| one == other).count() * BLOCK;
+    let same = same.min(one.len()).min(other.len());
+    let (left, right) = (one.iter().skip(same), other.iter().skip(same));
+    let at = same + left.zip(right).take_while(|(one, other)| one == other).count();
+    // A part ends before any byte that could follow in it.
+    let rank = |path: &[u8]| path.get(at).map(|byte| if *byte == b'/' { 0 } else { u16::from(*byte) + 1 });
+    rank(one).cmp(&rank(other))
 }
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -436,6 +489,23 @@ impl Read for Bytes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn snapshot_sorts_paths_as_paths_are_sorted() {
+        let long = "d/".repeat(200);
+        let mut paths: Vec<PathBuf> =
+            ["a", "a/b", "a.b", "a.b/c", "a b", "ab", "a/b/c", "b", "a-/x", "\u{1}", "\u{1}/a"]
+                .iter()
+                .flat_map(|path| ["/r/".to_owned(), format!("/{long}")].map(|above| PathBuf::from(above + path)))
+                .collect();
+        paths.push(PathBuf::from(format!("/{}", long.trim_end_matches('/'))));
+        paths.push(PathBuf::from("/r"));
+        for one in &paths {
+            for other in &paths {
+                assert_eq!(by_parts(one, other), one.cmp(other), "{one:?} {other:?}");
+            }
+        }
+    }
 
     #[test]
     fn snapshot_keeps_files_of_any_size_through_tidying() {

@@ -154,6 +154,85 @@ impl World {
     }
 }
 
+/// Makes a folder in a folder, so many times, as a program can: the path of the last one is too long for any call that takes
+/// a path.
+fn nest(root: &Path, name: &str, depth: usize) {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+    let mut folder: std::os::fd::OwnedFd = fs::File::open(root).expect("a folder").into();
+    for _ in 0..depth {
+        mkdirat(&folder, name, Mode::RWXU).expect("made");
+        folder = openat(&folder, name, OFlags::DIRECTORY, Mode::empty()).expect("opened");
+    }
+}
+
+/// Removes them. Library functions go down with a file descriptor or a stack frame for each.
+fn flatten(root: &Path, name: &str) {
+    let (outer, inner) = (root.join(name), root.join("inner"));
+    while fs::rename(outer.join(name), &inner).is_ok() {
+        fs::remove_dir(&outer).expect("removed");
+        fs::rename(&inner, &outer).expect("moved");
+    }
+    fs::remove_dir(&outer).expect("removed");
+}
+
+#[test]
+fn undo_records_folders_that_are_nested_thousands_of_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+    let program = world.call().before_program().expect("it looks");
+    // Where each step compares paths part by part, this takes many minutes.
+    nest(&world.root, "d", 4_000);
+    program.after_program().expect("it looks");
+    let (changes, gaps) =
+        world.recorder.with_journal(|journal| (journal.changes().len(), journal.gaps().len())).expect("it is open");
+    assert_eq!((changes, gaps), (4_000, 0));
+    let program = world.call().before_program().expect("it looks");
+    flatten(&world.root, "d");
+    program.after_program().expect("it looks");
+    let gone = world.recorder.with_journal(|journal| journal.changes().len()).expect("it is open") - changes;
+    assert_eq!(gone, 4_000);
+}
+
+#[test]
+fn undo_says_what_lies_too_deep_to_be_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+    let name = "d".repeat(255);
+    for (depth, why) in [
+        (40, "what changed at ".to_owned()),
+        (800, format!("what programs change in `{}` is not kept: its folders are nested", world.root.display())),
+    ] {
+        let program = world.call().before_program().expect("it looks");
+        nest(&world.root, &name, depth);
+        program.after_program().expect("it looks");
+        let gaps = world.recorder.with_journal(|journal| journal.gaps().to_vec()).expect("it is open");
+        assert!(gaps.last().is_some_and(|gap| gap.why.starts_with(&why)), "{depth}: {gaps:?}");
+        flatten(&world.root, &name);
+    }
+}
+
+#[test]
+fn undo_looks_into_more_folders_than_files_can_be_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = World::new(&folder.path().canonicalize().expect("it is there"));
+    // For all tests of this process, which need few.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let (few, count) = (256, 300);
+    rustix::process::setrlimit(
+        rustix::process::Resource::Nofile,
+        rustix::process::Rlimit { current: Some(limit.maximum.map_or(few, |most| most.min(few))), ..limit },
+    )
+    .expect("set");
+    let program = world.call().before_program().expect("it looks");
+    for number in 0..count {
+        fs::create_dir(world.root.join(number.to_string())).expect("made");
+        fs::write(world.root.join(format!("{number}/f")), "").expect("written");
+    }
+    program.after_program().expect("it looks");
+    let changes = world.recorder.with_journal(|journal| journal.changes().len()).expect("it is open");
+    assert_eq!(changes, 2 * count);
+}
+
 fn is_restored((_, outcome): &&(Step, Outcome)) -> bool {
     *outcome == Outcome::Restored
 }
