@@ -18,6 +18,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-message", "message"),
     ("host-text", "text"),
     ("host-files", "files"),
+    ("host-git", "git"),
     ("host-schema", "schema"),
     ("host-http", "http"),
     ("host-capability", "capability"),

@@ -1,0 +1,204 @@
+//! Git's index, read as far as it says which files it lists.
+//!
+//! The format is that of `gitformat-index(5)`, versions 2 to 4. An index whose entries are partly in another file
+//! (`core.splitIndex`) is not understood.
+
+use sha1::{Digest as _, Sha1};
+use sha2::Sha256;
+
+use crate::names::is_tracked_path;
+
+/// The largest index that is read, in bytes: that of a repository with 400,000 files.
+pub(crate) const MAX_INDEX: u64 = 48 << 20;
+
+/// The bytes before the first entry: a signature, a version, a number of entries.
+const HEAD: usize = 12;
+
+/// Where in an entry its mode is, and its object.
+const MODE: usize = 24;
+/// See [`MODE`].
+const OBJECT: usize = 40;
+
+/// The mode of an entry that is a commit of another repository.
+const SUBMODULE: u32 = 0o160_000;
+
+/// The modes that git writes: a file, a program, a link, a submodule, a folder outside of a sparse checkout.
+const MODES: &[u32] = &[0o100_644, 0o100_755, 0o120_000, SUBMODULE, 0o040_000];
+
+/// The extensions that name no other file. Of `FSMN` and `UNTR` git takes what it saw of files, never a name to run.
+const EXTENSIONS: &[&[u8; 4]] = &[b"TREE", b"REUC", b"UNTR", b"FSMN", b"EOIE", b"IEOT", b"sdir"];
+
+/// How objects are named in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    /// 20 bytes.
+    Sha1,
+    /// 32 bytes.
+    Sha256,
+}
+
+impl Hash {
+    /// The bytes of a name.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+
+    fn of(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Sha1 => Sha1::digest(bytes).to_vec(),
+            Self::Sha256 => Sha256::digest(bytes).to_vec(),
+        }
+    }
+}
+
+/// One entry.
+struct Entry<'a> {
+    mode: u32,
+    object: &'a [u8],
+    /// The stage of a merge, and what else is not only seen of the file.
+    flags: u32,
+    path: &'a [u8],
+}
+
+/// Returns the paths of the submodules that an index lists.
+///
+/// # Errors
+///
+/// What is wrong with it, if git could read it in another way, or would reject it.
+pub(crate) fn submodules(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'static str> {
+    let mut found = Vec::new();
+    for_each(index, hash, |entry| {
+        if entry.mode == SUBMODULE {
+            found.push(entry.path.to_vec());
+        }
+        true
+    })?;
+    Ok(found)
+}
+
+/// Checks a whole index that a program left, and returns the submodules that it lists.
+///
+/// # Errors
+///
+/// Those of [`submodules`]; a wrong checksum; a path that git's own folder or another place could be taken for.
+pub(crate) fn check(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'static str> {
+    let (body, sum) = index.split_at_checked(index.len().saturating_sub(hash.size())).ok_or("it is too short")?;
+    // `index.skipHash` writes zeros.
+    if sum.iter().any(|byte| *byte != 0) && hash.of(body) != sum {
+        return Err("its checksum is wrong");
+    }
+    let mut found = Vec::new();
+    let mut valid = true;
+    for_each(index, hash, |entry| {
+        if entry.mode == SUBMODULE {
+            found.push(entry.path.to_vec());
+        }
+        valid = MODES.contains(&entry.mode) && is_tracked_path(entry.path);
+        valid
+    })?;
+    if valid { Ok(found) } else { Err("it lists a path or a mode that git rejects") }
+}
+
+/// Returns whether two indexes list the same: they may differ in what git saw of the files.
+pub(crate) fn lists_the_same(one: &[u8], other: &[u8], hash: Hash) -> bool {
+    let digest = |index: &[u8]| {
+        let mut all = Sha256::new();
+        let read = for_each(index, hash, |entry| {
+            all.update(entry.mode.to_be_bytes());
+            all.update(entry.flags.to_be_bytes());
+            all.update(entry.object);
+            all.update(entry.path);
+            all.update([0]);
+            true
+        });
+        read.is_ok().then(|| all.finalize())
+    };
+    one == other || matches!((digest(one), digest(other)), (Some(one), Some(other)) if one == other)
+}
+
+/// Calls the function for each entry, until it says no.
+fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -> Result<(), &'static str> {
+    const CUT: &str = "it is cut off";
+    let end = index.len().checked_sub(hash.size()).ok_or("it is too short")?;
+    let body = index.get(..end).ok_or(CUT)?;
+    if body.get(..4) != Some(b"DIRC") {
+        return Err("it does not begin like an index");
+    }
+    let version = number(body, 4).ok_or(CUT)?;
+    let count = number(body, 8).ok_or(CUT)?;
+    if !(2..=4).contains(&version) {
+        return Err("its version is not known");
+    }
+    let mut path = Vec::new();
+    let mut at = HEAD;
+    for _ in 0..count {
+        let flags_at = at + OBJECT + hash.size();
+        let object = body.get(at + OBJECT..flags_at).ok_or(CUT)?;
+        let flags =
+            u32::from(u16::from_be_bytes(body.get(flags_at..flags_at + 2).ok_or(CUT)?.try_into().or(Err(CUT))?));
+        let extended = version > 2 && flags & 0x4000 != 0;
+        let more = match extended {
+            true => number(body, flags_at).ok_or(CUT)? & 0xffff,
+            false => 0,
+        };
+        let name = flags_at + if extended { 4 } else { 2 };
+        let from = match version {
+            4 => {
+                let (dropped, from) = varint(body, name).ok_or(CUT)?;
+                path.truncate(path.len().checked_sub(dropped).ok_or("a path is shorter than it says")?);
+                from
+            }
+            _ => {
+                path.clear();
+                name
+            }
+        };
+        let rest = body.get(from..).ok_or(CUT)?;
+        let length = rest.iter().position(|byte| *byte == 0).ok_or(CUT)?;
+        path.extend_from_slice(rest.get(..length).ok_or(CUT)?);
+        let mode = number(body, at + MODE).ok_or(CUT)?;
+        at = match version {
+            4 => from + length + 1,
+            // One to eight zeros, so that the next entry begins at a multiple of eight from this one's begin.
+            _ => at + (name - at + length + 8) / 8 * 8,
+        };
+        // The upper bits say what git assumes of the file, the lower ones how long its path is.
+        if !each(Entry { mode, object, flags: flags & 0xb000 | more << 16, path: &path }) {
+            return Ok(());
+        }
+    }
+    while at < end {
+        let name: &[u8; 4] = body.get(at..at + 4).and_then(|name| name.try_into().ok()).ok_or(CUT)?;
+        if !EXTENSIONS.contains(&name) {
+            return Err("a part of it is in another file, or not known");
+        }
+        let size = number(body, at + 4).and_then(|size| usize::try_from(size).ok()).ok_or(CUT)?;
+        at = at.checked_add(8).and_then(|at| at.checked_add(size)).ok_or(CUT)?;
+    }
+    if at == end { Ok(()) } else { Err(CUT) }
+}
+
+/// Returns a number of variable length, and the position behind it.
+fn varint(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    let mut value = 0usize;
+    loop {
+        let byte = *bytes.get(at)?;
+        at += 1;
+        value = value.checked_shl(7)?.checked_add(usize::from(byte & 0x7f))?;
+        if byte & 0x80 == 0 {
+            return Some((value, at));
+        }
+        // Git counts each further byte from one on. No path is so long that four bytes do not hold its length.
+        value = value.checked_add(1).filter(|value| *value < 1 << 28)?;
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests;
