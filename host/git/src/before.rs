@@ -4,27 +4,26 @@
 //! Objects are not looked at: they are stored under names made of their contents, so nobody changes one.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Stat, fstat};
 
+use crate::index::MAX_INDEX;
 use crate::place::{Place, kind_of};
 use crate::repository::Repository;
 
 /// The most names in git's folder that are remembered, without objects. Protects the time of each call.
 const MAX_NAMES: usize = 100_000;
 
-/// The largest index whose bytes are remembered, in bytes: that of a repository with 80,000 files. Of a larger one it is not
-/// known whether git only took down anew what it saw of the files, so a change of it counts as one.
-const MAX_REMEMBERED_INDEX: u64 = 8 << 20;
-
 /// Git's folder as it was.
 #[derive(Debug)]
 pub struct Before {
     pub(crate) place: Place,
     stamps: HashMap<PathBuf, Stamp>,
-    index: Option<(PathBuf, Vec<u8>)>,
+    /// The index of the work tree, open: git replaces it, and this is what it replaced.
+    index: Option<(PathBuf, File, Stat)>,
 }
 
 /// What changes with each change of a file.
@@ -68,8 +67,7 @@ impl Before {
             }
         }
         let own = repository.folder.strip_prefix(&place.path).unwrap_or(Path::new("")).join("index");
-        // One that is larger, or none that can be read, is compared by its stamp alone.
-        let index = place.read(&own, MAX_REMEMBERED_INDEX).ok().flatten().map(|bytes| (own, bytes));
+        let index = place.file(&own).ok().map(|(file, about)| (own, file, about));
         Ok(Self { place, stamps, index })
     }
 
@@ -88,9 +86,14 @@ impl Before {
         self.stamps.get(path).copied()
     }
 
-    /// Returns the bytes of the work tree's index, if they are remembered and this is its path.
-    pub(crate) fn index(&self, path: &Path) -> Option<&[u8]> {
-        self.index.as_ref().filter(|(known, _)| known == path).map(|(_, bytes)| &**bytes)
+    /// Returns the bytes that the work tree's index had, if this is its path and it was replaced since.
+    pub(crate) fn replaced_index(&self, path: &Path) -> Option<Vec<u8>> {
+        let (_, file, then) = self.index.as_ref().filter(|(known, ..)| known == path)?;
+        let now = fstat(file).ok()?;
+        let is_there = self.place.stat(path).ok()?.is_some_and(|about| about.st_ino == then.st_ino);
+        let is_same =
+            (now.st_size, now.st_mtime, now.st_mtime_nsec) == (then.st_size, then.st_mtime, then.st_mtime_nsec);
+        (!is_there && is_same).then(|| host_files::read_limited(file, MAX_INDEX).ok())?
     }
 }
 

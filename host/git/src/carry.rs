@@ -5,6 +5,7 @@
 //! repository as it was before or after, and never a ref to an object that is missing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
@@ -22,6 +23,9 @@ const MAX_EXPANDED: usize = 1_000_000;
 
 /// The largest table of a pack that is read, in bytes: that of 60 million objects.
 const MAX_TABLE: u64 = 2 << 30;
+
+/// The largest file that is written anew, in bytes. A larger one, such as an index, takes its place as it was left.
+const MAX_COPIED: usize = 64 << 10;
 
 /// What a program did at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,14 +336,24 @@ impl Carrier<'_> {
         if now == item.now || is_folder && now.is_none() { Ok(()) } else { Err(Why::Changed) }
     }
 
+    /// Takes the lock of a file, with what the file will contain.
+    fn lock<'i>(&'i self, item: &'i Item) -> io::Result<Lock<'i>> {
+        let Action::Write { bytes, left } = &item.action else { return self.before.place.lock(&item.path, None) };
+        let lock = self.before.place.lock(&item.path, Some(if bytes.len() > MAX_COPIED { b"" } else { bytes }))?;
+        if bytes.len() > MAX_COPIED {
+            lock.fill(self.upper, bytes, |about| Stamp::from(*about) == *left)?;
+        }
+        Ok(lock)
+    }
+
     fn place(&self, item: &Item) -> Result<(), Why> {
         let real = &self.before.place;
         match &item.action {
             Action::Bring { replaces } => real.bring(self.upper, &item.path, *replaces).map_err(Why::failed),
             Action::MakeFolder => real.make_folder(&item.path).map_err(Why::failed),
             Action::RemoveTree => real.remove_tree(&item.path).map_err(Why::failed),
-            Action::Write(bytes) => {
-                let lock = real.lock(&item.path, Some(bytes)).map_err(Why::failed)?;
+            Action::Write { .. } => {
+                let lock = self.lock(item).map_err(Why::failed)?;
                 self.verify(item)?;
                 lock.replace().map_err(Why::failed)
             }
@@ -357,9 +371,7 @@ impl Carrier<'_> {
         let mut failed = None;
         for (number, item) in items.iter().enumerate() {
             let locked = match &item.action {
-                Action::Write(bytes) => {
-                    self.before.place.lock(&item.path, Some(bytes)).map(|lock| locks.push((number, lock)))
-                }
+                Action::Write { .. } => self.lock(item).map(|lock| locks.push((number, lock))),
                 Action::Remove | Action::Bring { .. } | Action::MakeFolder | Action::RemoveTree => Ok(()),
             };
             if let Err(why) = locked.map_err(Why::failed).and_then(|()| self.verify(item)) {

@@ -157,7 +157,7 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
             }
         };
         let rest = body.get(from..).ok_or(CUT)?;
-        let length = rest.iter().position(|byte| *byte == 0).ok_or(CUT)?;
+        let length = memchr::memchr(0, rest).ok_or(CUT)?;
         path.extend_from_slice(rest.get(..length).ok_or(CUT)?);
         let mode = number(body, at + MODE).ok_or(CUT)?;
         at = match version {

@@ -32,8 +32,8 @@ const SET_ID: u32 = 0o7000;
 pub(crate) enum Action {
     /// Bring the file, in the place of one that is there or not.
     Bring { replaces: bool },
-    /// Write these bytes, which were checked.
-    Write(Vec<u8>),
+    /// Write these bytes, which were checked and are those of the file that was left, as it was then.
+    Write { bytes: Vec<u8>, left: Stamp },
     /// Remove the file.
     Remove,
     /// Make a folder.
@@ -186,7 +186,7 @@ impl<'a> Judge<'a> {
                 }
                 self.check(path, &located, kind, &bytes)?;
                 self.unchanged(&located, path, now)?;
-                item(Action::Write(bytes))
+                item(Action::Write { bytes, left: Stamp::from(about) })
             }
         }
     }
@@ -199,8 +199,15 @@ impl<'a> Judge<'a> {
     }
 
     fn is_the_same(&self, path: &Path, now: Option<Stamp>, bytes: &[u8]) -> bool {
-        now.is_some_and(|now| now.kind() == FileType::RegularFile && now.size() == bytes.len() as u64)
-            && self.real_bytes(path, MAX_TEXT.max(MAX_INDEX)).is_some_and(|real| real == bytes)
+        let same_size = now.is_some_and(|now| now.kind() == FileType::RegularFile && now.size() == bytes.len() as u64);
+        let real = self.before.filter(|_| same_size).and_then(|before| before.place.file(path).ok());
+        let Some((mut real, _)) = real else { return false };
+        // Piece by piece: what differs does so soon.
+        let mut piece = [0; 1 << 14];
+        bytes.chunks(piece.len()).all(|expected| {
+            let piece = &mut piece[..expected.len()];
+            real.read_exact(piece).is_ok() && piece == expected
+        })
     }
 
     /// Says that a file is as it was before the program started, or differs only in what nobody wrote.
@@ -214,9 +221,9 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         // The user's `git status` takes down anew what it saw of the files.
-        let refreshed = before.index(path).is_some_and(|old| {
-            self.real_bytes(path, MAX_INDEX)
-                .is_some_and(|real| index::lists_the_same(old, &real, self.hash(Path::new(""))))
+        let refreshed = before.replaced_index(path).is_some_and(|old| {
+            let hash = self.hash(Path::new(""));
+            self.real_bytes(path, MAX_INDEX).is_some_and(|real| index::lists_the_same(&old, &real, hash))
         });
         if refreshed { Ok(()) } else { Err(Why::Changed) }
     }

@@ -60,12 +60,18 @@ pub(crate) fn is_ref_part(name: &[u8]) -> bool {
 pub(crate) fn is_tracked_path(path: &[u8]) -> bool {
     // The one entry of a sparse index that ends like this is a folder.
     let path = path.strip_suffix(b"/").unwrap_or(path);
-    path.split(|byte| *byte == b'/').all(|part| match part.first() {
-        None => false,
-        Some(b'.') => part != b"." && part != b".." && !is_git_folder(part),
-        // Beginnings of `git~1`, and of ignored code points.
-        Some(b'g' | b'G' | 0xe2 | 0xef) => !is_git_folder(part),
-        Some(_) => true,
+    let mut from = 0;
+    // An index has hundreds of thousands of parts, so they are found by many bytes at a time.
+    memchr::memchr_iter(b'/', path).chain([path.len()]).all(|end| {
+        let part = path.get(from..end).unwrap_or_default();
+        from = end + 1;
+        match part.first() {
+            None => false,
+            Some(b'.') => part != b"." && part != b".." && !is_git_folder(part),
+            // Beginnings of `git~1`, and of ignored code points.
+            Some(b'g' | b'G' | 0xe2 | 0xef) => !is_git_folder(part),
+            Some(_) => true,
+        }
     })
 }
 

@@ -23,6 +23,9 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOF
 /// How files are opened to be read.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
+/// How a lock is opened again.
+const WRITE: OFlags = OFlags::WRONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
 /// How new files are made.
 const NEW: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -267,6 +270,29 @@ pub(crate) struct Lock<'p> {
 }
 
 impl Lock<'_> {
+    /// Lets a file of another folder take the place of the lock, if it is still the one whose bytes were read, or else
+    /// writes the bytes. A file that was written once is not written again: that is what takes time.
+    pub(crate) fn fill(&self, from: &Place, bytes: &[u8], is_same: impl Fn(&Stat) -> bool) -> io::Result<()> {
+        let (here, name) = self.place.parent(self.path, false)?;
+        let lock = lock_name(name);
+        let mode = match stat_in(&here, name) {
+            Ok(old) => old.st_mode & 0o666,
+            Err(_) => stat_in(&here, &lock)?.st_mode & 0o666,
+        };
+        let moved = from.file(self.path).is_ok_and(|(file, about)| {
+            about.st_nlink == 1
+                && is_same(&about)
+                && fchmod(&file, Mode::from_raw_mode(mode)).is_ok()
+                && from.parent(self.path, false).is_ok_and(|(there, name)| renameat(&there, name, &here, &lock).is_ok())
+        });
+        if moved {
+            return Ok(());
+        }
+        let mut file = File::from(openat(&here, &lock, WRITE, Mode::empty())?);
+        fchmod(&file, Mode::from_raw_mode(mode))?;
+        file.write_all(bytes)
+    }
+
     /// Lets what was written take the place of the file.
     pub(crate) fn replace(mut self) -> io::Result<()> {
         let (folder, name) = self.place.parent(self.path, false)?;
