@@ -81,9 +81,6 @@ const NEVER_OFFERED: &[&str] = &[
 /// What git obeys in its own folder, submodules included.
 const OBEYED_BY_GIT: &[&str] = &["hooks", "config", "config.worktree", "modules", "commondir", "gitdir"];
 
-/// The largest `.git` or `commondir` that is read: each holds one path.
-const MAX_POINTER: u64 = 8 << 10;
-
 /// Returns whether programs are confined: as it was asked for or configured, or else in the mode that rests on it.
 ///
 /// # Errors
@@ -161,7 +158,7 @@ fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path
     if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
         access.protected.push(git.clone());
     }
-    for folder in git_folders(&git) {
+    for folder in host_git::folders_of(&git) {
         access.protected.extend(OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
         access.writable.push(folder);
     }
@@ -182,31 +179,6 @@ pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathB
     let real: Vec<PathBuf> =
         named.iter().filter_map(|path| paths.real_beginning(path).filter(|real| real != path)).collect();
     named.into_iter().chain(real).collect()
-}
-
-/// Returns the folders in which git stores a repository: `.git`, or for a work tree of another one those that its file
-/// `.git` leads to.
-fn git_folders(git: &Path) -> Vec<PathBuf> {
-    let pointer = |file: &Path, prefix: &str| {
-        let text = host_files::read_text(file, MAX_POINTER).ok()?;
-        let path = text.trim_end_matches(['\r', '\n']).strip_prefix(prefix)?;
-        fs::canonicalize(file.parent()?.join(path)).ok()
-    };
-    let folder = match git.is_dir() {
-        true => fs::canonicalize(git).ok(),
-        false => pointer(git, "gitdir: "),
-    };
-    let Some(folder) = folder else { return Vec::new() };
-    let common = pointer(&folder.join("commondir"), "");
-    // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file back,
-    // as git requires for `git worktree`, or is a submodule beneath this repository.
-    let named_back =
-        pointer(&folder.join("gitdir"), "").is_some_and(|back| fs::canonicalize(git).is_ok_and(|git| git == back));
-    let is_own = git.is_dir() && !git.is_symlink();
-    match is_own || named_back {
-        true => [Some(folder), common].into_iter().flatten().collect(),
-        false => Vec::new(),
-    }
 }
 
 #[cfg(test)]
@@ -231,24 +203,5 @@ mod tests {
         assert_eq!((docs.writable, docs.readable), (vec![home.join("docs")], Vec::new()));
         let all = added(std::slice::from_ref(&home));
         assert_eq!((all.writable, all.readable), (Vec::<PathBuf>::new(), Vec::new()));
-    }
-
-    #[test]
-    fn git_folders_of_a_work_tree_are_those_that_name_it_back() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = fs::canonicalize(folder.path()).expect("there");
-        for path in ["main/.git/worktrees/one", "one", "foreign", "liar"] {
-            fs::create_dir_all(root.join(path)).expect("made");
-        }
-        let write = |path: &str, text: String| fs::write(root.join(path), text).expect("written");
-        let one = root.join("main/.git/worktrees/one");
-        write("one/.git", format!("gitdir: {}\n", one.display()));
-        write("main/.git/worktrees/one/gitdir", format!("{}\n", root.join("one/.git").display()));
-        write("main/.git/worktrees/one/commondir", "../..\n".to_owned());
-        write("liar/.git", format!("gitdir: {}\n", root.join("foreign").display()));
-        assert_eq!(git_folders(&root.join("main/.git")), [root.join("main/.git")]);
-        assert_eq!(git_folders(&root.join("one/.git")), [one, root.join("main/.git")]);
-        assert_eq!(git_folders(&root.join("liar/.git")), [] as [PathBuf; 0]);
-        assert_eq!(git_folders(&root.join("none/.git")), [] as [PathBuf; 0]);
     }
 }

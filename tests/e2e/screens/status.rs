@@ -4,7 +4,10 @@ use super::*;
 
 /// A conversation in a repository, with a price for its model, after a reply.
 fn talked(configuration: &str, columns: u16, environment: &[(&str, &str)]) -> (Host, Pty) {
-    let host = Host::scripted(&[answer("It is a rocket.")], &[]).file(".git/HEAD", "ref: refs/heads/main\n");
+    let host = Host::scripted(&[answer("It is a rocket.")], &[])
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".git/objects/info/x", "")
+        .file(".git/refs/x", "");
     let model = format!("scripted:{}", host.home().join("script.jsonl").display());
     let price = format!("[models.\"{model}\"]\nprice = {{ input = 1000.0, output = 10000.0 }}\n{configuration}");
     let host = host.configured(&price);

@@ -15,7 +15,6 @@ use host_tool::ApprovalMode;
 
 use super::Session;
 use crate::models;
-use crate::repository;
 
 /// The status of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -173,7 +172,7 @@ impl Session {
     /// that was changed between two prompts, and the branch. Returns it.
     pub fn refresh_status(&self) -> SessionStatus {
         let contents = self.history().contents();
-        let branch = repository::branch(self.app.workspace.root());
+        let branch = host_git::branch(self.app.workspace.root());
         let mut state = self.status.state();
         let id = self.model.id.as_str();
         // A fallback that answered once answers from then on; `auto` picks again.

@@ -7,11 +7,9 @@
 //! It promises to say no whenever it cannot tell: a question is the worst that follows. Between the look and the command
 //! nothing else of the run changes files, unless a user allowed it.
 
-mod index;
-mod repository;
-
 use std::path::{Path, PathBuf};
 
+use host_git::{Repository, Whose};
 use host_shell::{Command, base_name};
 
 use super::environment::ProgramEnvironment;
@@ -42,6 +40,9 @@ const VERSION_FILES: [&str; 15] = [
 /// The programs of version managers, which start another program by the name that they are called by.
 const VERSION_MANAGERS: [&str; 6] = ["rustup", "asdf", "mise", "rtx", "proto", "proto-shim"];
 
+/// The largest file of settings that is read, in bytes.
+const MAX_SETTINGS: u64 = 64 << 10;
+
 impl Place<'_> {
     /// Whether a command that runs in any of these folders only reads files of the workspace.
     pub(super) fn lets_read(&self, command: &Command, shells: &[PathBuf], environment: &ProgramEnvironment) -> bool {
@@ -55,7 +56,7 @@ impl Place<'_> {
             && self.holds_inputs(command, shells)
             && shells.iter().all(|shell| {
                 reads.files.iter().all(|file| self.holds(file, shell))
-                    && (!reads.repository || repository::is_inert(shell))
+                    && (!reads.repository || host_git::is_inert_at(shell, Whose::Host))
                     && (!is_chosen || !has_version_file(shell, &controlled))
             })
     }
@@ -73,9 +74,11 @@ impl Place<'_> {
     }
 }
 
-/// Returns the settings of the repository in which a shell is, `None` if it is in none.
+/// Returns the settings that the repository in which a shell is shares with its work trees; `None` if it is in none, or they
+/// cannot be read.
 pub(super) fn settings_of_repository(shell: &Path) -> Option<String> {
-    repository::settings(shell)
+    let repository = Repository::around(shell).ok().flatten()?;
+    host_files::read_text(&repository.common.join("config"), MAX_SETTINGS).ok()
 }
 
 /// Whether the file is a version manager, or a script of one.

@@ -67,7 +67,9 @@ fn readme_picture_of_a_conversation_is_a_real_one() {
     let host = Host::scripted(&replies, &["--approval-mode", "auto-edit", "--grant", "shell:process=sh test.sh"])
         .file("src/burn.rs", "fn burn(fuel: u32) -> u32 {\n    fuel - 1\n}\n")
         .file("test.sh", "echo 'test burn::is_empty ... FAILED'\necho '1 passed; 1 failed'\nexit 101\n")
-        .file(".git/HEAD", "ref: refs/heads/fuel\n");
+        .file(".git/HEAD", "ref: refs/heads/fuel\n")
+        .file(".git/objects/info/x", "")
+        .file(".git/refs/x", "");
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
     let mut pty = Pty::start(command, COLUMNS, 40);

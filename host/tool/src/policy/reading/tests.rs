@@ -5,10 +5,6 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use proptest::prelude::*;
-
-use super::index::has_submodules;
-use super::repository::text_is_inert;
 use crate::policy::tests::Case;
 use crate::policy::{Because, Decision, Policy};
 
@@ -158,6 +154,23 @@ fn reading_with_git_is_asked_about_where_the_repository_decides_what_runs() {
         ("a split index", Box::new(|root| git(root, &["update-index", "--split-index"]))),
         ("no repository", Box::new(|root| fs::rename(root.join(".git"), root.join("gone")).expect("moved"))),
         (
+            "a pipe as an index",
+            Box::new(|root| {
+                fs::remove_file(root.join(".git/index")).expect("removed");
+                let made = Command::new("mkfifo").arg(root.join(".git/index")).status().expect("mkfifo runs");
+                assert!(made.success());
+            }),
+        ),
+        (
+            "an empty `.git` below settings that run something",
+            Box::new(|root| {
+                let above = root.parent().expect("a folder");
+                fs::rename(root.join(".git"), above.join(".git")).expect("moved");
+                fs::create_dir(root.join(".git")).expect("made");
+                fs::write(above.join(".git/config"), "[diff]\n\texternal = x\n").expect("written");
+            }),
+        ),
+        (
             "an endless index",
             Box::new(|root| {
                 fs::remove_file(root.join(".git/index")).expect("removed");
@@ -246,32 +259,5 @@ fn reading_the_version_of_a_compiler_that_the_project_chooses_is_asked_about() {
     fs::write(root.join("rust-toolchain.toml"), "[toolchain]\npath = \"x\"\n").expect("written");
     for line in ["cargo --version", "cd src && rustc --version"] {
         assert!(!allowed(&policy(), &root, line), "{line}");
-    }
-}
-
-#[test]
-fn index_of_every_version_is_read_like_git_does() {
-    for version in ["2", "3", "4"] {
-        let folder = workspace();
-        let root = folder.path().join("w");
-        git(&root, &["update-index", "--index-version", version]);
-        // It makes an entry of version 3.
-        git(&root, &["add", "-N", "docs/a.md"]);
-        let read = || has_submodules(&fs::read(root.join(".git/index")).expect("read"));
-        assert_eq!(read(), Some(false), "version {version}");
-        let entry = "160000,1234567890123456789012345678901234567890,zzz/sub";
-        git(&root, &["update-index", "--add", "--cacheinfo", entry]);
-        assert_eq!(read(), Some(true), "version {version}");
-    }
-}
-
-proptest! {
-    #[test]
-    fn index_and_settings_may_be_anything(bytes in proptest::collection::vec(any::<u8>(), 0..400), version in 0u8..6, text: String) {
-        let whole = [b"DIRC\0\0\0".as_slice(), &[version, 0, 0, 0, 2], &bytes].concat();
-        for end in [whole.len(), whole.len() / 2] {
-            has_submodules(&whole[..end]);
-        }
-        text_is_inert(&text);
     }
 }
