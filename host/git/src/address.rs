@@ -5,8 +5,8 @@ const SCHEMES: &[&str] = &["https://", "http://", "ssh://", "git://", "git+ssh:/
 
 /// Returns whether an address leads to a server: `https://host/path`, `ssh://user@host/path`, `user@host:path`.
 ///
-/// Not one that names a helper (`ext::sh -c x`), a folder (a repository there has hooks), or a host or user that a program
-/// would take for an option.
+/// Not one that names a helper (`ext::sh -c x`), a folder (a repository there has hooks), or a host or user that a
+/// program would take for an option.
 pub(crate) fn leads_to_a_server(address: &str) -> bool {
     if address.is_empty() || address.chars().any(|c| c.is_control() || c.is_whitespace()) || address.contains("::") {
         return false;

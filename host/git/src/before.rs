@@ -1,5 +1,5 @@
-//! What is remembered of git's folder before a program starts, so that a later comparison shows whether the user or another
-//! program changed it meanwhile.
+//! What is remembered of git's folder before a program starts, so that a later comparison shows whether the user or
+//! another program changed it meanwhile.
 //!
 //! Objects are not looked at: they are stored under names made of their contents, so nobody changes one.
 

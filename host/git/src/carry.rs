@@ -1,8 +1,8 @@
 //! Brings back what a program changed in git's folder, in the order in which git writes: objects, refs, index, `HEAD`.
 //!
 //! The state of a work tree (branches, index, `HEAD`, a rebase) comes back whole or not at all: its locks are all taken
-//! before the first file is replaced. If an object is left, nothing that could name it comes back. So git beside it sees a
-//! repository as it was before or after, and never a ref to an object that is missing.
+//! before the first file is replaced. If an object is left, nothing that could name it comes back. So git beside it
+//! sees a repository as it was before or after, and never a ref to an object that is missing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -56,12 +56,13 @@ pub struct Change {
 /// What a program changed in git's folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes<'a> {
-    /// The folder that has the new files, each under its path: the upper one of an overlay. Large files are moved out of it,
-    /// so nothing may write there any more.
+    /// The folder that has the new files, each under its path: the upper one of an overlay. Large files are moved out
+    /// of it, so nothing may write there any more.
     pub upper: &'a Path,
     /// The changes, in any order.
     pub entries: &'a [Change],
-    /// The folders, by their real paths, in which new work trees and submodules may be: the workspace and what was added.
+    /// The folders, by their real paths, in which new work trees and submodules may be: the workspace and what was
+    /// added.
     pub within: &'a [PathBuf],
 }
 
@@ -432,7 +433,8 @@ impl Carrier<'_> {
                 _ => Some(()),
             }
         };
-        // Tables over packs go before packs, and the table of a pack before the pack. All are asked about before one goes.
+        // Tables over packs go before packs, and the table of a pack before the pack. All are asked about before one
+        // goes.
         let mut gone: Vec<&Item> = items.iter().filter(|item| covered(item).is_some()).collect();
         gone.sort_by_key(|item| std::cmp::Reverse(item.part));
         for item in gone {

@@ -1,8 +1,8 @@
 //! A file of settings of git, read as git reads it.
 //!
 //! The grammar is that of `git-config(1)` with the corners of its parser: a setting on the line of its section, values
-//! that go on in the next line, quotes, comments. What git would reject is an error here too, so nothing is read in one way
-//! here and in another by git.
+//! that go on in the next line, quotes, comments. What git would reject is an error here too, so nothing is read in one
+//! way here and in another by git.
 
 /// One setting, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

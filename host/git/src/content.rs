@@ -1,6 +1,7 @@
 //! What is in the small files of git's folder, checked line by line.
 //!
-//! Each check takes the whole file and says what is wrong with it. None of them says whether an object exists: git does.
+//! Each check takes the whole file and says what is wrong with it. None of them says whether an object exists: git
+//! does.
 
 use crate::names::{is_hex, is_object_id, is_ref, is_ref_part, is_tracked_path};
 

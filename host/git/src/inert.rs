@@ -1,8 +1,8 @@
 //! Settings of a repository that make git run nothing that it would not run without them.
 //!
 //! A repository can come from anywhere, as an archive with a `.git` folder in it, and what it sets can be a program:
-//! `diff.external`, `filter.x.clean`, `core.sshCommand`. So each of its settings has to be on this list. The settings of the
-//! user and of the system are theirs.
+//! `diff.external`, `filter.x.clean`, `core.sshCommand`. So each of its settings has to be on this list. The settings
+//! of the user and of the system are theirs.
 
 use crate::address::leads_to_a_server;
 use crate::config::{Setting, parse};
@@ -17,7 +17,8 @@ pub enum Whose {
     User,
 }
 
-/// The settings that are known to be inert: the section, and its names. [`value_is_inert`] has the few whose value matters.
+/// The settings that are known to be inert: the section, and its names. [`value_is_inert`] has the few whose value
+/// matters.
 const INERT: &[(&str, &str)] = &[
     (
         "core",
@@ -61,7 +62,8 @@ const INERT: &[(&str, &str)] = &[
     ("lfs", "repositoryformatversion"),
 ];
 
-/// Returns whether every setting of a file runs nothing in that git. A file that git would reject has none that are known.
+/// Returns whether every setting of a file runs nothing in that git. A file that git would reject has none that are
+/// known.
 pub fn is_inert(text: &str, whose: Whose) -> bool {
     parse(text).is_some_and(|settings| first_obeyed(&settings, whose).is_none())
 }

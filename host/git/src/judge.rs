@@ -1,7 +1,7 @@
 //! Whether one change of git's folder may come back, and how.
 //!
-//! A judge reads what a program left, and never writes. The bytes that it has checked are the ones that are written later,
-//! so nothing comes between. What it does not read whole (packs, objects) is obeyed by nobody.
+//! A judge reads what a program left, and never writes. The bytes that it has checked are the ones that are written
+//! later, so nothing comes between. What it does not read whole (packs, objects) is obeyed by nobody.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -354,7 +354,8 @@ impl<'a> Judge<'a> {
         Ok(Some(Item { path: path.to_owned(), part: Part::Object, action: Action::MakeFolder, now: None }))
     }
 
-    /// Judges the removal of a whole folder of git that was there: a work tree's, or a submodule's. `None` if it is none.
+    /// Judges the removal of a whole folder of git that was there: a work tree's, or a submodule's. `None` if it is
+    /// none.
     pub(crate) fn tree(&self, path: &Path, files: &HashMap<PathBuf, Stamp>) -> Option<Verdict> {
         let located = self.locate(&path.join("HEAD"))?;
         if located.base != path || !self.is_real(&path.join("HEAD")) {

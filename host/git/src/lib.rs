@@ -2,15 +2,16 @@
 //!
 //! A program that is confined sees `.git` through a layer of its own. [`Before`] remembers the real folder, and
 //! [`carry_over`] brings back the files that are known, valid, and run nothing when the user's own git finds them.
-//! [`Repository`] is what git itself takes for one, [`is_inert_at`] says whether it makes git run something, [`obeyed`] what
-//! its settings name besides, [`check_nested`] whether a repository that a program made somewhere may stay.
+//! [`Repository`] is what git itself takes for one, [`is_inert_at`] says whether it makes git run something, [`obeyed`]
+//! what its settings name besides, [`check_nested`] whether a repository that a program made somewhere may stay.
 //!
-//! Promises: files of a repository are read within a limit, never through a link at their end, and never waited for; what
-//! cannot be read as git reads it counts as hostile; nothing is written through a link, over a file that changed
+//! Promises: files of a repository are read within a limit, never through a link at their end, and never waited for;
+//! what cannot be read as git reads it counts as hostile; nothing is written through a link, over a file that changed
 //! meanwhile, or without git's own lock; git beside it never sees a ref before its objects.
 //!
-//! Deliberately not here: running git, how the layer is made (`host-process`), which folders a program may touch, whether
-//! objects are what their names say (git checks that itself), and repositories with `reftable`, which count as hostile.
+//! Deliberately not here: running git, how the layer is made (`host-process`), which folders a program may touch,
+//! whether objects are what their names say (git checks that itself), and repositories with `reftable`, which count as
+//! hostile.
 
 mod address;
 mod before;

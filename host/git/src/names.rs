@@ -55,8 +55,8 @@ pub(crate) fn is_ref_part(name: &[u8]) -> bool {
         && name.split(|byte| *byte == b'/').all(part)
 }
 
-/// Returns whether an index may list the path: relative, without empty parts, `.` and `..`, and without git's own folder
-/// under any name that a file system could take for it.
+/// Returns whether an index may list the path: relative, without empty parts, `.` and `..`, and without git's own
+/// folder under any name that a file system could take for it.
 pub(crate) fn is_tracked_path(path: &[u8]) -> bool {
     // The one entry of a sparse index that ends like this is a folder.
     let path = path.strip_suffix(b"/").unwrap_or(path);

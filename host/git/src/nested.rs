@@ -1,7 +1,7 @@
 //! Whether a repository that a program made somewhere in the workspace may stay there.
 //!
-//! Git runs what a repository says as soon as the user enters it, and enters some by itself. So all of it is judged like
-//! changes that come back: only known files, valid, with settings that run nothing.
+//! Git runs what a repository says as soon as the user enters it, and enters some by itself. So all of it is judged
+//! like changes that come back: only known files, valid, with settings that run nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,8 @@ pub struct Harmful {
     pub why: Why,
 }
 
-/// Checks a `.git` that a program made: a folder, or a file that leads to one of git's folders that are known. The folder of
-/// a bare repository is checked in the same way.
+/// Checks a `.git` that a program made: a folder, or a file that leads to one of git's folders that are known. The
+/// folder of a bare repository is checked in the same way.
 ///
 /// `known` are git's folders that the program could change only through a layer, by their real paths; `within` are the
 /// folders in which its work trees and submodules may be.

@@ -1,7 +1,8 @@
-//! What the settings of a repository name, and git obeys besides its own folder: a folder of hooks, further files of settings.
+//! What the settings of a repository name, and git obeys besides its own folder: a folder of hooks, further files of
+//! settings.
 //!
-//! A condition (`includeIf`) is taken as met: it can be met later. Deliberately not here: programs that settings name. They
-//! are the user's, and a program that a setting names in the workspace is like any other script there.
+//! A condition (`includeIf`) is taken as met: it can be met later. Deliberately not here: programs that settings name.
+//! They are the user's, and a program that a setting names in the workspace is like any other script there.
 
 use std::path::{Path, PathBuf};
 

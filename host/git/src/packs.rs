@@ -1,7 +1,7 @@
 //! The tables of packs, read as far as they say which objects are stored.
 //!
-//! An object goes away only if a pack that came back in its place has it. So no program destroys history by removing files,
-//! and no commit that the user made meanwhile loses a part.
+//! An object goes away only if a pack that came back in its place has it. So no program destroys history by removing
+//! files, and no commit that the user made meanwhile loses a part.
 
 /// How a table of version 2 begins.
 const BEGIN: &[u8] = b"\xfftOc\0\0\0\x02";

@@ -179,8 +179,8 @@ impl Place {
         Ok(all)
     }
 
-    /// Takes the lock of a file, as git does, and writes into it what the file will contain, if anything. It gets the mode of
-    /// the file whose place it takes.
+    /// Takes the lock of a file, as git does, and writes into it what the file will contain, if anything. It gets the
+    /// mode of the file whose place it takes.
     pub(crate) fn lock<'p>(&'p self, path: &'p Path, bytes: Option<&[u8]>) -> io::Result<Lock<'p>> {
         let (folder, name) = self.parent(path, true)?;
         let lock = lock_name(name);
@@ -203,8 +203,8 @@ impl Place {
         Ok(lock)
     }
 
-    /// Brings a file here from another folder under the same path: by its name where that is possible, or else as a copy.
-    /// One that is there stays, unless it is to be replaced.
+    /// Brings a file here from another folder under the same path: by its name where that is possible, or else as a
+    /// copy. One that is there stays, unless it is to be replaced.
     pub(crate) fn bring(&self, from: &Self, path: &Path, replaces: bool) -> io::Result<()> {
         let (mut source, found) = from.file(path)?;
         let (here, name) = self.parent(path, true)?;

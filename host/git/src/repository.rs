@@ -1,7 +1,7 @@
 //! The repository that git finds from a folder, and whether it makes git run something.
 //!
-//! Git goes up from where it is until it finds a `.git` that is one: with a `HEAD`, objects and refs. An empty `.git` hides
-//! nothing. What git would reject, wait for, or read in another way is [`Unclear`], and is never passed over.
+//! Git goes up from where it is until it finds a `.git` that is one: with a `HEAD`, objects and refs. An empty `.git`
+//! hides nothing. What git would reject, wait for, or read in another way is [`Unclear`], and is never passed over.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -155,14 +155,14 @@ impl Repository {
     }
 }
 
-/// Returns whether git, where a shell is, reads a repository that makes it run nothing. It must be there: outside of one,
-/// some commands compare any two files.
+/// Returns whether git, where a shell is, reads a repository that makes it run nothing. It must be there: outside of
+/// one, some commands compare any two files.
 pub fn is_inert_at(shell: &Path, whose: Whose) -> bool {
     matches!(Repository::around(shell), Ok(Some(repository)) if repository.is_inert(whose))
 }
 
-/// Returns the git branch that is checked out where a folder lies, or the beginning of the commit's id, safe to show; `None`
-/// without git, or if it cannot be read. No program runs.
+/// Returns the git branch that is checked out where a folder lies, or the beginning of the commit's id, safe to show;
+/// `None` without git, or if it cannot be read. No program runs.
 pub fn branch(folder: &Path) -> Option<String> {
     let repository = Repository::around(folder).ok()??;
     let head = read_alone(&repository.folder.join("HEAD"), MAX_POINTER).ok()??;
@@ -188,8 +188,8 @@ pub fn folders_of(entry: &Path) -> Vec<PathBuf> {
     };
     let Some(folder) = folder else { return Vec::new() };
     let common = pointer(&folder.join("commondir"), "", &folder).ok().flatten();
-    // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file back,
-    // as git requires for `git worktree`, or is a submodule beneath this repository.
+    // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file
+    // back, as git requires for `git worktree`, or is a submodule beneath this repository.
     let named_back = pointer(&folder.join("gitdir"), "", &folder).ok().flatten().is_some_and(|back| back == git);
     let is_own = git.is_dir() && !entry.is_symlink();
     match is_own || named_back {

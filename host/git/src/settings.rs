@@ -1,5 +1,5 @@
-//! Which changes of a repository's settings come back from a program: those that run nothing in the user's git and change
-//! no address that it has.
+//! Which changes of a repository's settings come back from a program: those that run nothing in the user's git and
+//! change no address that it has.
 //!
 //! The settings that are not on the list have to be the same as before, in the same order. New remotes may come, and
 //! branches may follow a remote that was there before.
@@ -210,8 +210,10 @@ mod tests {
     use super::*;
     use crate::config::parse;
 
-    const BEFORE: &str = "[core]\n\tbare = false\n\thooksPath = .husky\n[remote \"origin\"]\n\turl = https://a.example/a\n\
-                          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[submodule \"s\"]\n\turl = /srv/s\n";
+    const BEFORE: &str = "[core]\n\tbare = false\n\thooksPath = .husky\n\
+                          [remote \"origin\"]\n\turl = https://a.example/a\n\
+                          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n\
+                          [submodule \"s\"]\n\turl = /srv/s\n";
 
     fn check(before: Option<&str>, after: &str) -> Result<(), String> {
         let before = before.map(|before| parse(before).expect("settings"));
@@ -230,7 +232,8 @@ mod tests {
             "[branch \"x/y\"]\n\tremote = origin\n\tmerge = refs/heads/x/y\n\trebase = true\n\tdescription = X\n",
             "[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/main\n",
             "[user]\n\tname = Ada\n\temail = ada@example.com\n",
-            "[remote \"up\"]\n\turl = git@b.example:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/up/*\n\ttagOpt = --no-tags\n",
+            "[remote \"up\"]\n\turl = git@b.example:a/b.git\n\ttagOpt = --no-tags\n\
+             \tfetch = +refs/heads/*:refs/remotes/up/*\n",
             "[remote \"origin\"]\n\tfetch = +refs/pull/*/head:refs/remotes/origin/pr/*\n\tprune = true\n",
             "[pull]\n\trebase\n[push]\n\tdefault = simple\n\tautoSetupRemote = true\n",
             "[submodule \"t\"]\n\turl = https://a.example/t\n\tactive = true\n",
@@ -242,7 +245,8 @@ mod tests {
         assert_eq!(check(Some(BEFORE), &without), Ok(()), "a branch was removed");
         let without = BEFORE.replace("[remote \"origin\"]\n\turl = https://a.example/a\n", "");
         assert_eq!(check(Some(BEFORE), &without), Err("remote.origin.url".to_owned()), "another may follow");
-        let module = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ../../../s\n[remote \"origin\"]\n\
+        let module = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ../../../s\n\
+                      [remote \"origin\"]\n\
                       \turl = /srv/s\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
         assert_eq!(check(None, module), Ok(()));
     }

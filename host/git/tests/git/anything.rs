@@ -91,7 +91,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn anything_may_be_in_what_a_program_left(contents in proptest::collection::btree_map(0..FILES.len(), bytes(), 1..6)) {
+    fn anything_may_be_in_what_a_program_left(
+        contents in proptest::collection::btree_map(0..FILES.len(), bytes(), 1..6),
+    ) {
         let (_folder, root) = repository();
         let found = Repository::around(&root.join("w")).expect("clear").expect("there");
         let before = Before::look(&found).expect("readable");

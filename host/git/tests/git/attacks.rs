@@ -1,5 +1,5 @@
-//! What a hostile program leaves in git's folder so that the user's own git runs its code, each with the control that it
-//! does run where the folder is taken as the program left it.
+//! What a hostile program leaves in git's folder so that the user's own git runs its code, each with the control that
+//! it does run where the folder is taken as the program left it.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,8 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "a folder of hooks",
         before: "",
-        program: "mkdir h; printf '#!/bin/sh\ntouch $MARKER\n' > h/pre-commit; chmod +x h/pre-commit; git config core.hooksPath h",
+        program: "mkdir h; printf '#!/bin/sh\ntouch $MARKER\n' > h/pre-commit; chmod +x h/pre-commit
+            git config core.hooksPath h",
         user: "git commit -q --allow-empty -m x",
         left: "config",
     },
@@ -81,7 +82,8 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "a common folder",
         before: "",
-        program: "cp -r .git evil; git config -f evil/config core.fsmonitor 'touch $MARKER; false'; echo ../evil > .git/commondir",
+        program: "cp -r .git evil; git config -f evil/config core.fsmonitor 'touch $MARKER; false'
+            echo ../evil > .git/commondir",
         user: "git status",
         left: "commondir",
     },
@@ -96,21 +98,24 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "a repository that the index enters",
         before: "",
-        program: "git init -q sub; cd sub; git commit -q --allow-empty -m x; git config core.fsmonitor 'touch $MARKER; false'
+        program: "git init -q sub; cd sub; git commit -q --allow-empty -m x
+            git config core.fsmonitor 'touch $MARKER; false'
             cd ..; git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub",
         user: "git status",
         left: "index",
     },
     Attack {
         name: "settings of a submodule",
-        before: "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule add -q ../sub.git sub; git commit -qm sub",
+        before: "git clone -q --bare . ../sub.git
+            git -c protocol.file.allow=always submodule add -q ../sub.git sub; git commit -qm sub",
         program: "git -C sub config core.fsmonitor 'touch $MARKER; false'",
         user: "git status",
         left: "modules/sub/config",
     },
     Attack {
         name: "a hook of a submodule",
-        before: "git clone -q --bare . ../sub.git; git -c protocol.file.allow=always submodule add -q ../sub.git sub; git commit -qm sub",
+        before: "git clone -q --bare . ../sub.git
+            git -c protocol.file.allow=always submodule add -q ../sub.git sub; git commit -qm sub",
         program: "h=.git/modules/sub/hooks; mkdir -p $h; printf '#!/bin/sh\ntouch $MARKER\n' > $h/post-index-change
             chmod +x $h/post-index-change",
         user: "cd sub; touch f; git status",
@@ -163,7 +168,8 @@ const ATTACKS: &[Attack] = &[
         name: "a rebase with a strategy of its own",
         before: "printf '#!/bin/sh\ntouch $MARKER\n' > ../git-merge-evil; chmod +x ../git-merge-evil",
         program: "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -i HEAD~1
-            echo evil > .git/rebase-merge/strategy; echo \"pick $(git rev-parse side)\" >> .git/rebase-merge/git-rebase-todo",
+            echo evil > .git/rebase-merge/strategy
+            echo \"pick $(git rev-parse side)\" >> .git/rebase-merge/git-rebase-todo",
         user: "PATH=$OUTSIDE:$PATH git rebase --continue",
         left: "rebase-merge/strategy",
     },
@@ -177,7 +183,8 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "a new work tree with another repository",
         before: "",
-        program: "git worktree add -q tree; cp -r .git evil; git config -f evil/config core.fsmonitor 'touch $MARKER; false'
+        program: "git worktree add -q tree; cp -r .git evil
+            git config -f evil/config core.fsmonitor 'touch $MARKER; false'
             echo $PWD/evil > .git/worktrees/tree/commondir",
         user: "cd tree && git status",
         left: "worktrees/tree/commondir",

@@ -103,10 +103,9 @@ fn operations_survive_in_a_repository_with_long_names_of_objects() {
 #[test]
 fn operations_with_another_repository_survive() {
     let workspace = Workspace::new();
-    workspace.sh(
-        "git clone -q --bare . ../up.git; git remote add origin ../up.git; git fetch -q
-        git clone -q ../up.git ../peer; cd ../peer; git checkout -q -b x; echo x > x; git add x; git commit -qm x; git push -q origin x",
-    );
+    workspace.sh("git clone -q --bare . ../up.git; git remote add origin ../up.git; git fetch -q
+        git clone -q ../up.git ../peer; cd ../peer; git checkout -q -b x; echo x > x; git add x
+            git commit -qm x; git push -q origin x");
     survives(
         &workspace,
         "remote",
