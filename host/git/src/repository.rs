@@ -87,6 +87,10 @@ impl Repository {
         if !is_there(&entry) {
             return Ok(None);
         }
+        // Git follows it. But whoever can change what it leads to decides what it is.
+        if entry.is_symlink() {
+            return Err(Unclear::new(entry, "it is a link"));
+        }
         let real = entry.canonicalize().map_err(|error| Unclear::new(&entry, error))?;
         let kind = real.metadata().map_err(|error| Unclear::new(&entry, error))?.file_type();
         let folder = match kind.is_file() {

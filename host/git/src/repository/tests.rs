@@ -65,6 +65,8 @@ fn repository_is_the_one_that_git_takes() {
     fs::write(root.join("src/.git"), "x").expect("written");
     assert!(Repository::around(&deep).is_err() && by_git(&deep).is_none());
     fs::remove_file(root.join("src/.git")).expect("removed");
+    symlink("../moved", root.join("src/.git")).expect("linked");
+    assert!(Repository::around(&deep).is_err(), "a link");
     assert!(Repository::around(&root.join("moved")).is_err(), "a bare repository");
 }
 
