@@ -55,6 +55,7 @@ fn decide(policy: &Policy, argv: &[String], mode: ApprovalMode, granted: &Grants
         plugin: Some("shell"),
         digest: None,
         arguments: &arguments,
+        directory: Some(std::path::Path::new("/w")),
         argv: Some(argv),
         touches: &touches,
         granted,
