@@ -119,7 +119,7 @@ const RIGHTS: &[Attack] = &[
         "a setuid program that is made",
         "cp $(command -v id) id1 && chmod u+s id1 && u=$(setpriv --reuid=1234 --clear-groups ./id1 -u); \
          echo \"it runs as $u\"; test $u = 0",
-        "it runs as 1234",
+        "changing permissions of 'id1': Operation not permitted",
     )
     .controlled(Control::Root)
     .only(Place::ByRoot),
