@@ -29,7 +29,7 @@ pub(super) fn make_immortal(component: &mut [u8]) -> Result<usize, String> {
     let memory = Memory::of(component).map_err(|error| error.to_string())?;
     let List { place, count, entries } =
         List::find(component, &memory).ok_or("the snapshot has no list of its objects")?;
-    for entry in entries.chunks_exact(ENTRY) {
+    for entry in entries.as_chunks::<ENTRY>().0 {
         let (address, kind) = (number(entry), entry.get(4..).map(number));
         if address.checked_add(4).map(|at| memory.read(component, at)) != kind {
             return Err(format!("an object of the snapshot is not at {address:#x}, where Python says that it is"));
