@@ -47,4 +47,5 @@ pub mod servers;
 pub mod session;
 pub mod skills;
 pub mod slash_commands;
+pub mod start_mode;
 pub mod tool_service;

@@ -17,8 +17,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::process::{AfterProgram, AllowedBy, KeptFrom, before_program, file_of, network, widen};
-use crate::programs::Confined;
+use crate::process::{AfterProgram, AllowedBy, Doors, KeptFrom, before_program, file_of, network, widen};
+use crate::programs::{Confined, ProgramReach};
 use crate::runtime::Runtime;
 use crate::server_program::environment;
 
@@ -107,16 +107,14 @@ impl Runtime {
         let permit = permit.map_err(|denied| denied.to_string())?;
         let Some((program, arguments)) = permit.argv().split_first() else { return Err(names_none()) };
         let shared = self.shared();
-        let Confined { mut confinement, note } = shared.programs.next_in(command.confine)?;
+        let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
+        let Confined { mut confinement, note } = shared.programs.next_in(command.confine, reach)?;
         note.iter().for_each(|note| tracing::warn!("{}", note.trim_end()));
         let network = confinement.as_mut().map(|confinement| {
-            if command.only_reads {
-                confinement.readable.append(&mut confinement.writable);
-            }
             if let Some(note) = widen(confinement, permit.resources()) {
                 tracing::warn!("{}", note.trim_end());
             }
-            network(permit.clone(), KeptFrom::new(AllowedBy::Hooks))
+            network(permit.clone(), Doors::closed(KeptFrom::new(AllowedBy::Hooks)))
         });
         let (file, first) = file_of(program).map_err(|_| "this machine has no shell".to_owned())?;
         let started = host_process::start(
@@ -124,7 +122,7 @@ impl Runtime {
                 program: file,
                 arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
                 directory: command.directory.clone(),
-                environment: environment(&shared.environment, &command.environment),
+                environment: environment(&shared.variables.of(ProgramReach::Workspace, &[]), &command.environment),
                 has_input: true,
             },
             confinement.as_ref(),

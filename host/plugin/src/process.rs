@@ -11,6 +11,7 @@ mod connect;
 mod environment;
 mod explain;
 mod outputs;
+mod variables;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,13 +37,13 @@ use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::preview_guard::Lasts;
-use crate::programs::{Confined, Offer};
+use crate::programs::{Confined, Offer, ProgramReach};
 use crate::shared::Shared;
 use crate::store::CallState;
 
 pub(crate) use changes::{AfterProgram, before_program};
-pub(crate) use connect::{AllowedBy, KeptFrom, network};
-pub(crate) use environment::without_secrets;
+pub(crate) use connect::{AllowedBy, Doors, KeptFrom, network};
+pub(crate) use variables::Variables;
 
 /// The most chunks that wait for the guest; a program whose output is not read blocks. Protects memory.
 const WAITING: usize = 16;
@@ -146,8 +147,9 @@ impl CallState {
         // The last of several values of a variable counts.
         let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
-        let Confined { mut confinement, mut note } = self.shared.programs.next().map_err(Error::Io)?;
+        let variables = self.shared.variables.of(self.reach, &self.shared.programs.writable());
+        let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        let Confined { mut confinement, mut note } = self.shared.programs.next(self.reach).map_err(Error::Io)?;
         let named = named_program(permit.argv());
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
@@ -159,25 +161,37 @@ impl CallState {
             if let Some(more) = widen(confinement, permit.resources()) {
                 note = Some(note.take().unwrap_or_default() + &more);
             }
-            network(permit, kept_from.clone())
+            // One in the background goes on when nobody waits for its call any more.
+            let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
+            let configured = self.shared.programs.servers();
+            let plugin = self.plugin.clone();
+            network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener })
         });
         let (file, first) = file_of(name)?;
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
-        let started = host_process::start(
-            &host_process::Command {
-                program: file,
-                arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
-                directory,
-                environment: kept.cloned().chain(set.iter().cloned()).collect(),
-                has_input: command.stdin.is_some(),
-            },
-            confinement.as_ref(),
-            network,
-        );
+        let command_to_start = host_process::Command {
+            program: file,
+            arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
+            directory,
+            environment: kept.chain(set.iter().cloned()).collect(),
+            has_input: command.stdin.is_some(),
+        };
+        let started = match self.reach {
+            // What nobody was asked about speaks to no server of another command.
+            ProgramReach::Reading => host_process::start(&command_to_start, confinement.as_ref(), network),
+            ProgramReach::Workspace | ProgramReach::Everything => {
+                let session = &self.shared.programs.network;
+                host_process::start_in(session, &command_to_start, confinement.as_ref(), network)
+            }
+        };
         let process = started.map_err(|error| match error {
             StartError::NotFound => Error::NotFound(name.clone()),
             StartError::Invalid => Error::Invalid(error.to_string()),
-            StartError::System { .. } => Error::Io(format!("`{name}` does not start: {error}")),
+            StartError::System { .. }
+            | StartError::NoLayers { .. }
+            | StartError::Layer { .. }
+            | StartError::LayerInUse { .. }
+            | StartError::NotHidden { .. } => Error::Io(format!("`{name}` does not start: {error}")),
         })?;
         // One in the background has no listener: the call that started it ends before it does.
         let (silence, cancel, listener) = match lasts {

@@ -18,7 +18,7 @@ mod snapshot;
 mod state;
 mod verify;
 
-pub use journal::{Change, Gap, Journal, JournalError};
+pub use journal::{Change, Gap, Journal, JournalError, MAX_KEPT};
 pub use plan::{Obstacle, Step, plan};
 pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder, Recorder};
 pub use restore::{Outcome, Reason};

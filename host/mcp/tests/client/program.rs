@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use host_app::mcp::{McpState, McpTransport};
 use host_message::OutputPart;
-use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess};
+use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess, ProgramWalls};
 use host_process::ConfineMode;
 use serde_json::json;
 
@@ -436,7 +436,7 @@ async fn confined_server_reads_no_other_file_and_reaches_no_server() {
     let mut fixture = Fixture::new();
     let here = fixture.path("").components().collect::<std::path::PathBuf>();
     fixture.access = Some(ProgramAccess {
-        mode: ConfineMode::Require,
+        walls: ProgramWalls { mode: ConfineMode::Require, is_chosen: true },
         installed: host_process::Places::new(None, Vec::new()),
         writable: vec![here],
         ..ProgramAccess::default()

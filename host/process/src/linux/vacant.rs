@@ -161,7 +161,8 @@ fn find(folder: &OwnedFd, name: &OsStr, is_last: bool) -> Result<Found, Errno> {
     })
 }
 
-fn move_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, Errno> {
+/// Renames an entry of a folder to a name that is free, and returns that.
+pub(super) fn move_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, Errno> {
     let suffixed = |suffix: &str| {
         let mut aside = name.to_owned();
         aside.push(suffix);

@@ -19,9 +19,11 @@ use crate::{
     SettledCall, Tier,
 };
 
+mod doors;
 mod hooks;
 mod permissions;
 mod questions;
+mod switching;
 
 const WORKSPACE: &str = "/w";
 

@@ -62,8 +62,11 @@ impl CallRecorder {
         let (before, not_kept) = match old {
             Old::Absent => (State::Absent, None),
             Old::File(content, mode) => {
-                journal.keep(content)?;
-                (State::file(content, mode), None)
+                let full = journal.room_for(content.len() as u64)?;
+                if full.is_none() {
+                    journal.keep(content)?;
+                }
+                (State::file(content, mode), full)
             }
             Old::Folder(mode) => (State::Folder { mode }, None),
             Old::There => there(journal, path)?,
@@ -155,20 +158,19 @@ impl Drop for ProgramRecorder {
 }
 
 /// Keeps what is at a path. Returns why it is not kept, if it is not.
-fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), JournalError> {
+fn there(journal: &mut Journal, path: &Path) -> Result<(State, Option<String>), JournalError> {
     use std::os::unix::fs::MetadataExt as _;
-    let failed = |error: io::Error| journal.failed(error);
     let about = match fs::symlink_metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((State::Absent, None)),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(journal.failed(error)),
     };
     let mode = about.mode() & PERMISSIONS;
     if about.is_dir() {
         return Ok((State::Folder { mode }, None));
     }
     if about.is_symlink() {
-        return Ok((State::Link { target: fs::read_link(path).map_err(failed)? }, None));
+        return Ok((State::Link { target: fs::read_link(path).map_err(|error| journal.failed(error))? }, None));
     }
     if !about.is_file() {
         return Ok((State::Other, Some("it is not a regular file".to_owned())));
@@ -176,6 +178,10 @@ fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), Jour
     if about.len() > MAX_KEPT_FILE {
         return Ok((State::Other, Some(format!("{} bytes are too many to keep", about.len()))));
     }
-    let (digest, size) = journal.keep(fs::File::open(path).map_err(failed)?)?;
+    if let Some(full) = journal.room_for(about.len())? {
+        return Ok((State::Other, Some(full)));
+    }
+    let file = fs::File::open(path).map_err(|error| journal.failed(error))?;
+    let (digest, size) = journal.keep(file)?;
     Ok((State::File { digest, size, mode }, None))
 }

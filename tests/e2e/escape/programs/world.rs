@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use host_tests::host::Host;
+use host_tests::host::{Host, folder};
 use serde_json::{Value, json};
 
 use super::super::Failures;
@@ -61,7 +61,7 @@ struct Ended {
 impl World {
     fn new() -> Self {
         assert!(Path::new(PYTHON).exists(), "these tests need {PYTHON}");
-        let (outside, services) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (outside, services) = (folder(), folder());
         let host = Host::new(Vec::<String>::new())
             .file("file", "mine\n")
             .file("src/main.rs", "fn main() {}\n")
@@ -76,6 +76,7 @@ impl World {
             .home_file(".cargo/credentials.toml", SECRET)
             .home_file(".config/gh/hosts.yml", SECRET)
             .home_file(".config/host/keys.toml", SECRET)
+            .home_file(".config/host/config.toml", "[confine]\nvariables = [\"WORK\", \"OUT\", \"TWIN\", \"SERVICES\", \"HOST_*\"]\n")
             .home_file(".config/host/policies/answers.toml", "# kept\n")
             .home_file(".local/state/host/trust.json", "{\"version\":1,\"folders\":{}}")
             .home_file(".local/state/host/sessions/old.jsonl", SECRET)
@@ -160,10 +161,10 @@ impl World {
                 json!({"name": name, "kind": kind, "script": script})
             })
             .collect();
+        let copies = folder();
         let folder = self.host.repository();
         std::fs::write(folder.join("attacks.json"), Value::from(list).to_string()).expect("written");
         std::fs::write(folder.join("driver.py"), DRIVER).expect("written");
-        let copies = tempfile::tempdir().expect("a folder");
         let template = if confine == "off" { copies.path().display().to_string() } else { String::new() };
         let line = format!("{PYTHON} driver.py attacks.json results.json {template}");
         let arguments = json!({"command": line}).to_string();
