@@ -78,7 +78,9 @@ impl Place<'_> {
 /// cannot be read.
 pub(super) fn settings_of_repository(shell: &Path) -> Option<String> {
     let repository = Repository::around(shell).ok().flatten()?;
-    host_files::read_text(&repository.common.join("config"), MAX_SETTINGS).ok()
+    // A pipe in its place would be waited for by a reader that takes any file.
+    let bytes = host_files::read_found(&repository.common.join("config"), MAX_SETTINGS).ok()?;
+    String::from_utf8(bytes).ok()
 }
 
 /// Whether the file is a version manager, or a script of one.
