@@ -63,6 +63,14 @@ impl Host {
         host.arg("--model").arg(format!("scripted:{}", script.display())).args(arguments)
     }
 
+    /// Makes its `.git`, which is an empty folder, a repository that git takes for one.
+    pub fn in_git(self) -> Self {
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir(self.repository.path().join(".git").join(folder)).expect("made");
+        }
+        self.file(".git/HEAD", "ref: refs/heads/main\n")
+    }
+
     /// Adds an argument.
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.arguments.push(argument.as_ref().to_owned());

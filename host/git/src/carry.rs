@@ -24,7 +24,7 @@ const MAX_EXPANDED: usize = 1_000_000;
 /// The largest table of a pack that is read, in bytes: that of 60 million objects.
 const MAX_TABLE: u64 = 2 << 30;
 
-/// The largest file that is written anew, in bytes. A larger one, such as an index, takes its place as it was left.
+/// The largest file that is written again, in bytes. A larger one, such as an index, takes its place as it was left.
 const MAX_COPIED: usize = 64 << 10;
 
 /// What a program did at a path.

@@ -213,14 +213,14 @@ impl<'a> Judge<'a> {
     /// Says that a file is as it was before the program started, or differs only in what nobody wrote.
     fn unchanged(&self, located: &Located, path: &Path, now: Option<Stamp>) -> Result<(), Why> {
         let Some(before) = self.before else { return Ok(()) };
-        // Nothing is remembered of these: they are named by their contents, or made anew from others.
+        // Nothing is remembered of these: they are named by their contents, or made again from others.
         if located.is_stored() {
             return Ok(());
         }
         if before.then(path) == now || now.is_some_and(|now| now.kind() == FileType::Directory) {
             return Ok(());
         }
-        // The user's `git status` takes down anew what it saw of the files.
+        // The user's `git status` records again what it saw of the files.
         let refreshed = before.replaced_index(path).is_some_and(|old| {
             let hash = self.hash(Path::new(""));
             self.real_bytes(path, MAX_INDEX).is_some_and(|real| index::lists_the_same(&old, &real, hash))

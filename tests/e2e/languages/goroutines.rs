@@ -49,14 +49,14 @@ async fn go_goroutines_call_the_host_while_others_run() {
 #[tokio::test]
 async fn go_plugin_that_is_sent_more_than_its_memory_fails_alone() {
     let bench = together();
-    let sizes = [5_000_000; 4];
+    let sizes = [20_000_000; 4];
     for (file, bytes) in sizes.into_iter().enumerate() {
         bench.file(&format!("{file}.txt"), file.to_string().repeat(bytes));
     }
-    let arguments = |readers| json!({"readers": readers, "times": 4, "sizes": sizes, "text": ""});
-    let error = bench.call("read_together", arguments(20)).await.expect_err("400 MB do not fit");
+    let arguments = |readers, times| json!({"readers": readers, "times": times, "sizes": sizes, "text": ""});
+    let error = bench.call("read_together", arguments(20, 1)).await.expect_err("400 MB do not fit");
     assert!(error.to_string().contains("memory"), "{error}");
-    let output = bench.call("read_together", arguments(1)).await.unwrap_or_else(|error| panic!("{error}"));
+    let output = bench.call("read_together", arguments(1, 4)).await.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(text(&output), "4 reads, ");
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn screens_lists_of_tools_agents_and_rules() {
-    let host = Host::new(["run"]);
+    let host = Host::new(["run"]).in_git();
     for (name, arguments) in [
         ("tool_list", &["tool", "list"][..]),
         ("tool_show", &["tool", "show", "ls"]),

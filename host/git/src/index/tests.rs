@@ -82,7 +82,7 @@ fn indexes_list_the_same_until_something_is_staged() {
     let folder = repository("sha1");
     let root = folder.path();
     let before = index(root);
-    // Git takes down anew what it saw of the files.
+    // Git records again what it saw of the files.
     let file = fs::File::options().write(true).open(root.join("z")).expect("opened");
     file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000)).expect("set");
     git(root, &["update-index", "--refresh"]);

@@ -63,7 +63,7 @@ async fn answers(listener: &mut Listener, asked: &mut usize) {
 
 async fn questions(mode: ApprovalMode) -> usize {
     let replies = replies();
-    let host = Host::scripted(&replies, &[]);
+    let host = Host::scripted(&replies, &[]).in_git();
     let stubs = host.home().join("bin");
     fs::create_dir(&stubs).expect("made");
     for name in STUBS {
