@@ -13,7 +13,7 @@ mod text;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use host_message::FunctionCall;
-use host_tool::Outcome;
+use host_tool::{Decided, Outcome};
 use tokio_util::sync::CancellationToken;
 
 use self::calls::CallWatch;
@@ -77,9 +77,11 @@ impl LoopDetector {
         }
     }
 
-    /// Takes how one of the calls ended.
-    pub(crate) fn settled(&self, call: &FunctionCall, outcome: &Outcome) {
+    /// Takes how one of the calls ended. One about which the user decided does not count: the user is there, sees that it
+    /// comes again, and may want it to.
+    pub(crate) fn settled(&self, call: &FunctionCall, outcome: &Outcome, decided: Option<Decided>) {
         match self.detection {
+            LoopDetection::On if decided.is_some_and(Decided::is_answer) => lock(&self.calls).forget(&call.id),
             LoopDetection::On => lock(&self.calls).settle(&call.id, outcome),
             LoopDetection::Off => {}
         }

@@ -106,6 +106,13 @@ pub enum Decided {
     Denied,
 }
 
+impl Decided {
+    /// Whether the user decided, about this very call.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Self::Approved | Self::Changed | Self::Declined)
+    }
+}
+
 /// A call that ended, with everything that the history needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledCall {

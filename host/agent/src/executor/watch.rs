@@ -73,7 +73,7 @@ impl<'w> Watch<'w> {
         let SettledCall { call, outcome, decided, duration, dropped, proposed, .. } = settled;
         let decided = *decided;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
-        self.run.loops.settled(call, outcome);
+        self.run.loops.settled(call, outcome, decided);
         let answer = self.run.agent.responder.respond(settled);
         let report = &CallReport::new(settled, &answer);
         let parts = &answer.parts;

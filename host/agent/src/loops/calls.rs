@@ -70,6 +70,13 @@ impl CallWatch {
         }
     }
 
+    /// Forgets a call.
+    pub(super) fn forget(&mut self, id: &CallId) {
+        if let Some(at) = self.last.iter().rposition(|seen| seen.id == *id) {
+            self.last.remove(at);
+        }
+    }
+
     /// The shortest round that the last calls repeat often enough.
     fn found(&self) -> Option<Repeated> {
         let len = self.last.len();
@@ -258,6 +265,17 @@ mod tests {
             [false, false, false, false, true, true]
         );
         assert_eq!([add("b"), add("a"), add("a"), add("a")], [false; 4]);
+    }
+
+    #[test]
+    fn loops_do_not_count_a_call_that_is_forgotten() {
+        let mut watch = CallWatch::default();
+        for at in 0..20 {
+            let call = call(at, "shell", json!({"command": "git push"}));
+            assert_eq!(watch.add(vec![&call]), None);
+            watch.forget(&call.id);
+        }
+        assert!(watch.last.is_empty());
     }
 
     #[test]
