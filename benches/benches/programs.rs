@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         writable: vec![folder.path().to_owned()],
         protected: [".git/hooks", ".git/config"].map(|path| folder.path().join(path)).to_vec(),
         temporary: Some(temporary.path().to_owned()),
+        ..Confinement::default()
     };
     let command = Command {
         program: PROGRAM.into(),

@@ -190,6 +190,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             background: None,
             changes: None,
             mcp: None,
+            only_reads: None,
         };
         tools.register(Arc::new(PluginTool::new(spec, (*grants).clone(), built_in(name), sandbox)))?;
     }

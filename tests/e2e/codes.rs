@@ -130,3 +130,71 @@ fn stdout_that_nobody_reads_is_not_an_error() {
         assert_eq!(ended.stderr, "", "{arguments:?}");
     }
 }
+
+#[test]
+fn codes_of_a_call_are_not_those_of_the_command_that_it_ran() {
+    let host = Host::new(["tool", "call", "shell", r#"{"command": "echo out; exit 3"}"#, "--grant", "shell:process=*"]);
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Output:\nout\nExit code: 3\n"), "{ended:?}");
+}
+
+#[test]
+fn codes_of_tool_show_say_which_tools_are_the_agents_own() {
+    let host = Host::new(["tool", "show", "ask_user"]);
+    let ended = host.run();
+    let words = "error: `ask_user` is a tool of the agent itself, and no plugin's\nhelp: ";
+    assert!(ended.code == Some(42) && ended.stderr.starts_with(words), "{ended:?}");
+    let ended = host.run_of(&["tool", "list", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let granted = |name: &str| {
+        let found = listed.as_array().expect("a list").iter().find(|tool| tool["name"] == name);
+        found.unwrap_or_else(|| panic!("{name} is in {listed}"))["granted"].clone()
+    };
+    // `process` is of the plugin that has `shell`, and needs nothing itself.
+    assert_eq!((granted("process"), granted("shell")), (serde_json::json!({}), serde_json::json!({"process": false})));
+}
+
+/// Runs a command to its end, which is to come soon: one that waits for ever is killed, and has no code.
+fn ended_soon(mut command: std::process::Command) -> (Option<i32>, String) {
+    let child = command.spawn().expect("it starts");
+    let pid = Pid::from_child(&child);
+    let (done, ended) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if ended.recv_timeout(std::time::Duration::from_secs(60)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            kill_process(pid, Signal::KILL).ok();
+        }
+    });
+    let output = child.wait_with_output().expect("it ends");
+    drop(done);
+    watch.join().expect("it ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn codes_of_a_pipe_in_place_of_a_file_come_at_once_and_with_its_name() {
+    let host = Host::new(["run"]).file("sources/Cargo.toml", "");
+    let at = |name: &str| host.repository().join(name).display().to_string();
+    for name in ["pipe", "pipe.wasm", "sources/plugin.toml"] {
+        rustix::fs::mknodat(rustix::fs::CWD, at(name), rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("made");
+    }
+    let (pipe, component) = (at("pipe"), at("pipe.wasm"));
+    for (arguments, named) in [
+        (&["plugin", "adopt", &pipe, "--license", "MIT", "--out", "out"][..], "pipe"),
+        (&["plugin", "build", "sources", "--out", "out"], "sources/plugin.toml"),
+        (&["plugin", "verify", &pipe], "pipe"),
+        (&["plugin", "pack", &component], "pipe.json"),
+        (&["keys", "trust", &pipe, "--for", "acme/*"], "pipe"),
+        (&["tool", "call", "ls", "{}", "--plugin", &component], "pipe.json"),
+        (&["run", "--model", "offline", "--output-schema", &pipe, "Look"], "pipe"),
+    ] {
+        let (code, said) = ended_soon(host.command_of(arguments));
+        assert_eq!(code, Some(42), "{arguments:?}: {said}");
+        assert!(said.contains(named), "{arguments:?}: {said}");
+    }
+    let (_, said) = ended_soon(host.command_of(&["keys", "trust", &pipe, "--for", "acme/*"]));
+    assert!(said.contains(&format!("`{pipe}` cannot be read: it is a pipe, not a regular file")), "{said}");
+    let mut configured = host.command_of(&["tool", "list"]);
+    configured.env("HOST_CONFIG", &pipe);
+    let (code, said) = ended_soon(configured);
+    assert!(code == Some(52) && said.contains("it is a pipe that no process writes to"), "{said}");
+}

@@ -36,6 +36,28 @@ pub(crate) fn documents() -> Vec<String> {
     documents
 }
 
+#[test]
+fn documents_say_how_much_memory_calls_may_use_together() {
+    let (calls, each) = (u64::from(host_plugin::MAX_CALLS), host_plugin::Limits::default().memory as u64);
+    let sentence = format!(
+        "- **Memory.** Each of the {calls} calls that may run at once in one process may use {} MiB: {} GiB in all.",
+        each >> 20,
+        (calls * each) >> 30
+    );
+    let text = std::fs::read_to_string(repository().join("SECURITY.md")).expect("it is there");
+    assert!(text.contains(&sentence), "SECURITY.md has not: {sentence}");
+}
+
+#[test]
+fn documents_count_the_exit_codes() {
+    let codes = std::fs::read_to_string(repository().join("docs/reference/exit-codes.md")).expect("it is there");
+    let is_row =
+        |line: &&str| line.strip_prefix("| ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let cell = format!("| [{}](docs/reference/exit-codes.md) |", codes.lines().filter(is_row).count());
+    let readme = std::fs::read_to_string(repository().join("README.md")).expect("it is there");
+    assert!(readme.contains(&cell), "README.md has not: {cell}");
+}
+
 /// The path within the repository, of a Markdown file.
 fn markdown(path: &Path) -> Option<String> {
     let is_markdown = path.is_file() && path.extension().is_some_and(|end| end == "md");

@@ -9,6 +9,7 @@ mod files;
 mod network;
 mod own;
 mod programs;
+mod repositories;
 mod secrets;
 mod terminals;
 

@@ -182,7 +182,7 @@ async fn text_of_a_manifest_is_escaped_wherever_it_is_shown() {
         .file(&format!(".host/agents/{}.md", "a\u{200b}\u{e0041}b"), "---\n");
     both("trust status", &host.run_of(&["trust", "status"]));
     let mut pty = Pty::start(host.command_of(&["run", "--model", "offline", "Look"]), 200, 60);
-    pty.sees("3 q  Quit").sees("Esc to reject");
+    pty.sees("3 q  Quit").sees("Esc to quit");
     escaped("the question about a project", &pty.written());
     pty.types("q\r");
     assert_eq!(pty.ends(), Some(55));

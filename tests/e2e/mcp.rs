@@ -89,6 +89,11 @@ impl Server {
     }
 }
 
+/// What lets the server write down what it is asked, behind its walls.
+fn writable(host: &Host) -> String {
+    format!("[mcp.files]\nwrite = [{}]\n", json!(host.home().join("files").display().to_string()))
+}
+
 fn script(host: &Host) -> PathBuf {
     host.home().join("files/server.sh")
 }

@@ -127,7 +127,7 @@ fn each_call_gets_its_outcome_in_the_order_of_the_calls_whatever_happened() {
         "there is no tool `no_such_tool`",
         "invalid arguments for `",
         "--approval-mode auto-edit",
-        "--approval-mode yolo",
+        "--approval-mode auto, in which programs are confined",
         "--grant read_file:fs-read=/etc/hostname",
         "missing.txt",
         "Found 1 match in 1 file"

@@ -40,12 +40,18 @@ pub struct Ended {
     pub stderr: String,
 }
 
+/// Makes a folder that a confined program sees by its own name. In `/tmp`, of which it has one for itself, what it may not
+/// touch is not denied but missing, and an attack on that would show nothing.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/var/tmp").expect("a folder")
+}
+
 impl Host {
     /// `host` with these arguments.
     pub fn new(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         let host = Self {
-            repository: tempfile::tempdir().expect("a folder"),
-            home: tempfile::tempdir().expect("a folder"),
+            repository: folder(),
+            home: folder(),
             arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
             variables: Vec::new(),
             input: None,

@@ -113,7 +113,7 @@ pub fn runtime() -> &'static Arc<Runtime> {
 
 fn environment() -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    [("PATH", path), ("HARMLESS", "shown".into()), ("MY_API_KEY", "hidden".into())]
+    [("PATH", path), ("LC_HARMLESS", "shown".into()), ("MY_API_KEY", "hidden".into())]
         .map(|(name, value)| (OsString::from(name), value))
         .to_vec()
 }

@@ -12,7 +12,9 @@ use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
     ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_app::question::{Touches, asker, choices};
+use host_app::question::{
+    Summary, Touches, asker, choices, commands_to_list, reaching, reason_of_model, server_in_words,
+};
 use host_plugin::{Confirmation, command_line};
 use host_text::{Newlines, escape_exact, exact, fenced};
 use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, Until};
@@ -21,6 +23,9 @@ use crate::calls::{self, Tools};
 use crate::connection::Connection;
 use crate::outbox::Outbox;
 use crate::updates::call_id;
+
+/// The columns of a client's questions, as far as anybody knows.
+const COLUMNS: usize = 80;
 
 /// The client, who is asked about the calls of one session.
 pub(crate) struct Asking {
@@ -85,6 +90,10 @@ impl Asking {
                 let path = exact(&path.display().to_string()).into_owned();
                 (format!("{who} wants to read outside of the workspace: {path}"), Vec::new())
             }
+            About::Reaching { program, what, servers } => {
+                let servers = servers.iter().map(|server| server_in_words(server)).collect::<Vec<_>>();
+                (format!("{}: {}", reaching(program, *what), servers.join("; ")), Vec::new())
+            }
             About::Plan { text, .. } => ("The plan".to_owned(), vec![calls::text(text)]),
             About::Call => self.about_call(question, &who),
         };
@@ -111,13 +120,14 @@ impl Asking {
                 let place = if directory == "." { String::new() } else { format!(" in {}", exact(directory)) };
                 let ground = if *background { " in the background" } else { "" };
                 let mut contents = vec![code("sh", &command_line(argv))];
-                // Each command of a line by itself, so that none hides behind the others.
-                if question.commands.len() > 1 || question.commands.iter().any(|command| !command.doubts.is_empty()) {
-                    let commands = question.commands.iter().map(|command| match command.doubts.as_slice() {
-                        [] => format!("it runs: {}", exact(&command.text)),
-                        doubts => format!("it runs: {} ({})", exact(&command.text), exact(&doubts.join("; "))),
-                    });
-                    contents.push(ToolCallContent::from(commands.collect::<Vec<_>>().join("\n")));
+                // What it does, and each command by itself, so that none hides behind the others.
+                let reason = reason_of_model(question).map(|words| format!("in the model's words: {words}"));
+                let commands = commands_to_list(question, COLUMNS).iter();
+                let commands = commands.map(|command| format!("it runs: {}", exact(&command.text)));
+                let lines: Vec<String> =
+                    reason.into_iter().chain(Summary::new(question).line()).chain(commands).collect();
+                if !lines.is_empty() {
+                    contents.push(ToolCallContent::from(lines.join("\n")));
                 }
                 if let Some(input) = input {
                     contents.push(ToolCallContent::from("which reads this:".to_owned()));
@@ -183,7 +193,9 @@ fn offered(question: &Question) -> Vec<(Answer, String)> {
 
 fn option(at: usize, (answer, label): &(Answer, String)) -> PermissionOption {
     let kind = match answer {
-        Answer::ProceedOnce | Answer::Switch { .. } | Answer::Modify { .. } => PermissionOptionKind::AllowOnce,
+        Answer::ProceedOnce | Answer::ProceedWithoutWalls | Answer::Switch { .. } | Answer::Modify { .. } => {
+            PermissionOptionKind::AllowOnce
+        }
         Answer::Proceed { until: Until::SessionEnds | Until::TakenBack, .. } => PermissionOptionKind::AllowAlways,
         Answer::Cancel { .. } => PermissionOptionKind::RejectOnce,
     };

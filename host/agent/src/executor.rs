@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
-use host_tool::{Gate, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
+use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +33,8 @@ use crate::compress::last_prompt;
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, ApprovedPlan, Budget, Completion, ContextSource, Entry, Event, EventKind, History, ModelConfig,
-    Observer, Past, SessionLog, Steering, ToolConfig, fill,
+    AgentDefinition, Budget, Completion, ContextSource, Entry, Event, EventKind, History, ModelConfig, Observer, Past,
+    SessionLog, Steering, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -109,8 +109,8 @@ struct Agent {
     run_clock: PausableClock,
     budget: Arc<Budget>,
     gate: Option<Gate>,
-    /// Set when the user approved a plan: the run ends then.
-    plan: ApprovedPlan,
+    /// Set when the user chose another mode in an answer: the run ends then.
+    switch: ModeSwitch,
     /// What joins the conversation between two turns.
     context: Option<Arc<dyn ContextSource>>,
 }
@@ -149,7 +149,7 @@ impl Executor {
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
         }
         let id = budget.id().clone();
-        let plan = ApprovedPlan::default();
+        let switch = ModeSwitch::default();
         let agent = Agent {
             definition,
             id,
@@ -161,7 +161,7 @@ impl Executor {
             run_clock,
             budget,
             gate,
-            plan,
+            switch,
             context: None,
         };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
@@ -178,10 +178,10 @@ impl Executor {
         self
     }
 
-    /// Ends a run when the user has approved a plan that one of its calls presented. [`Executor::go_on`] continues the
-    /// conversation.
-    pub fn ends_with(&mut self, plan: ApprovedPlan) {
-        self.agent.plan = plan;
+    /// Ends a run when the user has chosen another mode, in the answer about a plan or a call. [`Executor::go_on`]
+    /// continues the conversation.
+    pub fn ends_with(&mut self, switch: ModeSwitch) {
+        self.agent.switch = switch;
     }
 
     /// Lets texts of this source join the conversation between two turns.

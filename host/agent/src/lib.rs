@@ -62,7 +62,7 @@ pub use executor::{
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use kept::KeptText;
 pub use loops::Repeated;
-pub use present_plan::{ApprovedPlan, PRESENT_PLAN, PresentPlan};
+pub use present_plan::{PRESENT_PLAN, PresentPlan};
 pub use prices::{Charge, Cost, Price, PriceBasis, Prices};
 pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};

@@ -3,12 +3,10 @@
 //! A yes names the approval mode in which the plan is carried out, and ends the run: the one who started it switches the
 //! mode and lets the agent go on. The tool grants nothing itself.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_message::{Annotations, FunctionCall, Output, ToolName, ToolSpec};
-use host_tool::{ApprovalMode, CallContext, CallFailure, FailureKind, Outcome, PlanAnswer, Tool};
+use host_tool::{ApprovalMode, CallContext, CallFailure, FailureKind, ModeSwitch, Outcome, PlanAnswer, Tool};
 use serde_json::{Value, json};
 
 /// The name of the tool.
@@ -20,37 +18,16 @@ const PLAN: &str = "plan";
 /// The longest plan, in characters: a user has to read it.
 const MAX_PLAN: usize = 20_000;
 
-/// The modes that a user can choose: what they are asked about less is theirs to choose without a plan.
-const MODES: [ApprovalMode; 2] = [ApprovalMode::Default, ApprovalMode::AutoEdit];
-
-/// The mode in which an approved plan is to be carried out, until it is taken. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct ApprovedPlan(Arc<Mutex<Option<ApprovalMode>>>);
-
-impl ApprovedPlan {
-    /// Takes the mode; `None` if no plan was approved since the last time.
-    pub fn take(&self) -> Option<ApprovalMode> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    pub(crate) fn is_there(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    fn set(&self, mode: ApprovalMode) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(mode);
-    }
-}
-
 /// The tool.
 pub struct PresentPlan {
     spec: ToolSpec,
-    approved: ApprovedPlan,
+    modes: Vec<ApprovalMode>,
+    switch: ModeSwitch,
 }
 
 impl PresentPlan {
-    /// Creates the tool; `approved` receives the mode that the user chooses.
-    pub fn new(approved: ApprovedPlan) -> Self {
+    /// Creates the tool; `switch` receives the one of these modes that the user chooses.
+    pub fn new(switch: ModeSwitch, modes: Vec<ApprovalMode>) -> Self {
         let spec = ToolSpec {
             name: ToolName::new(PRESENT_PLAN),
             title: Some("Present the plan".to_owned()),
@@ -74,7 +51,7 @@ impl PresentPlan {
             output_schema: None,
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };
-        Self { spec, approved }
+        Self { spec, modes, switch }
     }
 
     async fn present(&self, call: &FunctionCall, context: CallContext) -> Outcome {
@@ -90,12 +67,12 @@ impl PresentPlan {
             () = context.cancel.cancelled() => {
                 return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial: None };
             }
-            answer = questions.present_plan(plan.to_owned(), MODES.to_vec()) => answer,
+            answer = questions.present_plan(plan.to_owned(), self.modes.clone()) => answer,
         };
         let words = match answer {
             PlanAnswer::Unheard => return failed(FailureKind::Unavailable, unheard),
             PlanAnswer::Approved(mode) => {
-                self.approved.set(mode);
+                self.switch.choose(mode);
                 format!("The user approved the plan. The approval mode is now `{mode}`: carry the plan out.")
             }
             PlanAnswer::Rejected(Some(reason)) => {

@@ -19,8 +19,8 @@ use host_undo::Recorder;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{Agent, Agents};
-use crate::configuration::Configuration;
-use crate::confinement::{self, confine_mode, program_access};
+use crate::configuration::{Configuration, Owner};
+use crate::confinement::{self, program_access, program_walls};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
@@ -103,17 +103,28 @@ impl App {
         let root = folder::work_in(place, &folders)?;
         let settings = PluginSettings::read(&configuration, environment)?;
         let mode = grants::approval_mode(access, configuration.approval_mode);
-        let confine = confine_mode(&configuration.confine, access.confine, mode)?;
-        let programs = program_access(&configuration.confine, confine, &root, environment, &folders);
-        let confined = programs.is_complete();
-        if mode == ApprovalMode::Auto && !confined {
+        let walls = program_walls(&configuration.confine, access.confine, mode)?;
+        let mut programs = program_access(&configuration.confine, walls, &root, environment, &folders);
+        match configuration.commands() {
+            Some(commands) if commands.owner == Owner::User => {
+                for command in [&commands.discovery, &commands.call] {
+                    let named = confinement::named_by(command, environment.home(), &programs.never_offered);
+                    programs.readable.extend(named);
+                }
+            }
+            // The copy of the bytes that were trusted.
+            Some(_) => programs.readable.push(folders.programs.clone()),
+            None => {}
+        }
+        if mode == ApprovalMode::Auto && !walls.are_complete() {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
         }
         let variables = settings.environment_for_programs();
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
-            environment: variables.clone(),
+            environment: variables,
+            variables: configuration.confine.variables.clone(),
             programs: programs.clone(),
             limits: configuration.limits(),
             compile: environment.compile().clone(),
@@ -121,6 +132,9 @@ impl App {
         let places = Places {
             configuration: &configuration,
             files: &files.servers,
+            server_files: &files.server_files,
+            is_trusted: project.is_trusted(),
+            confine: access.confine.or(configuration.confine.mode),
             environment,
             folders: &folders,
             workspace: &root,
@@ -193,7 +207,9 @@ impl App {
             tools.extend(agents.all().iter().map(Agent::name));
             policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }
-        let given = variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        // As a program gets them that nobody is asked about.
+        let given = runtime.variables_of_reading();
+        let given = ProgramEnvironment::new(given.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
         Ok(Self {
             environment: environment.clone(),
             folders,
@@ -207,7 +223,7 @@ impl App {
             mcp,
             plugins,
             // A program would read what the user keeps from tools.
-            policy: policy.letting_read(!grants.denies_reading()).in_environment(ProgramEnvironment::new(given)),
+            policy: policy.letting_read(!grants.denies_reading()).behind(walls).in_environment(given),
             grants,
             programs,
             hooks,
@@ -226,6 +242,7 @@ impl App {
         let gate = Gate::new(self.policy.clone(), approvals, grants.mode(), self.workspace.root(), Some(answers));
         gate.set_definitions(McpDefinitions::new(self.folders.mcp.join("definitions")));
         gate.set_reads(grants.reads().clone());
+        gate.set_walls(self.programs.walls);
         gate.set_added(grants.added().to_vec());
         gate
     }

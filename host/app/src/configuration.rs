@@ -15,7 +15,6 @@ mod written;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -122,13 +121,17 @@ pub struct Configuration {
 #[serde(deny_unknown_fields, default)]
 pub struct Confine {
     /// Whether programs are confined, as `--confine` takes it.
-    #[schemars(extend("default" = ConfineMode::default().name()))]
+    #[schemars(extend("default" = ConfineMode::Auto.name()))]
     #[schemars(schema_with = "schema::confine_mode")]
     pub mode: Option<ConfineMode>,
     /// Further files and folders that they may read, such as `~/.config/tool`.
     pub readable: Vec<PathBuf>,
     /// Further files and folders that they may change, such as `~/.cache/tool`.
     pub writable: Vec<PathBuf>,
+    /// Servers that they may reach, such as `*.crates.io` or `localhost:5432 +private`; port 443 if none is named.
+    pub net: Vec<String>,
+    /// Variables of your environment that they get besides those on the host's list, such as `RAILS_ENV` or `APP_*`.
+    pub variables: Vec<String>,
 }
 
 /// `[run]`: the limits of a run.
@@ -509,7 +512,7 @@ impl Configuration {
                 .cause(error.to_string())
                 .help("fix or remove the file, or set HOST_CONFIG to a different one")
         };
-        match File::open(&path) {
+        match host_files::Input::open(&path) {
             Ok(file) => {
                 let about = file.metadata().map_err(unreadable)?;
                 let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
@@ -525,10 +528,10 @@ impl Configuration {
                 read.tools.check_programs(Owner::User, &path)?;
                 Ok(Self { saved: SavedModel::read(folders)?, ..read })
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => {
+            Err(error) if error.is_missing() && !named => {
                 Ok(Self { saved: SavedModel::read(folders)?, ..Self::default() })
             }
-            Err(error) => Err(unreadable(error)),
+            Err(error) => Err(unreadable(error.into())),
         }
     }
 

@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host_capability::{Resources, Scope};
 use host_files::RealPaths;
-use host_plugin::ProgramAccess;
+use host_plugin::{ProgramAccess, ProgramWalls};
 use host_process::{ConfineMode, Places};
 use host_tool::ApprovalMode;
 
@@ -78,34 +79,57 @@ const NEVER_OFFERED: &[&str] = &[
     "snap",
 ];
 
-/// What git obeys in its own folder, submodules included.
-const OBEYED_BY_GIT: &[&str] = &["hooks", "config", "config.worktree", "modules", "commondir", "gitdir"];
+/// What a user can be asked about beneath the home: caches, of which nothing runs by itself. Whatever is not on this list is
+/// the user's to name in the configuration.
+const OFFERED: &[&str] = &[
+    ".cache",
+    ".cabal/packages",
+    ".cargo/git",
+    ".cargo/registry",
+    ".conan2/p",
+    ".gradle/caches",
+    ".gradle/wrapper",
+    ".hex/packages",
+    ".ivy2/cache",
+    ".m2/repository",
+    ".npm",
+    ".nuget/packages",
+    ".pnpm-store",
+    ".local/share/pnpm/store",
+    ".yarn/berry",
+    ".yarn/cache",
+    "go/pkg/mod",
+    "Library/Caches",
+];
 
-/// Returns whether programs are confined: as it was asked for or configured, or else in the mode that rests on it.
+/// Returns the walls around programs: as they were asked for or configured, or else all that the machine has. They stand in
+/// every approval mode but `yolo`, which lifts them unless the user chose them.
 ///
 /// # Errors
 ///
-/// If that mode was asked for, and confinement was turned off.
-pub(crate) fn confine_mode(
+/// If the mode that rests on them was asked for, and confinement was turned off; if the configuration names an invalid server.
+pub(crate) fn program_walls(
     configured: &Confine,
     requested: Option<ConfineMode>,
     mode: ApprovalMode,
-) -> Result<ConfineMode, Failure> {
-    match requested.or(configured.mode) {
-        Some(ConfineMode::Off) if mode == ApprovalMode::Auto => {
-            Err(Failure::input("the approval mode `auto` runs programs without asking because they are confined")
-                .help("remove `--confine off`, or `mode = \"off\"` from [confine]; or use --approval-mode auto-edit"))
-        }
-        Some(mode) => Ok(mode),
-        None if mode == ApprovalMode::Auto => Ok(ConfineMode::Auto),
-        None => Ok(ConfineMode::Off),
+) -> Result<ProgramWalls, Failure> {
+    let chosen = requested.or(configured.mode);
+    if chosen == Some(ConfineMode::Off) && mode == ApprovalMode::Auto {
+        let words = "the approval mode `auto` runs programs without asking because they are confined";
+        return Err(Failure::input(words)
+            .help("remove `--confine off`, or `mode = \"off\"` from [confine]; or use --approval-mode auto-edit"));
     }
+    let resources = Resources { servers: configured.net.clone(), ..Resources::default() };
+    Scope::for_command_using(&["x".to_owned()], &resources).map_err(|error| {
+        Failure::configuration(format!("`net` of [confine] cannot be used: {error}")).help(error.help())
+    })?;
+    Ok(ProgramWalls { mode: chosen.unwrap_or(ConfineMode::Auto), is_chosen: chosen.is_some() })
 }
 
 /// Returns what programs may touch in this workspace.
 pub(crate) fn program_access(
     configured: &Confine,
-    mode: ConfineMode,
+    walls: ProgramWalls,
     workspace: &Path,
     environment: &Environment,
     folders: &Folders,
@@ -119,12 +143,16 @@ pub(crate) fn program_access(
         paths.iter().filter_map(|path| fs::canonicalize(absolute(path)).ok()).collect::<Vec<_>>()
     };
     let mut access = ProgramAccess {
-        mode,
+        walls,
         installed: Places::new(home, environment.all()),
         readable: Vec::new(),
         writable: Vec::new(),
         protected: Vec::new(),
-        offered: home.map(Path::to_owned),
+        repositories: Vec::new(),
+        home: home.map(Path::to_owned),
+        layers: Some(folders.layers.clone()),
+        servers: configured.net.clone(),
+        offered: home.into_iter().flat_map(|home| OFFERED.iter().map(|name| home.join(name))).collect(),
         never_offered: never_offered(home, folders),
         commands_in: Some(host_tool::commands_in),
     };
@@ -133,6 +161,22 @@ pub(crate) fn program_access(
     access.protected.extend(folders.all().map(Path::to_owned));
     add_place(&mut access, workspace, repository_of(workspace));
     access
+}
+
+/// Returns what a program may read that the user's own configuration starts with this command: the files that it names, and
+/// the folder of each, where scripts find their modules, unless that folder holds more than programs: the home, or secrets.
+pub(crate) fn named_by(command: &[String], home: Option<&Path>, never_offered: &[PathBuf]) -> Vec<PathBuf> {
+    let named = command.iter().map(Path::new).filter(|path| path.is_absolute());
+    let files = named.filter_map(|path| fs::canonicalize(path).ok()).filter(|path| path.is_file());
+    let is_narrow = |folder: &Path| {
+        let is_around = |path: &Path| path.starts_with(folder);
+        folder.parent().is_some() && !home.is_some_and(is_around) && !never_offered.iter().any(|path| is_around(path))
+    };
+    let with_folder = |file: PathBuf| {
+        let folder = file.parent().filter(|folder| is_narrow(folder)).map(Path::to_owned);
+        std::iter::once(file).chain(folder)
+    };
+    files.filter(|file| !never_offered.iter().any(|never| file.starts_with(never))).flat_map(with_folder).collect()
 }
 
 /// Returns the access with folders that the user added: programs change them as they change the workspace. One that
@@ -155,13 +199,8 @@ fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path
     access.readable.push(repository.to_owned());
     access.protected.extend(obeyed(repository));
     let git = repository.join(".git");
-    if fs::symlink_metadata(&git).is_ok_and(|found| !found.is_dir()) {
-        access.protected.push(git.clone());
-    }
-    for folder in host_git::folders_of(&git) {
-        access.protected.extend(OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
-        access.writable.push(folder);
-    }
+    access.readable.extend(host_git::folders_of(&git));
+    access.repositories.push(git);
 }
 
 /// The files and folders of this one that shells, version control and the host itself obey.
@@ -197,10 +236,10 @@ mod tests {
         let access = ProgramAccess { never_offered: vec![home.join(".ssh")], ..ProgramAccess::default() };
         let added = |folders: &[PathBuf]| with_added(access.clone(), folders);
         let src = added(&[home.join("src")]);
-        assert!(src.writable.contains(&home.join("src")) && src.protected.contains(&home.join("src/.git/hooks")));
+        assert!(src.writable.contains(&home.join("src")) && src.repositories == [home.join("src/.git")]);
         // The repository around it was not added, and neither is a home with its keys.
         let docs = added(&[home.join("docs")]);
-        assert_eq!((docs.writable, docs.readable), (vec![home.join("docs")], Vec::new()));
+        assert_eq!((docs.writable, docs.repositories), (vec![home.join("docs")], Vec::new()));
         let all = added(std::slice::from_ref(&home));
         assert_eq!((all.writable, all.readable), (Vec::<PathBuf>::new(), Vec::new()));
     }

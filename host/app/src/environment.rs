@@ -76,6 +76,8 @@ pub struct Folders {
     pub audit: PathBuf,
     /// Which edition of each index of plugins was seen.
     pub indexes: PathBuf,
+    /// What confined programs change in git's folders, until it comes back.
+    pub layers: PathBuf,
 }
 
 impl Folders {
@@ -92,7 +94,7 @@ impl Folders {
     }
 
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 16] {
+    pub fn all(&self) -> [&Path; 17] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,
@@ -111,6 +113,7 @@ impl Folders {
             brought,
             audit,
             indexes,
+            layers,
         } = self;
         [
             configuration,
@@ -129,6 +132,7 @@ impl Folders {
             brought,
             audit,
             indexes,
+            layers,
         ]
     }
 }
@@ -241,6 +245,7 @@ impl Environment {
             brought: folder("XDG_DATA_HOME", ".local/share")?.join("brought"),
             audit: folder("XDG_STATE_HOME", ".local/state")?.join("audit"),
             indexes: folder("XDG_STATE_HOME", ".local/state")?.join("indexes.json"),
+            layers: folder("XDG_STATE_HOME", ".local/state")?.join("layers"),
         })
     }
 }

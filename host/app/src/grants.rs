@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Scope};
-use host_plugin::ProgramAccess;
+use host_plugin::{ProgramAccess, ProgramWalls};
 use host_text::name_help;
 use host_tool::{ApprovalMode, SessionReads};
 
@@ -28,8 +28,8 @@ pub struct UserGrants {
     mode: ApprovalMode,
     /// Whether they are for a review, which changes nothing.
     is_review: bool,
-    /// Whether programs are confined, so that the mode `auto` runs them.
-    confined: bool,
+    /// The walls around programs, on which the mode `auto` rests.
+    walls: ProgramWalls,
     /// Everything but protected files.
     writable: Scope,
     secrets: SecretFile,
@@ -75,7 +75,7 @@ impl UserGrants {
         (own, environment): (&Folders, &Environment),
         programs: &ProgramAccess,
     ) -> Result<Self, Failure> {
-        let (confined, outside) = (programs.is_complete(), Outside::new(environment, own, &programs.never_offered)?);
+        let (walls, outside) = (programs.walls, Outside::new(environment, own, &programs.never_offered)?);
         let added = access.add_dir.iter().map(|folder| outside.folder(folder)).collect::<Result<_, _>>()?;
         let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
@@ -83,10 +83,10 @@ impl UserGrants {
         Ok(Self {
             mode,
             is_review: false,
-            confined,
+            walls,
             writable: writable(own, plugins)?,
             secrets: SecretFile::of(own)?,
-            by_mode: by_mode(mode, confined, workspace)?,
+            by_mode: by_mode(mode, walls, workspace)?,
             outputs: None,
             grants,
             denies,
@@ -157,11 +157,28 @@ impl UserGrants {
     ///
     /// If the mode rests on confined programs, and they are not confined.
     pub fn in_mode(self, mode: ApprovalMode, workspace: &Path) -> Result<Self, Failure> {
-        if mode == ApprovalMode::Auto && !self.confined {
-            return Err(Failure::input("the mode `auto` runs programs without asking, and here they are not confined")
-                .help("begin with `host run --approval-mode auto`; `host doctor` says what this machine can confine"));
+        if mode == ApprovalMode::Auto
+            && let Some(lacking) = self.walls.lacking()
+        {
+            return Err(Failure::input("the mode `auto` runs programs without asking because they are confined")
+                .cause(lacking)
+                .help("stay in `auto-edit`, where you are asked before each; `host doctor` says what is missing"));
         }
-        Ok(Self { mode, by_mode: by_mode(mode, self.confined, workspace)?, ..self })
+        Ok(Self { mode, by_mode: by_mode(mode, self.walls, workspace)?, ..self })
+    }
+
+    /// The modes that an answer about a command can switch to: those that the user can have here, with fewer questions about
+    /// commands and no weaker walls.
+    pub fn switches(&self, workspace: &Path) -> Vec<ApprovalMode> {
+        let asks = !self.is_review && matches!(self.mode, ApprovalMode::Default | ApprovalMode::AutoEdit);
+        let is_possible = asks && self.clone().in_mode(ApprovalMode::Auto, workspace).is_ok();
+        is_possible.then_some(ApprovalMode::Auto).into_iter().collect()
+    }
+
+    /// The modes in which an approved plan can be carried out.
+    pub fn plan_modes(&self, workspace: &Path) -> Vec<ApprovalMode> {
+        let modes = [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Auto];
+        modes.into_iter().filter(|mode| self.clone().in_mode(*mode, workspace).is_ok()).collect()
     }
 
     /// The same for a review, which changes nothing: in the mode `default` at most, tools read, and an approval can let a
@@ -292,12 +309,12 @@ pub fn approval_mode(access: &AccessRequest, configured: Option<ApprovalMode>) -
     access.approval_mode.or(configured).unwrap_or_default()
 }
 
-fn by_mode(mode: ApprovalMode, confined: bool, workspace: &Path) -> Result<Grants, Failure> {
+fn by_mode(mode: ApprovalMode, walls: ProgramWalls, workspace: &Path) -> Result<Grants, Failure> {
     let mut grants = vec![(Capability::FsRead, "."), (Capability::State, "read")];
     if mode >= ApprovalMode::AutoEdit {
         grants.extend([(Capability::FsWrite, "."), (Capability::State, "write")]);
     }
-    if mode == ApprovalMode::Auto && confined {
+    if mode == ApprovalMode::Auto && walls.are_complete() {
         grants.push((Capability::Process, "*"));
     }
     if mode >= ApprovalMode::Yolo {

@@ -44,13 +44,11 @@ use crate::error::Failure;
 use crate::plugins::brought;
 use crate::plugins::settings::absolute;
 use crate::plugins::sources::installed;
+use crate::program_size::MAX_PROGRAM;
 use crate::project::{Project, ProjectFiles, hooks as of_project};
 
 /// The largest file with hooks that is read.
 const MAX_FILE: u64 = 1 << 20;
-
-/// The largest program whose bytes are compared before it runs. Scripts are small.
-const MAX_PROGRAM: u64 = 16 << 20;
 
 /// The name of the user's own file, beside the configuration.
 const OWN_FILE: &str = "hooks.json";

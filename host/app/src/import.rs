@@ -12,7 +12,7 @@ mod claude;
 mod codex;
 mod copies;
 mod gemini;
-mod own_file;
+pub(crate) mod own_file;
 mod rules;
 mod servers;
 mod write;

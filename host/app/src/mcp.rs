@@ -5,17 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use host_capability::{McpServerName, Resources};
 use host_message::{Annotations, OutputPart};
-use host_plugin::{McpClient, McpError, Runtime};
+use host_plugin::{Digest, McpClient, McpError, Runtime};
+use host_process::ConfineMode;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::program_size::MAX_PROGRAM;
 
 /// A configured server.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +53,12 @@ pub enum McpTransport {
 pub struct McpProgram {
     /// The program and its arguments; there is at least the program.
     pub command: Vec<String>,
-    /// The folder that it starts in; absolute.
-    pub directory: PathBuf,
+    /// The folder that it starts in, absolute; `None` for an empty one of its own, which holds nobody's code.
+    pub directory: Option<PathBuf>,
+    /// The files of a project that it is started with, with the digests that were trusted: changed ones do not run.
+    pub files: Vec<(PathBuf, Digest)>,
+    /// Whether it is confined.
+    pub confine: ConfineMode,
     /// Variables besides those that every program gets.
     pub environment: BTreeMap<String, SecretText>,
     /// What it may use when it is confined, besides what every program may.
@@ -71,6 +78,17 @@ pub struct McpAddress {
     pub client_id: Option<String>,
     /// The secret that belongs to the id, if there is one.
     pub client_secret: Option<SecretText>,
+}
+
+impl McpProgram {
+    /// Returns the first of its project's files that is not as it was trusted.
+    pub fn changed_file(&self) -> Option<&Path> {
+        let is_same = |path: &Path, trusted: &Digest| {
+            host_files::read_found(path, MAX_PROGRAM).is_ok_and(|bytes| Digest::of(&bytes) == *trusted)
+        };
+        let mut changed = self.files.iter().filter(|(path, trusted)| !is_same(path, trusted));
+        changed.next().map(|(path, _)| path.as_path())
+    }
 }
 
 /// A text that `Debug` does not show.

@@ -10,6 +10,7 @@ pub mod contents;
 pub(crate) mod hooks;
 pub mod programs;
 pub mod question;
+pub(crate) mod server_files;
 pub mod shown;
 pub mod store;
 
@@ -102,6 +103,8 @@ pub struct ProjectFiles {
     pub policies: Vec<ProjectFile>,
     /// Its files that name MCP servers.
     pub servers: Vec<ProjectFile>,
+    /// The files that those servers are started with.
+    pub server_files: Vec<ProjectFile>,
     /// Its skills.
     pub skills: Vec<ProjectFile>,
     /// Its command files.
@@ -202,6 +205,11 @@ impl Project {
         Some(failure.help("look at it with `host trust`; `host trust add` trusts it as it is now"))
     }
 
+    /// Whether the user trusts it: code in its folder is what they looked at.
+    pub fn is_trusted(&self) -> bool {
+        matches!(self.trust_state, TrustState::Trusted(_))
+    }
+
     /// Its files, if it is trusted.
     pub fn files(&self) -> ProjectFiles {
         let TrustState::Trusted(contents) = &self.trust_state else { return ProjectFiles::default() };
@@ -218,6 +226,7 @@ impl Project {
                 Part::Hooks => files.hooks.push(file.clone()),
                 // The file that names it says how it is started.
                 Part::HookProgram => {}
+                Part::ServerFile => files.server_files.push(file.clone()),
                 Part::Program => {
                     let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned());
                     files.programs.extend(name.map(|name| (name, file.clone())));

@@ -6,12 +6,16 @@
 //!
 //! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
 
+mod commands;
+mod summary;
 mod touches;
 
 use host_plugin::{Confirmation, command_line};
-use host_text::exact;
+use host_text::{clip, exact};
 use host_tool::{About, Answer, ApprovalMode, Lasting, Question, Until};
 
+pub use self::commands::commands_to_list;
+pub use self::summary::{Part, Summary, Weight};
 pub use self::touches::Touches;
 
 /// The most lines of one text that a question shows: the first and the last of them. Protects the user from a form in
@@ -20,6 +24,13 @@ const TEXT_LINES: usize = 120;
 
 /// The longest line that a question shows, in characters: its beginning and its end.
 const LINE_CHARACTERS: usize = 2_000;
+
+/// The longest reason of a model that a question shows, in characters: a sentence. Protects the user from one in which the
+/// command is lost.
+const REASON_CHARACTERS: usize = 160;
+
+/// The columns of a form, as far as anybody knows.
+const FORM_COLUMNS: usize = 80;
 
 /// The most commands, requests or files of one kind that a question lists before it says how many more there are. What an
 /// approval grants is listed as a whole.
@@ -78,11 +89,27 @@ pub fn choices(question: &Question) -> Vec<Choice> {
         let answer = Answer::Proceed { lasting: always.answer, until: always.until };
         choices.push(choice(id, &format!("{how_long}: {}", line(&always.words)), Meaning::Answer(answer)));
     }
+    if question.can_leave_walls {
+        let label = "Yes, this once, without walls: with all your rights";
+        choices.push(choice("unconfined", label, Meaning::Answer(Answer::ProceedWithoutWalls)));
+    }
+    for mode in &question.switches {
+        choices.push(choice(mode.name(), &switching_to(*mode), Meaning::Answer(Answer::Switch { mode: *mode })));
+    }
     if is_editable(question) {
         choices.push(choice("edit", "Use the text below instead, and ask again", Meaning::Edit));
     }
     choices.push(choice("reject", "No", Meaning::Reject));
     choices
+}
+
+/// The label that allows a call and switches to a mode.
+fn switching_to(mode: ApprovalMode) -> String {
+    let what = match mode {
+        ApprovalMode::Auto => "programs run confined, fewer questions",
+        ApprovalMode::Plan | ApprovalMode::Default | ApprovalMode::AutoEdit | ApprovalMode::Yolo => mode.about(),
+    };
+    format!("Yes, and switch to {mode}: {what}")
 }
 
 /// The label that approves a plan in a mode.
@@ -137,6 +164,11 @@ pub fn text(question: &Question) -> String {
             page.text(&path.display().to_string().replace('\n', "\\n"));
             return page.0;
         }
+        About::Reaching { program, what, servers } => {
+            page.say(&format!("{}:", reaching(program, *what)));
+            servers.iter().for_each(|server| page.text(&server_in_words(server)));
+            return page.0;
+        }
         About::Plan { text, .. } => {
             page.say("The plan:");
             page.text(text);
@@ -150,9 +182,10 @@ pub fn text(question: &Question) -> String {
             let kind = if *background { " in the background" } else { "" };
             page.say(&format!("{who} wants to run this command{kind}{place}:"));
             page.text(&command_line(argv));
-            if question.commands.len() > 1 {
-                page.list("it runs", question.commands.iter().map(|command| command.text.clone()), LISTED);
-            }
+            page.of_model(question);
+            Summary::new(question).line().iter().for_each(|line| page.say(line));
+            let commands = commands_to_list(question, FORM_COLUMNS).iter();
+            page.list("it runs", commands.map(|command| command.text.clone()), LISTED);
             if let Some(input) = input {
                 page.say("which reads this:");
                 page.text(input);
@@ -161,12 +194,14 @@ pub fn text(question: &Question) -> String {
         Confirmation::Edit { path, unified, .. } => {
             page.say(&format!("{who} wants to change this file:"));
             page.text(path);
+            page.of_model(question);
             page.say("as follows:");
             page.text(unified.trim_end_matches('\n'));
         }
         Confirmation::Info { text, requests, writes } => {
             page.say(&format!("{who} wants to do this:"));
             page.text(text);
+            page.of_model(question);
             page.list("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")), usize::MAX);
             page.list("it changes", writes.iter().cloned(), usize::MAX);
         }
@@ -196,6 +231,25 @@ pub fn text(question: &Question) -> String {
     page.0
 }
 
+/// Returns what a program wants of servers, as the head of a question. Safe to show.
+pub fn reaching(program: &str, what: Option<&str>) -> String {
+    match what {
+        Some(what) => format!("{} wants to download {what} from", line(program)),
+        None => format!("{} wants to reach", line(program)),
+    }
+}
+
+/// Returns a server, which is named as a grant names it, for a user: without the usual port, and with what a private address
+/// means. Safe to show.
+pub fn server_in_words(server: &str) -> String {
+    let (name, is_private) = match server.strip_suffix(" +private") {
+        Some(name) => (name, true),
+        None => (server, false),
+    };
+    let name = line(name.strip_suffix(":443").unwrap_or(name));
+    if is_private { format!("{name}, which leads to this machine or a private network") } else { name }
+}
+
 /// Returns who wants to make a call, at the beginning of a sentence: for a tool whose name says where it is and not who it
 /// is. Safe to show.
 pub fn asker(question: &Question) -> String {
@@ -203,6 +257,19 @@ pub fn asker(question: &Question) -> String {
         true => format!("The agent {}", line(&question.agent)),
         false => "The model".to_owned(),
     }
+}
+
+/// Returns what the model says that the call is for, in quotes that it cannot end. `None` if it says nothing, and for a call
+/// whose arguments are shown as they are. Safe to show.
+pub fn reason_of_model(question: &Question) -> Option<String> {
+    match &question.confirmation {
+        Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => {}
+        Confirmation::Mcp { .. } | Confirmation::Call => return None,
+    }
+    let text = question.call.arguments.get("description")?.as_str()?;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = exact(&clip(&words, REASON_CHARACTERS)).replace(['“', '”', '„', '‟'], "\"");
+    (!words.is_empty()).then(|| format!("“{shown}”"))
 }
 
 /// Returns a text as one line in which nothing is hidden. Safe to show.
@@ -248,6 +315,14 @@ impl Page {
         }
     }
 
+    /// Adds what the model says that the call is for, behind the bar.
+    fn of_model(&mut self, question: &Question) {
+        if let Some(words) = reason_of_model(question) {
+            self.say("in the model's words:");
+            self.text(&words);
+        }
+    }
+
     fn list(&mut self, what: &str, items: impl Iterator<Item = String>, most: usize) {
         let items: Vec<String> = items.collect();
         for item in items.iter().take(most) {
@@ -269,7 +344,7 @@ mod tests {
 
     use super::*;
 
-    fn question(confirmation: Confirmation) -> Question {
+    pub(super) fn question(confirmation: Confirmation) -> Question {
         let call =
             FunctionCall { id: CallId::new("c"), name: ToolName::new("shell"), arguments: serde_json::Map::new() };
         Question {
@@ -280,10 +355,13 @@ mod tests {
             confirmation,
             about: About::Call,
             commands: Vec::new(),
+            effects: Vec::new(),
             touches: Grants::none(),
             reasons: Vec::new(),
             not_undone: Vec::new(),
+            can_leave_walls: false,
             mode: ApprovalMode::Default,
+            switches: Vec::new(),
             always: vec![Always {
                 answer: Lasting::Always,
                 until: Until::TakenBack,
@@ -293,7 +371,7 @@ mod tests {
         }
     }
 
-    fn exec(line: &str) -> Confirmation {
+    pub(super) fn exec(line: &str) -> Confirmation {
         let argv = vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()];
         Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
     }

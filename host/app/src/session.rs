@@ -40,13 +40,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, ApprovedPlan, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, History, Left,
-    ModelConfig, RunResult, SessionLog, Sessions, TerminateReason,
+    AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, History, Left, ModelConfig,
+    RunResult, SessionLog, Sessions, TerminateReason,
 };
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -124,8 +124,8 @@ struct Conversation {
     log: Arc<SessionLog>,
     budget: Arc<Budget>,
     gate: Gate,
-    /// The mode in which a plan that the user just approved is to be carried out.
-    plan: ApprovedPlan,
+    /// The mode that the user just chose in an answer.
+    switch: ModeSwitch,
     /// The tools of MCP servers that the model loaded.
     deferred: Arc<DeferredTools>,
     /// Keeps what its calls change.
@@ -186,7 +186,9 @@ impl Session {
             conversation.executor.joined_by(Arc::clone(&entered) as Arc<_>);
         }
         notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
-        let status = Arc::new(StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background)));
+        let ports = app.runtime.program_network().changes();
+        let status = StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background), ports);
+        let status = Arc::new(status);
         observers.add(Arc::clone(&status) as Arc<_>);
         Ok(Self {
             app,
@@ -423,14 +425,22 @@ impl Session {
         &self.conversation.outputs
     }
 
-    /// Goes on with a plan that the user approved in the run with this result, in the mode that they chose.
+    /// Goes on in the mode that the user chose in an answer of the run with this result: about a plan, or a call.
     async fn carry_out(&mut self, mut result: RunResult, cancel: &CancellationToken) -> RunResult {
-        while let Some(mode) = self.conversation.plan.take() {
-            if result.terminate_reason != TerminateReason::Goal {
+        while let Some(mode) = self.conversation.switch.take() {
+            let is_plan = self.mode() == ApprovalMode::Plan;
+            // A plan whose run did not reach its end is not carried out, and its mode is not needed.
+            if result.terminate_reason != TerminateReason::Goal && is_plan {
                 return result;
             }
             if let Err(failure) = self.set_mode(mode) {
                 self.notices.push(failure.message);
+                return result;
+            }
+            if !is_plan {
+                self.notices.push(format!("mode: {mode} – {}", mode.about()));
+            }
+            if result.terminate_reason != TerminateReason::Goal {
                 return result;
             }
             result = self.conversation.executor.go_on(&self.inputs, cancel).await;
@@ -575,6 +585,12 @@ impl Session {
     /// Builds the parts that depend on these plugins and grants. The session does not change.
     fn equip(&self, plugins: &[LoadedPlugin], grants: UserGrants) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
+        let gate = match self.request.agent {
+            None if self.is_attended => {
+                gate.switching(self.conversation.switch.clone(), grants.switches(self.app.workspace.root()))
+            }
+            None | Some(_) => gate,
+        };
         let definition = match &self.request.agent {
             Some(_) => self.definition.clone(),
             None => main_agent::definition(&self.request, &self.app, grants.mode(), self.is_attended, &self.model)?,
@@ -602,7 +618,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, plan, deferred, changes, skills, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, switch, deferred, changes, skills, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -612,7 +628,7 @@ impl Session {
             request: &self.request,
             model,
             recording: self.recording.as_ref(),
-            plan: self.is_attended.then_some(plan),
+            switch: self.is_attended.then_some(switch),
             deferred,
             changes,
             skills,

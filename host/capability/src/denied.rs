@@ -67,7 +67,7 @@ impl Denied {
             // The plugin's own grant replaces that of the mode, and no mode reaches a private address.
             Capability::Http if held.is_some() || naming.is_some_and(names_a_private_host) => "",
             Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
-            Capability::Process => ", or --approval-mode yolo for the workspace",
+            Capability::Process => ", or --approval-mode auto, in which programs are confined",
             Capability::Http => ", or --approval-mode yolo for public addresses",
             Capability::State => ", or --approval-mode auto-edit",
             Capability::FsRead => "",
@@ -147,7 +147,7 @@ mod tests {
         );
         assert_eq!(
             help(Capability::Process),
-            "to allow it, add --grant fetch:process=x, or --approval-mode yolo for the workspace"
+            "to allow it, add --grant fetch:process=x, or --approval-mode auto, in which programs are confined"
         );
         assert_eq!(help(Capability::FsRead), "to allow it, add --grant fetch:fs-read=x");
         let http = |wanted| denied(Capability::Http, wanted).help;

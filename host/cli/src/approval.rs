@@ -53,6 +53,7 @@ const EDIT: &str = "Edit before running";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Once,
+    WithoutWalls,
     Lasting(Lasting, Until),
     Mode(ApprovalMode),
     Modify,
@@ -92,7 +93,7 @@ impl Asking {
     async fn ask(&self, question: &Arc<Question>) -> Option<Answer> {
         let mut objection = question.objection.clone();
         loop {
-            let mut lines = look::lines(question, self.style, self.terminal.columns());
+            let mut lines = look::lines(question, self.style, self.terminal.columns(), self.terminal.answers());
             if let Some(objection) = objection.take() {
                 lines.push(look::objection(&objection, self.style));
             }
@@ -102,7 +103,7 @@ impl Asking {
                 label: "why › ".to_owned(),
                 help: "Enter to send it to the model · Esc to go back".to_owned(),
             };
-            let asked = terminal::Question { lines, choices, preselected: 0 };
+            let asked = terminal::Question { lines, choices, ..terminal::Question::default() };
             let (chosen, reason) = self.terminal.ask_with_line(asked, line).await;
             let meaning = match chosen {
                 Chosen::Choice(at) => meanings.get(at).copied().unwrap_or(Meaning::No),
@@ -111,6 +112,7 @@ impl Asking {
             };
             return Some(match meaning {
                 Meaning::Once => Answer::ProceedOnce,
+                Meaning::WithoutWalls => Answer::ProceedWithoutWalls,
                 Meaning::Lasting(lasting, until) => Answer::Proceed { lasting, until },
                 Meaning::Mode(mode) => Answer::Switch { mode },
                 Meaning::No => Answer::Cancel { reason: None },
@@ -137,13 +139,14 @@ impl Asking {
 /// The choices with their letters, and what each means: those of every frontend, and a no with the user's words.
 fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
     let is_plan = matches!(question.about, About::Plan { .. });
-    let mut rows: Vec<(Choice, Meaning)> = question::choices(question).into_iter().map(choice).collect();
+    let mut rows: Vec<(Choice, Meaning)> =
+        question::choices(question).into_iter().map(|offered| choice(offered, is_plan)).collect();
     let label = if is_plan { "No, and say what to change" } else { "No, and tell the model why" };
     rows.push((Choice { letter: 'r', label: label.to_owned() }, Meaning::NoBecause));
     rows.into_iter().unzip()
 }
 
-fn choice(offered: question::Choice) -> (Choice, Meaning) {
+fn choice(offered: question::Choice, is_plan: bool) -> (Choice, Meaning) {
     let label = offered.label;
     let (letter, meaning) = match offered.meaning {
         question::Meaning::Edit => return (Choice { letter: 'e', label: EDIT.to_owned() }, Meaning::Modify),
@@ -151,6 +154,7 @@ fn choice(offered: question::Choice) -> (Choice, Meaning) {
             ('n', Meaning::No)
         }
         question::Meaning::Answer(Answer::ProceedOnce) => ('y', Meaning::Once),
+        question::Meaning::Answer(Answer::ProceedWithoutWalls) => ('o', Meaning::WithoutWalls),
         question::Meaning::Answer(Answer::Proceed { lasting, until }) => {
             let letter = match (until, lasting) {
                 (Until::SessionEnds, _) => 's',
@@ -160,7 +164,9 @@ fn choice(offered: question::Choice) -> (Choice, Meaning) {
             };
             (letter, Meaning::Lasting(lasting, until))
         }
-        question::Meaning::Answer(Answer::Switch { mode }) => (of_mode(mode), Meaning::Mode(mode)),
+        question::Meaning::Answer(Answer::Switch { mode }) => {
+            (if is_plan { of_mode(mode) } else { 'm' }, Meaning::Mode(mode))
+        }
     };
     (Choice { letter, label }, meaning)
 }

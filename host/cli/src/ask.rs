@@ -6,7 +6,7 @@
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_terminal::{
-    self as terminal, Choice, Chosen, History, Interrupt, Keyboard, Pick, Question, Terminal, TerminalMode,
+    self as terminal, Choice, Chosen, History, Interrupt, Keyboard, Line, Pick, Question, Terminal, TerminalMode,
 };
 
 use crate::printer::{self, Style};
@@ -60,6 +60,17 @@ impl<'a> Asker<'a> {
         let terminal = self.open()?;
         let chosen = terminal.ask(question).await;
         self.answered(chosen)
+    }
+
+    /// Asks, and waits for the answer; one choice asks for a line of text. Returns that, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Asker::ask`].
+    pub(crate) async fn ask_with_line(&self, question: Question, line: Line) -> Result<(Answered, String), Failure> {
+        let terminal = self.open()?;
+        let (chosen, text) = terminal.ask_with_line(question, line).await;
+        Ok((self.answered(chosen)?, text))
     }
 
     /// Lets the user pick one of a list.

@@ -1,7 +1,8 @@
 //! Shows that a component is compiled, which takes an interpreter seconds, once: nobody waits without knowing for what.
 //!
-//! On a terminal it is an activity with its time, drawn in place; elsewhere a line on standard error, once it takes longer
-//! than [`SILENCE`]. Deliberately not here: compiling.
+//! On a terminal it is an activity with its time, drawn in place; on one that cannot move its cursor a line, once it takes
+//! longer than [`SILENCE`]. Where standard error is no terminal, as in a job of CI, nobody waits before a screen, and what is
+//! printed is what a reader has to know: there it goes to the log. Deliberately not here: compiling.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -29,9 +30,20 @@ const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 /// broke could not be removed.
 const FREE: usize = 4;
 
+/// What standard error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stderr {
+    /// A terminal that moves its cursor.
+    Moving,
+    /// A terminal that only prints.
+    Printing,
+    /// A file, a pipe or nothing.
+    NoTerminal,
+}
+
 /// How this process compiles components: the untrusted ones in a process of its own binary.
-pub(crate) fn options(draws: bool) -> CompileOptions {
-    let shown = Arc::new(Shown { draws, open: Mutex::default() });
+pub(crate) fn options(stderr: Stderr) -> CompileOptions {
+    let shown = Arc::new(Shown { stderr, open: Mutex::default() });
     CompileOptions {
         program: own_binary(),
         listener: Some(Arc::new(move |event| shown.event(event))),
@@ -46,8 +58,7 @@ fn own_binary() -> Option<PathBuf> {
 }
 
 struct Shown {
-    /// Whether standard error is a terminal that moves its cursor.
-    draws: bool,
+    stderr: Stderr,
     /// What is shown, by the name of the plugin.
     open: Mutex<BTreeMap<String, Display>>,
 }
@@ -90,10 +101,14 @@ impl Shown {
             return Display::Activity { _busy: busy };
         }
         let (sender, ended) = channel();
-        let draws = self.draws;
-        let show = move || match draws {
-            true => draw(&words, &ended),
-            false => {
+        let stderr = self.stderr;
+        let show = move || match stderr {
+            Stderr::Moving => draw(&words, &ended),
+            Stderr::NoTerminal => {
+                tracing::info!("{words}");
+                ended.recv().ok();
+            }
+            Stderr::Printing => {
                 if ended.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
                     printer::to_stderr(&format!("note: {words}, which takes a while\n"));
                     ended.recv().ok();

@@ -7,9 +7,11 @@ use host_app::app::App;
 use host_app::error::{ErrorKind, Failure};
 use host_app::models::saved::{self, SavedKey, SavedModel};
 use host_app::models::ways::{self, KeyCheck, Way};
+use host_app::start_mode;
 use host_model::ProviderId;
-use host_terminal::{Choice, Question};
-use host_text::{exact, visible};
+use host_terminal::{Choice, Escape, Line, Pick, PickEntry, Question};
+use host_text::{exact, visible, visible_line};
+use host_tool::ApprovalMode;
 
 use crate::approval::look::Page;
 use crate::ask::{Answered, Asker, choice};
@@ -22,17 +24,86 @@ const TRIES: usize = 3;
 /// The letters of ways that have none of their own.
 const LETTERS: [char; 8] = ['l', 'm', 's', 'v', 'w', 'x', 'y', 'z'];
 
-/// Lets the user choose a model if nothing decides which one is used. The choice holds for this process, and for later
-/// ones if they want.
+/// Lets the user choose a model if nothing decides which one is used, and then how host works. The choice holds for this
+/// process, and for later ones if they want. `mode` is the approval mode that was asked for.
 ///
 /// # Errors
 ///
 /// If the user chooses none, or the choice cannot be saved.
-pub(crate) async fn choose(app: &mut App, flag: Option<&str>, asker: &Asker<'_>) -> Result<(), Failure> {
+pub(crate) async fn choose(
+    app: &mut App,
+    flag: Option<&str>,
+    mode: Option<ApprovalMode>,
+    asker: &Asker<'_>,
+) -> Result<(), Failure> {
     if !ways::is_undecided(flag, &app.configuration, &app.environment) {
         return Ok(());
     }
-    let ways = ways::ways(&app.configuration, &app.environment).await;
+    let (way, model) = loop {
+        let (way, typed) = way(app, asker).await?;
+        let model = match &way {
+            Way::Key(provider) => service(*provider, app).await?,
+            Way::Local { model, .. } => model.clone(),
+            Way::NotRunning { server, start } => {
+                to_stderr(&format!("{server} does not answer: start it with `{start}`, and choose again\n"));
+                continue;
+            }
+            Way::Address => match server_at(&typed, asker).await? {
+                Some(model) => model,
+                None => continue,
+            },
+            Way::Offline => ways::offline(),
+        };
+        break (way, model);
+    };
+    // The planner is for a try.
+    let is_try = way == Way::Offline;
+    if !is_try && is_kept(&model, app, asker).await? {
+        model.save(&app.folders)?;
+    }
+    app.configuration.saved = Some(model);
+    if !is_try {
+        how_to_work(app, mode, asker).await?;
+    }
+    Ok(())
+}
+
+/// Lets the user choose the approval mode, unless somebody chose one before. The choice is saved.
+async fn how_to_work(app: &mut App, flag: Option<ApprovalMode>, asker: &Asker<'_>) -> Result<(), Failure> {
+    let modes = start_mode::modes(app, flag);
+    if modes.is_empty() {
+        return Ok(());
+    }
+    let mut page = Page::new(asker.style(), asker.columns());
+    page.title("How should host work here? It is saved as `approval_mode` in:");
+    page.path(&start_mode::file(app).display().to_string());
+    let choices = modes.iter().map(|mode| {
+        let (letter, label) = in_mode(*mode);
+        choice(letter, label)
+    });
+    let asked =
+        Question { lines: page.into_lines(), choices: choices.collect(), preselected: 0, escape: Escape::Skips };
+    match asker.ask(asked).await? {
+        Answered::Choice(at) => modes.get(at).map_or(Ok(()), |mode| start_mode::choose(app, *mode)),
+        // It is not asked again: the model is saved. `/mode` and the documents have it.
+        Answered::Dismissed => Ok(()),
+    }
+}
+
+/// The letter and the words of a mode.
+fn in_mode(mode: ApprovalMode) -> (char, String) {
+    match mode {
+        ApprovalMode::Auto => {
+            ('a', "auto (recommended): edits files, and runs confined programs without asking".to_owned())
+        }
+        ApprovalMode::Default => ('d', "ask about each change and each program".to_owned()),
+        ApprovalMode::Plan | ApprovalMode::AutoEdit | ApprovalMode::Yolo => ('m', mode.about().to_owned()),
+    }
+}
+
+/// Asks for a way, and for the address of a server if that is the way.
+async fn way(app: &App, asker: &Asker<'_>) -> Result<(Way, String), Failure> {
+    let mut ways = ways::ways(&app.configuration, &app.environment).await;
     let mut page = Page::new(asker.style(), asker.columns());
     page.title("No model is set up yet. Which one do you want to use?");
     let mut choices: Vec<Choice> = Vec::new();
@@ -43,23 +114,39 @@ pub(crate) async fn choose(app: &mut App, flag: Option<&str>, asker: &Asker<'_>)
         choices.push(choice(letter, label));
     }
     choices.push(choice('q', "Quit"));
-    let asked = Question { lines: page.into_lines(), choices, preselected: 0 };
-    let chosen = match asker.ask(asked).await? {
-        Answered::Choice(at) => ways.get(at),
-        Answered::Dismissed => None,
+    let line = Line {
+        choice: ways.iter().position(|way| *way == Way::Address).unwrap_or(usize::MAX),
+        label: "address › ".to_owned(),
+        help: "Enter to ask it for its models · Esc to go back".to_owned(),
     };
-    let model = match chosen {
-        None => return Err(none()),
-        Some(Way::Key(provider)) => service(*provider, app).await?,
-        Some(Way::Local { model, .. }) => model.clone(),
-        Some(Way::Offline) => ways::offline(),
-    };
-    // The planner is for a try.
-    if chosen != Some(&Way::Offline) && is_kept(&model, app, asker).await? {
-        model.save(&app.folders)?;
+    let asked = Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Quits };
+    match asker.ask_with_line(asked, line).await? {
+        (Answered::Choice(at), typed) if at < ways.len() => Ok((ways.swap_remove(at), typed)),
+        (Answered::Choice(_) | Answered::Dismissed, _) => Err(none()),
     }
-    app.configuration.saved = Some(model);
-    Ok(())
+}
+
+/// Lets the user pick a model of the server at the address that they typed; `None` if there is none, or they pick none.
+async fn server_at(address: &str, asker: &Asker<'_>) -> Result<Option<SavedModel>, Failure> {
+    let server = match ways::server_at(address).await {
+        Ok(server) => server,
+        Err(failure) => {
+            let help = failure.help.as_deref().unwrap_or_default();
+            to_stderr(&format!("{}\n{}\n", visible(&failure.message), visible(help)));
+            return Ok(None);
+        }
+    };
+    if let [_] = server.models.as_slice() {
+        return Ok(server.model(0));
+    }
+    let entry = |name: &String| PickEntry { title: visible_line(name).into_owned(), details: String::new() };
+    let mut page = Page::new(asker.style(), asker.columns());
+    page.title("Which of its models?");
+    let pick = Pick { lines: page.into_lines(), entries: server.models.iter().map(entry).collect() };
+    Ok(match asker.pick(pick).await? {
+        Answered::Choice(at) => server.model(at),
+        Answered::Dismissed => None,
+    })
 }
 
 fn none() -> Failure {
@@ -81,6 +168,8 @@ fn described(way: &Way) -> (char, String) {
             };
             ('l', format!("{id}, from {server} on this machine"))
         }
+        Way::NotRunning { server, start } => ('l', format!("{server} is not running: `{start}`")),
+        Way::Address => ('u', "Another server: type its address".to_owned()),
         Way::Offline => ('t', "Try it offline: a planner in code, not a language model".to_owned()),
     }
 }
@@ -120,7 +209,7 @@ async fn service(provider: ProviderId, app: &App) -> Result<SavedModel, Failure>
 fn typed_key() -> Result<Option<SavedKey>, Failure> {
     let secrets = Secrets::open()?;
     for _ in 0..TRIES {
-        match SavedKey::parse(&secrets.ask("API key (it is not shown): ")?) {
+        match SavedKey::parse(&secrets.ask_counted("API key (it is not shown): ")?) {
             Ok(key) => return Ok(Some(key)),
             Err(failure) => to_stderr(&format!("{}\n", failure.message)),
         }
@@ -138,6 +227,7 @@ async fn is_kept(model: &SavedModel, app: &App, asker: &Asker<'_>) -> Result<boo
     page.title(what);
     page.path(&saved::path(&app.folders).display().to_string());
     let choices = vec![choice('y', "Save it"), choice('n', "Use it only this time")];
-    let answer = asker.ask(Question { lines: page.into_lines(), choices, preselected: 0 }).await?;
+    let asked = Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Skips };
+    let answer = asker.ask(asked).await?;
     Ok(answer == Answered::Choice(0))
 }

@@ -6,7 +6,7 @@ use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
 use host_app::folder::{self, FolderAnswer};
 use host_app::request::FolderRequest;
-use host_terminal::Question;
+use host_terminal::{Escape, Question};
 
 use crate::approval::look::Page;
 use crate::ask::{Answered, Asker, choice};
@@ -32,9 +32,10 @@ pub(crate) async fn about(
     page.title("This folder is not in a repository, so nothing brings changed files back:");
     page.path(&question.folder());
     let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
-    let answer = match asker.ask(Question { lines: page.into_lines(), choices, preselected: 0 }).await? {
-        Answered::Choice(at) => ANSWERS.get(at).map_or(FolderAnswer::Leave, |(_, _, answer)| *answer),
-        Answered::Dismissed => FolderAnswer::Leave,
-    };
+    let answer =
+        match asker.ask(Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Quits }).await? {
+            Answered::Choice(at) => ANSWERS.get(at).map_or(FolderAnswer::Leave, |(_, _, answer)| *answer),
+            Answered::Dismissed => FolderAnswer::Leave,
+        };
     question.answer(answer, place, folders)
 }

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
-use host_files::Access;
-use host_text::visible_line;
+use host_files::{Access, Input};
+use host_text::{count as counted, visible_line};
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
 };
@@ -60,10 +60,31 @@ impl Secrets {
 
     /// Asks for a secret. What was typed before the question is no answer.
     pub(crate) fn ask(&self, words: &str) -> Result<String, Failure> {
+        self.asks(words, |_| None)
+    }
+
+    /// The same, and shows how many characters have arrived: who pastes a long key sees that it is there.
+    pub(crate) fn ask_counted(&self, words: &str) -> Result<String, Failure> {
+        self.asks(words, |count| {
+            Some(if count == 0 { String::new() } else { format!("•••• {}", counted(count, "character")) })
+        })
+    }
+
+    /// Asks, and shows behind the words what this returns for the number of characters.
+    fn asks(&self, words: &str, shown: impl Fn(usize) -> Option<String>) -> Result<String, Failure> {
         let terminal = &self.0.terminal;
         tcflush(terminal, QueueSelector::IFlush).map_err(|error| cannot_ask(error.into()))?;
         (&mut &*terminal).write_all(visible_line(words).as_bytes()).map_err(cannot_ask)?;
-        let typed = line(terminal).map_err(cannot_ask);
+        let mut before = 0_usize;
+        let mut show = |count: usize| {
+            let Some(sign) = shown(count) else { return Ok(()) };
+            // Blanks take away what was longer, on every terminal.
+            let gap = " ".repeat(before.saturating_sub(sign.chars().count()));
+            let back = "\u{8}".repeat(gap.len());
+            before = sign.chars().count();
+            (&mut &*terminal).write_all(format!("\r{}{sign}{gap}{back}", visible_line(words)).as_bytes())
+        };
+        let typed = line(terminal, &mut show).map_err(cannot_ask);
         (&mut &*terminal).write_all(b"\n").map_err(cannot_ask)?;
         match typed? {
             Typed::Line(bytes) => String::from_utf8(bytes).map_err(|_| Failure::input("the password is not UTF-8")),
@@ -120,9 +141,9 @@ enum Typed {
     TooLong,
 }
 
-/// Reads keys up to the end of the line.
-fn line(mut keys: impl Read) -> std::io::Result<Typed> {
-    let mut line = Vec::new();
+/// Reads keys up to the end of the line, and shows how many characters there are after each.
+fn line(mut keys: impl Read, show: &mut dyn FnMut(usize) -> std::io::Result<()>) -> std::io::Result<Typed> {
+    let mut line: Vec<u8> = Vec::new();
     let mut key = [0];
     loop {
         match keys.read(&mut key) {
@@ -146,6 +167,7 @@ fn line(mut keys: impl Read) -> std::io::Result<Typed> {
         if line.len() > MAX_PASSWORD {
             return Ok(Typed::TooLong);
         }
+        show(line.iter().filter(|byte| **byte & 0xc0 != 0x80).count())?;
     }
 }
 
@@ -153,7 +175,7 @@ fn of_file(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::input(format!("the password file `{}` cannot be read: {error}", path.display()))
     };
-    let file = File::open(path).map_err(failed)?;
+    let file = Input::open(path).map_err(|error| failed(error.into()))?;
     let about = file.metadata().map_err(failed)?;
     // A pipe, such as a shell makes for `<(…)`, is not accessible to other users.
     if about.is_file()
@@ -190,8 +212,15 @@ mod tests {
             ("\u{4}", Typed::Cancelled),
             ("never ended", Typed::Cancelled),
         ] {
-            assert_eq!(line(keys.as_bytes()).expect("read"), typed, "{keys:?}");
+            assert_eq!(line(keys.as_bytes(), &mut |_| Ok(())).expect("read"), typed, "{keys:?}");
         }
-        assert_eq!(line("x".repeat(5000).as_bytes()).expect("read"), Typed::TooLong);
+        assert_eq!(line("x".repeat(5000).as_bytes(), &mut |_| Ok(())).expect("read"), Typed::TooLong);
+        let mut counts = Vec::new();
+        let mut show = |count| {
+            counts.push(count);
+            Ok(())
+        };
+        assert_eq!(line("aé\u{7f}bc\n".as_bytes(), &mut show).expect("read"), text("abc"));
+        assert_eq!(counts, [1, 2, 2, 1, 2, 3]);
     }
 }

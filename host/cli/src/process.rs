@@ -20,7 +20,11 @@ pub(crate) fn environment() -> Environment {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     Environment::new(std::env::vars_os().collect(), home, terminals)
         .with_mcp(Arc::new(host_mcp::Connector))
-        .with_compile(compiling::options(terminals.stderr && !matches!(term.as_deref(), None | Some("dumb"))))
+        .with_compile(compiling::options(match (terminals.stderr, term.as_deref()) {
+            (false, _) => compiling::Stderr::NoTerminal,
+            (true, None | Some("dumb")) => compiling::Stderr::Printing,
+            (true, Some(_)) => compiling::Stderr::Moving,
+        }))
 }
 
 /// Returns how answers are shown on a terminal.

@@ -11,7 +11,7 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::project::Project;
 use host_app::project::question::{TrustAnswer, TrustQuestion};
 use host_app::project::shown::Length;
-use host_terminal::Question;
+use host_terminal::{Escape, Question};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::look::Page;
@@ -40,7 +40,7 @@ pub(crate) async fn about(project: Project, folders: &Folders, asker: &Asker<'_>
         Err(project) => return Ok(*project),
     };
     let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
-    let asked = Question { lines: lines(&question, asker), choices, preselected: 1 };
+    let asked = Question { lines: lines(&question, asker), choices, preselected: 1, escape: Escape::Quits };
     let answer = match asker.ask(asked).await? {
         Answered::Choice(at) => ANSWERS.get(at).map_or(TrustAnswer::Leave, |(_, _, answer)| *answer),
         Answered::Dismissed => TrustAnswer::Leave,

@@ -11,9 +11,10 @@
 //! starts them.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use host_files::open_file;
 use host_manifest::{Build, FilesError, Language, Manifest, ManifestError, Source, SourceManifest};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
@@ -289,11 +290,15 @@ fn imports_from(module: &[u8], other: &str) -> wasmparser::Result<bool> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, BuildError> {
-    std::fs::read(path).map_err(|error| BuildError::Read { path: path.to_owned(), error })
+    let mut bytes = Vec::new();
+    let read = open_file(path).map_err(io::Error::from).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| BuildError::Read { path: path.to_owned(), error })
 }
 
 fn read_text(path: &Path) -> Result<String, BuildError> {
-    std::fs::read_to_string(path).map_err(|error| BuildError::Read { path: path.to_owned(), error })
+    let mut text = String::new();
+    let read = open_file(path).map_err(io::Error::from).and_then(|mut file| file.read_to_string(&mut text));
+    read.map(|_| text).map_err(|error| BuildError::Read { path: path.to_owned(), error })
 }
 
 /// Writes a file, with the folders above it.

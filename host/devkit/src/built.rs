@@ -9,9 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName};
-use host_files::{Mode, NewFile};
+use host_files::{FileError, Mode, NewFile};
 use host_manifest::{Manifest, ManifestError, Source};
-use host_plugin::{Digest, HookComponent, Plugin, Runtime, ToolDef, admission};
+use host_plugin::{Digest, HookComponent, MAX_COMPONENT, Plugin, Runtime, ToolDef, admission};
 
 use crate::build::{self, BuildError, BuiltComponent, Programs, Toolchain, Tools};
 use crate::provenance::{Origin, Provenance, ProvenanceEntry};
@@ -288,7 +288,8 @@ pub fn read_built(built: &Path, sources: &Path) -> Result<Vec<BuiltPlugin>, Plug
     let mut plugins = Vec::new();
     for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "wasm")) {
         let manifest = read_shipped(&path.with_extension("json"))?;
-        let component = std::fs::read(path).map_err(|error| unreadable(path, error))?;
+        let component = host_files::read_file(path, MAX_COMPONENT as u64);
+        let component = component.map_err(|error| unreadable(path, error.into()))?;
         // In a workspace each package has a folder of its own, named as the plugin.
         let own = sources.join(manifest.name.rsplit('/').next().unwrap_or(&manifest.name));
         let folder = if own.join("plugin.toml").exists() { own } else { sources.to_owned() };
@@ -307,8 +308,8 @@ pub fn read_built(built: &Path, sources: &Path) -> Result<Vec<BuiltPlugin>, Plug
 ///
 /// When the file cannot be read, or the manifest is invalid.
 pub fn read_shipped(file: &Path) -> Result<Manifest, PluginError> {
-    let text =
-        std::fs::read_to_string(file).map_err(|error| PluginError::ReadManifest { path: file.to_owned(), error })?;
+    let unreadable = |error: FileError| PluginError::ReadManifest { path: file.to_owned(), error: error.into() };
+    let text = host_files::read_text(file, Manifest::MAX_BYTES).map_err(unreadable)?;
     Ok(Manifest::parse(&text, Source::File(file.to_owned()))?)
 }
 

@@ -15,6 +15,8 @@ mod write;
 
 pub use chain::{Chain, ChainError, ChainFault, ChainStore, Examined, LineState, Sealed, without_link};
 pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
-pub use read::{FileError, read_file, read_found, read_limited, read_text, read_text_limited};
+pub use read::{
+    FileError, Input, open_file, read_file, read_found, read_input, read_limited, read_text, read_text_limited,
+};
 pub use real_paths::RealPaths;
 pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};

@@ -105,9 +105,7 @@ impl PrivateFile {
             Err(error) => return Err(error.into()),
         };
         let about = file.metadata()?;
-        if !about.is_file() {
-            return Err(FileError::NotAFile);
-        }
+        FileError::unless_regular(&about)?;
         check(&about, self.access)?;
         read_text_limited(file, self.limit).map(Some)
     }
@@ -194,7 +192,7 @@ mod tests {
         assert!(matches!(file.read(), Err(FileError::TooLarge { limit: 3 })));
         let pipe = PrivateFile::new(folder.path().join("pipe"), Access::Write, 3);
         rustix::fs::mkfifoat(rustix::fs::CWD, pipe.path(), rustix::fs::Mode::from_raw_mode(0o600)).expect("a pipe");
-        assert!(matches!(pipe.read(), Err(FileError::NotAFile)));
+        assert!(matches!(pipe.read(), Err(FileError::NotAFile { what: "a pipe" })));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Reading within a limit: protects memory from a file, a pipe or a stream without end.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::Exposed;
 
@@ -22,8 +25,14 @@ pub enum FileError {
     #[error("it is not UTF-8 text")]
     NotText,
     /// It is a folder, a pipe or a device.
-    #[error("it is not a regular file")]
-    NotAFile,
+    #[error("it is {what}, not a regular file")]
+    NotAFile {
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// It is a pipe that no process has open for writing.
+    #[error("it is a pipe that no process writes to")]
+    NoWriter,
     /// Somebody else could have read or written it.
     #[error(transparent)]
     Exposed(#[from] Exposed),
@@ -33,6 +42,24 @@ impl FileError {
     /// Returns whether the error is that the file does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// The error for what is there, if that is not a regular file.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::NotAFile`].
+    pub fn unless_regular(about: &Metadata) -> Result<(), Self> {
+        let kind = about.file_type();
+        let what = match () {
+            () if kind.is_file() => return Ok(()),
+            () if kind.is_dir() => "a folder",
+            () if kind.is_fifo() => "a pipe",
+            () if kind.is_socket() => "a socket",
+            () if kind.is_symlink() => "a symbolic link",
+            () => "a device",
+        };
+        Err(Self::NotAFile { what })
     }
 }
 
@@ -66,22 +93,104 @@ pub fn read_text_limited(source: impl Read, limit: u64) -> Result<String, FileEr
     String::from_utf8(read_limited(source, limit)?).map_err(|_| FileError::NotText)
 }
 
-/// All bytes of a file that the user named, which may be a pipe.
+/// Opens a regular file; a symbolic link is followed. Anything else is an error at once: opening a pipe that nobody writes
+/// to would wait for ever, and a device has no end.
 ///
 /// # Errors
 ///
-/// Those of [`read_limited`], and when it cannot be opened.
-pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
-    read_limited(File::open(path)?, limit)
+/// [`FileError::NotAFile`]; when it cannot be opened.
+pub fn open_file(path: &Path) -> Result<File, FileError> {
+    let file = open_without_waiting(path)?;
+    FileError::unless_regular(&file.metadata()?)?;
+    Ok(file)
 }
 
-/// The text of a file that the user named, which may be a pipe.
+/// What the user names as an input: a file, or a pipe such as a shell makes for `<(…)`.
+#[derive(Debug)]
+pub struct Input {
+    /// Taken out of a pipe to find out whether somebody writes to it.
+    first: Option<u8>,
+    file: File,
+}
+
+impl Input {
+    /// Opens an input. A pipe without a writer is an error at once; one with a writer is read until the writer closes it.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::NoWriter`]; [`FileError::NotAFile`] for a folder; when it cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let mut file = open_without_waiting(path)?;
+        let about = file.metadata()?;
+        if about.is_dir() {
+            FileError::unless_regular(&about)?;
+        }
+        let mut first = None;
+        if about.file_type().is_fifo() {
+            // A read says at once which of the two an empty pipe is: at its end, or waiting for a writer. One that still
+            // waits in its own `open` for a reader counts as a writer. A poll does not tell the two apart.
+            let mut byte = [0];
+            match file.read(&mut byte) {
+                Ok(0) => return Err(FileError::NoWriter),
+                Ok(_) => first = Some(byte[0]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // From here on a read waits for the writer. No other process shares this opened file, so none notices.
+        let flags = rustix::fs::fcntl_getfl(&file).map_err(io::Error::from)?;
+        rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK).map_err(io::Error::from)?;
+        Ok(Self { first, file })
+    }
+
+    /// Returns what the system knows of it.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match (self.first, buffer.first_mut()) {
+            (Some(first), Some(byte)) => {
+                *byte = first;
+                self.first = None;
+                Ok(1)
+            }
+            _ => self.file.read(buffer),
+        }
+    }
+}
+
+/// All bytes of a regular file.
 ///
 /// # Errors
 ///
-/// Those of [`read_text_limited`], and when it cannot be opened.
+/// Those of [`open_file`] and [`read_limited`].
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    read_limited(open_file(path)?, limit)
+}
+
+/// The text of a regular file.
+///
+/// # Errors
+///
+/// Those of [`open_file`] and [`read_text_limited`].
 pub fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
-    read_text_limited(File::open(path)?, limit)
+    read_text_limited(open_file(path)?, limit)
+}
+
+/// The text of what the user names as an input, which may be a pipe: see [`Input`].
+///
+/// # Errors
+///
+/// Those of [`Input::open`] and [`read_text_limited`].
+pub fn read_input(path: &Path, limit: u64) -> Result<String, FileError> {
+    read_text_limited(Input::open(path)?, limit)
 }
 
 /// Reads a regular file that was found and not named: it lies in a folder that others can fill. A symbolic link anywhere on
@@ -92,15 +201,18 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
 /// Those of [`read_limited`]; [`FileError::NotAFile`]; when it cannot be opened, as at a symbolic link.
 pub fn read_found(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let file = open_found(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(FileError::NotAFile);
-    }
+    FileError::unless_regular(&file.metadata()?)?;
     read_limited(file, limit)
+}
+
+/// Opens whatever is there for reading; of a pipe nobody is waited for, and a terminal does not become the process's own.
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 /// Opens a file without following a link and without waiting for what it might be.
 fn open_found(path: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
     #[cfg(target_os = "linux")]
     {
@@ -112,7 +224,7 @@ fn open_found(path: &Path) -> io::Result<File> {
         }
     }
     // Here the last name alone is checked as it is opened.
-    Ok(File::from(open(path, flags, Mode::empty())?))
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 #[cfg(test)]
@@ -138,6 +250,61 @@ mod tests {
         assert!(read_file(&folder.path().join("none"), 3).is_err_and(|error| error.is_missing()));
     }
 
+    /// Runs this on a thread of its own and fails if it does not end: a reader that waits for a writer waits for ever.
+    fn ends<T: Send + 'static>(what: &str, read: impl FnOnce() -> T + Send + 'static) -> T {
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(read()));
+        ended.recv_timeout(std::time::Duration::from_secs(30)).unwrap_or_else(|_| panic!("{what} waits"))
+    }
+
+    fn pipe(at: &Path) {
+        rustix::fs::mknodat(rustix::fs::CWD, at, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("made");
+    }
+
+    #[test]
+    fn files_that_are_no_files_are_named_and_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        pipe(&at("pipe"));
+        std::os::unix::fs::symlink(at("pipe"), at("link")).expect("linked");
+        std::fs::write(at("file"), "abc").expect("written");
+        std::os::unix::fs::symlink(at("file"), at("linked")).expect("linked");
+        for (path, said) in [
+            (at("pipe"), "it is a pipe, not a regular file"),
+            (at("link"), "it is a pipe, not a regular file"),
+            (at("."), "it is a folder, not a regular file"),
+            ("/dev/zero".into(), "it is a device, not a regular file"),
+        ] {
+            let shown = path.display().to_string();
+            let read = ends(&shown, move || read_file(&path, 3).map_err(|error| error.to_string()));
+            assert_eq!(read, Err(said.to_owned()), "{shown}");
+        }
+        for path in [at("file"), at("linked")] {
+            assert_eq!(read_text(&path, 3).expect("read"), "abc", "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn files_as_inputs_may_be_pipes_that_somebody_writes_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        pipe(&at("pipe"));
+        let input = |path: &Path| {
+            let path = path.to_owned();
+            ends("the input", move || read_input(&path, 1 << 20).map_err(|error| error.to_string()))
+        };
+        assert_eq!(input(&at("pipe")), Err("it is a pipe that no process writes to".to_owned()));
+        assert_eq!(input(&at(".")), Err("it is a folder, not a regular file".to_owned()));
+        // As a shell makes for `<(…)`: more than the pipe holds, so that reading has to wait for the writer.
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        let written: String = (0..200_000).map(|number| char::from(b'a' + (number % 26) as u8)).collect();
+        let text = written.clone();
+        let writing = std::thread::spawn(move || io::Write::write_all(&mut writer, text.as_bytes()));
+        use std::os::fd::AsRawFd as _;
+        assert_eq!(input(Path::new(&format!("/dev/fd/{}", reader.as_raw_fd()))), Ok(written));
+        writing.join().expect("it ends").expect("written");
+    }
+
     #[test]
     fn files_found_are_regular_and_reached_without_a_link() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -156,6 +323,6 @@ mod tests {
         for not_read in ["link", "endless", "pipe", "real", "folder/file"] {
             assert!(read_found(&at(not_read), 3).is_err(), "{not_read}");
         }
-        assert!(matches!(read_found(Path::new("/dev/zero"), 3), Err(FileError::NotAFile)));
+        assert!(matches!(read_found(Path::new("/dev/zero"), 3), Err(FileError::NotAFile { what: "a device" })));
     }
 }

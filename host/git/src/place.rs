@@ -90,6 +90,32 @@ impl Place {
         Ok(folder)
     }
 
+    /// Opens a folder beneath, by a path that may have thousands of parts.
+    pub(crate) fn enter(&self, path: &Path) -> io::Result<OwnedFd> {
+        if path.as_os_str().is_empty() {
+            return self.root.try_clone();
+        }
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{ResolveFlags, openat2};
+            let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            match openat2(&self.root, path, FOLDER, Mode::empty(), way) {
+                // Linux before 5.6, and filters that do not know it.
+                Err(Errno::NOSYS | Errno::PERM) => {}
+                opened => return Ok(opened?),
+            }
+        }
+        self.folder(path, false)
+    }
+
+    /// Returns what is at a path, whose last name is not followed. Whether the others were links is not known.
+    pub(crate) fn stat_at(&self, path: &Path) -> io::Result<Stat> {
+        match path.as_os_str().is_empty() {
+            true => Ok(fstat(&self.root)?),
+            false => Ok(statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?),
+        }
+    }
+
     /// Makes a folder and those above it.
     pub(crate) fn make_folder(&self, path: &Path) -> io::Result<()> {
         self.folder(path, true).map(drop)

@@ -22,6 +22,7 @@ use host_mcp::Connector;
 use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, Runtime, RuntimeOptions,
 };
+use host_process::ConfineMode;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -130,9 +131,11 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
 /// The program to run as a server: what follows `--`, if anything does.
 fn program() -> Option<McpProgram> {
     let command: Vec<String> = std::env::args().skip_while(|word| word != "--").skip(1).collect();
-    let directory = std::env::current_dir().ok()?;
-    let environment = BTreeMap::new();
-    (!command.is_empty()).then(|| McpProgram { command, directory, environment, resources: Resources::default() })
+    let directory = Some(std::env::current_dir().ok()?);
+    // The servers of the suite are found in folders of its own.
+    let (environment, confine) = (BTreeMap::new(), ConfineMode::Off);
+    let resources = Resources::default();
+    (!command.is_empty()).then(|| McpProgram { command, directory, files: Vec::new(), confine, environment, resources })
 }
 
 /// Waits until the server answers, and logs in when it wants that.

@@ -11,6 +11,7 @@ mod call;
 mod challenge;
 mod connection;
 mod content;
+mod end;
 mod exchange;
 mod failures;
 mod handler;

@@ -292,6 +292,14 @@ pub enum ReplyFault {
 #[error("{0}")]
 pub struct Cause(pub(crate) String);
 
+/// What the resolvers of glibc, musl and macOS say of a name that does not exist, or has no address.
+const NO_SUCH_NAME: [&str; 4] = [
+    "Name or service not known",
+    "No address associated with hostname",
+    "Name does not resolve",
+    "nodename nor servname provided, or not known",
+];
+
 impl ModelError {
     /// Returns its kind.
     pub fn kind(&self) -> ErrorKind {
@@ -366,6 +374,13 @@ impl ModelError {
             | Self::Script(_)
             | Self::UnusableLocation { .. } => false,
         }
+    }
+
+    /// Whether the system's resolver says that the server's name does not exist. A resolver that could not be asked says
+    /// something else. The library passes on the text alone, which is that of `gai_strerror`.
+    pub(crate) fn names_no_server(&self) -> bool {
+        let Self::Unreachable { cause: Cause(cause), .. } = self else { return false };
+        NO_SUCH_NAME.iter().any(|text| cause.contains(text))
     }
 
     /// Returns what to do about it, as a sentence without a full stop.

@@ -33,6 +33,10 @@ pub struct RetryPolicy {
     pub longest_named: Duration,
 }
 
+/// The most requests to a server whose name does not exist, as the system's resolver says. The name is nearly always a slip, and
+/// the user waits for the error; a network that has just come back may say so once.
+const UNKNOWN_SERVER_ATTEMPTS: u32 = 3;
+
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
@@ -171,11 +175,15 @@ impl<'a> Asking<'a> {
         let policy = &self.retrying.policy;
         let wanted = error.wanted();
         let too_long = wanted.delay.is_some_and(|delay| delay > policy.longest_named);
-        if error.may_pass() && !too_long && self.attempt < policy.attempts {
+        let attempts = match error.names_no_server() {
+            true => policy.attempts.min(UNKNOWN_SERVER_ATTEMPTS),
+            false => policy.attempts,
+        };
+        if error.may_pass() && !too_long && self.attempt < attempts {
             let wait = policy.pause(self.attempt, chance()).max(wanted.delay.unwrap_or_default());
             self.attempt += 1;
             self.stage = Stage::Pausing(wait);
-            let (attempt, attempts) = (self.attempt, policy.attempts);
+            let attempt = self.attempt;
             tracing::info!(%error, attempt, wait_ms = wait.as_millis() as u64, "the model is asked again");
             return Ok(ModelEvent::Retry(Again { reason: with_causes(&error), wait, attempt, attempts }));
         }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bindings::background as wit;
 use crate::bindings::process::Exit;
 use crate::child::Child;
+use crate::listener::ProgramEnd;
 use crate::lock::lock;
 use crate::store::CallState;
 
@@ -198,6 +199,18 @@ impl Program {
         self.ended.borrow().is_none()
     }
 
+    /// Returns how it failed; `None` if it runs, succeeded, or was stopped by whoever wanted that.
+    fn failure(&self) -> Option<ProgramEnd> {
+        let end = (*self.ended.borrow())?;
+        let (code, signal) = match end.state {
+            BackgroundState::Running => return None,
+            BackgroundState::Exited(code) => (Some(code), None),
+            BackgroundState::Signalled(signal) => (None, Some(signal)),
+        };
+        let end = ProgramEnd { code, signal, timed_out: false };
+        (!end.is_success() && !self.kill.is_cancelled()).then_some(end)
+    }
+
     fn shown(&self) -> BackgroundProgram {
         let end = *self.ended.borrow();
         BackgroundProgram {
@@ -255,13 +268,18 @@ impl wit::Host for CallState {
     }
 
     async fn read(&mut self, id: String) -> wasmtime::Result<Option<wit::Output>> {
-        Ok(self.own(&id, |program| {
+        let read = self.own(&id, |program| {
             let (data, dropped) = {
                 let mut output = lock(&program.output);
                 (Vec::from(std::mem::take(&mut output.unread)), std::mem::take(&mut output.dropped))
             };
-            wit::Output { data, dropped, program: program.shown().into() }
-        }))
+            (wit::Output { data, dropped, program: program.shown().into() }, program.failure())
+        });
+        let Some((output, failure)) = read else { return Ok(None) };
+        if let Some(end) = failure {
+            self.listener.background_failed(end);
+        }
+        Ok(Some(output))
     }
 
     async fn wait(&mut self, id: String, milliseconds: u64) -> wasmtime::Result<Option<wit::Program>> {

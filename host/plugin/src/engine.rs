@@ -17,9 +17,9 @@ use crate::limits::{FIBER_STACK, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS
 /// Ctrl-C.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The most calls that can run at once. Each may hold a fiber and its memories; the pool's address space is reserved,
-/// but not used before they do.
-const MAX_CALLS: u32 = 64;
+/// The most calls that run at once in one process; others wait for their turn. Protects memory and the pool of instances:
+/// each may hold a fiber and its memories. The pool's address space is reserved, but not used before they do.
+pub const MAX_CALLS: u32 = 64;
 
 /// Bytes of a slot that stay resident for the next call, so that a small guest's memory is cleared by `memset`
 /// rather than by giving pages back and faulting them in again. Linux 6.7 and later say which pages a call wrote

@@ -94,7 +94,7 @@ impl Host for CallState {
             // Everything in it is renamed, too.
             let program = source.keep(|changes| changes.before_program().map(Some))?;
             rename()?;
-            source.keep(|_| program.map_or(Ok(()), ProgramRecorder::after_program))
+            source.keep(|_| program.map_or(Ok(Vec::new()), ProgramRecorder::after_program).map(drop))
         })
         .await
     }

@@ -8,6 +8,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
@@ -17,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::process::{AfterProgram, AllowedBy, KeptFrom, before_program, file_of, network, widen};
-use crate::programs::Confined;
+use crate::process::{AfterProgram, AllowedBy, Doors, KeptFrom, before_program, file_of, network, widen};
+use crate::programs::{Confined, ProgramReach, Repositories};
 use crate::runtime::Runtime;
 use crate::server_program::environment;
 
@@ -88,18 +89,26 @@ impl Runtime {
             Ok(program) => program,
             Err(why) => return not_started(format!("what it may change cannot be kept: {why}")),
         };
-        match self.start_hook(command) {
+        let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
+        let shared = Arc::clone(self.shared());
+        let confine = command.confine;
+        let found = tokio::task::spawn_blocking(move || shared.programs.repositories_in(confine, reach)).await;
+        let repositories = match found {
+            Ok(repositories) => repositories,
+            Err(error) => return not_started(error.to_string()),
+        };
+        match self.start_hook(command, repositories.as_ref()) {
             Ok(process) => {
-                let mut after = AfterProgram::new(program);
+                let mut after = AfterProgram::new(program, repositories);
                 let ended = follow(process, input, command.limit.min(MAX_HOOK_TIME)).await;
-                after.look().await;
+                after.look().await.iter().for_each(|line| tracing::warn!("{line}"));
                 ended
             }
             Err(why) => not_started(why),
         }
     }
 
-    fn start_hook(&self, command: &HookCommand) -> Result<Process, String> {
+    fn start_hook(&self, command: &HookCommand, repositories: Option<&Repositories>) -> Result<Process, String> {
         let names_none = || "the command names no program".to_owned();
         let scope = Scope::for_command_using(&command.argv, &command.resources).map_err(|error| error.to_string())?;
         let scope = scope.ok_or_else(names_none)?;
@@ -107,16 +116,17 @@ impl Runtime {
         let permit = permit.map_err(|denied| denied.to_string())?;
         let Some((program, arguments)) = permit.argv().split_first() else { return Err(names_none()) };
         let shared = self.shared();
-        let Confined { mut confinement, note } = shared.programs.next_in(command.confine)?;
+        let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
+        let Confined { mut confinement, note } = shared.programs.next_in(command.confine, reach)?;
         note.iter().for_each(|note| tracing::warn!("{}", note.trim_end()));
         let network = confinement.as_mut().map(|confinement| {
-            if command.only_reads {
-                confinement.readable.append(&mut confinement.writable);
+            if let Some(repositories) = repositories {
+                repositories.confine(confinement);
             }
             if let Some(note) = widen(confinement, permit.resources()) {
                 tracing::warn!("{}", note.trim_end());
             }
-            network(permit.clone(), KeptFrom::new(AllowedBy::Hooks))
+            network(permit.clone(), Doors::closed(KeptFrom::new(AllowedBy::Hooks)))
         });
         let (file, first) = file_of(program).map_err(|_| "this machine has no shell".to_owned())?;
         let started = host_process::start(
@@ -124,7 +134,7 @@ impl Runtime {
                 program: file,
                 arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
                 directory: command.directory.clone(),
-                environment: environment(&shared.environment, &command.environment),
+                environment: environment(&shared.variables.of(ProgramReach::Workspace, &[]), &command.environment),
                 has_input: true,
             },
             confinement.as_ref(),

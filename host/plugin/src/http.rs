@@ -16,7 +16,7 @@ use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName};
 use host_http::words;
 use host_text::{exact, excerpt};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 
 use crate::addresses::{Unresolved, resolve};
@@ -47,6 +47,9 @@ const MAX_RESPONSE_HEADERS: usize = 64 << 10;
 
 /// How much of an unknown method an error repeats, in characters.
 const SHOWN_METHOD: usize = 20;
+
+/// How much of an encoding that cannot be unpacked an error repeats, in characters.
+const SHOWN_ENCODING: usize = 40;
 
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -134,7 +137,16 @@ impl Caller {
                 }
             };
             let Some(next) = redirect(&answer) else {
-                return taken(answer, request.size_limit.min(SIZE_LIMIT), &carried).await;
+                // A guest that asks for an encoding itself unpacks it itself.
+                let unasked = if headers.contains_key(ACCEPT_ENCODING) { None } else { packed(answer.headers()) };
+                let taken = taken(answer, request.size_limit.min(SIZE_LIMIT), &carried).await?;
+                return match unasked.filter(|_| !taken.body.is_empty()) {
+                    Some(encoding) => Err(Error::Unavailable(carried.redacted(format!(
+                        "the server answered in the content encoding `{encoding}`, which was not asked for and cannot be \
+                         unpacked"
+                    )))),
+                    None => Ok(taken),
+                };
             };
             let next = next.map_err(|why| Error::Unavailable(carried.redacted(why)))?;
             if changes_method(answer.status(), &method) {
@@ -261,6 +273,15 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
         .map_err(|_| "a redirect to an invalid address".to_owned())
         .and_then(|text| answer.url().join(text).map_err(|error| format!("a redirect to `{}`: {error}", exact(text))));
     Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
+}
+
+/// Returns in which encoding the body of an answer still is: the client has unpacked what it asked for, and taken that out
+/// of the header.
+fn packed(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(CONTENT_ENCODING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let all = values.collect::<Vec<_>>().join(", ");
+    let is_plain = |name: &str| name.is_empty() || name.eq_ignore_ascii_case("identity");
+    (!all.split(',').map(str::trim).all(is_plain)).then(|| excerpt(&all, SHOWN_ENCODING))
 }
 
 /// Whether a redirect changes the method: after 303, and after 301 and 302 to a POST, browsers continue with a GET (RFC

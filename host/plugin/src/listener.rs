@@ -17,8 +17,16 @@ pub trait CallListener: Send + Sync {
     fn progress(&self, done: u64, total: Option<u64>, message: &str);
     /// Receives what a confined program was kept from and a user can grant it. The names are the program's.
     fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
+    /// Asks whether a confined program of this command may reach a server that nothing granted it yet: as a grant names it,
+    /// `HOST:PORT` or `HOST:PORT +private`. The program waits for the answer. By default it may not.
+    fn may_reach<'a>(&'a self, _argv: &'a [String], _server: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
     /// Receives how a program ended, before the guest that started it can know.
     fn ended(&self, _argv: &[String], _end: ProgramEnd) {}
+
+    /// Receives how a program in the background failed of which the call reads. One that was stopped has not failed.
+    fn background_failed(&self, _end: ProgramEnd) {}
 
     /// Asks the user what a server wants to know. Without a user, or by default, the question is cancelled.
     fn elicit(&self, _question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {

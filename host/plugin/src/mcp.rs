@@ -38,7 +38,7 @@ impl wit::Host for CallState {
                 return Ok(Err(wit::Error::Failed(why)));
             }
         };
-        let mut after = AfterProgram::new(program);
+        let mut after = AfterProgram::new(program, None);
         let answer = tokio::select! {
             biased;
             // Dropping the call cancels it at the server.

@@ -8,7 +8,6 @@
 
 mod changes;
 mod connect;
-mod environment;
 mod explain;
 mod outputs;
 
@@ -36,13 +35,12 @@ use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::preview_guard::Lasts;
-use crate::programs::{Confined, Offer};
+use crate::programs::{Confined, Offer, ProgramReach, Repositories};
 use crate::shared::Shared;
 use crate::store::CallState;
 
-pub(crate) use changes::{AfterProgram, before_program};
-pub(crate) use connect::{AllowedBy, KeptFrom, network};
-pub(crate) use environment::without_secrets;
+pub(crate) use changes::{AfterProgram, before_program, repositories};
+pub(crate) use connect::{AllowedBy, Doors, KeptFrom, network};
 
 /// The most chunks that wait for the guest; a program whose output is not read blocks. Protects memory.
 const WAITING: usize = 16;
@@ -73,11 +71,10 @@ impl Host for CallState {
         let shown = command_line(&command.argv);
         // Nothing is written to it later, and no call waits for it.
         let command = Command { stdin: None, ..command };
-        let program = match before_program(self.changes.clone()).await {
-            Ok(program) => program.map(ProgramRecorder::in_background),
-            Err(why) => return Ok(Err(changes::cannot_be_kept(&why))),
+        let started = match self.before(Lasts::Session).await {
+            Ok(before) => self.start(command, Lasts::Session, before),
+            Err(error) => Err(error),
         };
-        let started = self.start(command, Lasts::Session, program);
         Ok(self.denials.noting(started).map(|child| background.adopt(&self.plugin, shown, child)))
     }
 
@@ -86,11 +83,11 @@ impl Host for CallState {
             let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
             return Ok(Err(Error::Io(what)));
         }
-        let program = match before_program(self.changes.clone()).await {
-            Ok(program) => program,
-            Err(why) => return Ok(Err(changes::cannot_be_kept(&why))),
+        let started = match self.before(Lasts::Call).await {
+            Ok(before) => self.start(command, Lasts::Call, before),
+            Err(error) => Err(error),
         };
-        let child = match self.start(command, Lasts::Call, program) {
+        let child = match started {
             Ok(child) => child,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
@@ -124,8 +121,27 @@ impl HostChild for CallState {
     }
 }
 
+/// What was there before a program starts.
+struct BeforeProgram {
+    recorder: Option<ProgramRecorder>,
+    repositories: Option<Repositories>,
+}
+
 impl CallState {
-    fn start(&self, command: Command, lasts: Lasts, program: Option<ProgramRecorder>) -> Result<Child, Error> {
+    fn before(&self, lasts: Lasts) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
+        let (changes, shared, reach) = (self.changes.clone(), Arc::clone(&self.shared), self.reach);
+        async move {
+            let (recorder, repositories) = tokio::join!(before_program(changes), repositories(shared, reach));
+            let recorder = recorder.map_err(|why| changes::cannot_be_kept(&why))?;
+            let recorder = match lasts {
+                Lasts::Call => recorder,
+                Lasts::Session => recorder.map(ProgramRecorder::in_background),
+            };
+            Ok(BeforeProgram { recorder, repositories: repositories.map_err(Error::Io)? })
+        }
+    }
+
+    fn start(&self, command: Command, lasts: Lasts, before: BeforeProgram) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
             return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
@@ -146,11 +162,17 @@ impl CallState {
         // The last of several values of a variable counts.
         let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let kept = self.shared.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
-        let Confined { mut confinement, mut note } = self.shared.programs.next().map_err(Error::Io)?;
+        let variables = self.shared.variables.of(self.reach, &self.shared.programs.writable());
+        let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        let Confined { mut confinement, mut note } = self.shared.programs.next(self.reach).map_err(Error::Io)?;
         let named = named_program(permit.argv());
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
+        if let (Some(repositories), Some(confinement)) = (&before.repositories, &mut confinement) {
+            repositories.confine(confinement);
+            let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
+            note = note.into_iter().chain(lines).reduce(|all, line| all + &line);
+        }
         // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
         let mut granted = Vec::new();
         let network = confinement.as_mut().map(|confinement| {
@@ -159,25 +181,37 @@ impl CallState {
             if let Some(more) = widen(confinement, permit.resources()) {
                 note = Some(note.take().unwrap_or_default() + &more);
             }
-            network(permit, kept_from.clone())
+            // One in the background goes on when nobody waits for its call any more.
+            let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
+            let configured = self.shared.programs.servers();
+            let plugin = self.plugin.clone();
+            network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener })
         });
         let (file, first) = file_of(name)?;
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
-        let started = host_process::start(
-            &host_process::Command {
-                program: file,
-                arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
-                directory,
-                environment: kept.cloned().chain(set.iter().cloned()).collect(),
-                has_input: command.stdin.is_some(),
-            },
-            confinement.as_ref(),
-            network,
-        );
+        let command_to_start = host_process::Command {
+            program: file,
+            arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
+            directory,
+            environment: kept.chain(set.iter().cloned()).collect(),
+            has_input: command.stdin.is_some(),
+        };
+        let started = match self.reach {
+            // What nobody was asked about speaks to no server of another command.
+            ProgramReach::Reading => host_process::start(&command_to_start, confinement.as_ref(), network),
+            ProgramReach::Workspace | ProgramReach::Everything => {
+                let session = &self.shared.programs.network;
+                host_process::start_in(session, &command_to_start, confinement.as_ref(), network)
+            }
+        };
         let process = started.map_err(|error| match error {
             StartError::NotFound => Error::NotFound(name.clone()),
             StartError::Invalid => Error::Invalid(error.to_string()),
-            StartError::System { .. } => Error::Io(format!("`{name}` does not start: {error}")),
+            StartError::System { .. }
+            | StartError::NoLayers { .. }
+            | StartError::Layer { .. }
+            | StartError::LayerInUse { .. }
+            | StartError::NotHidden { .. } => Error::Io(format!("`{name}` does not start: {error}")),
         })?;
         // One in the background has no listener: the call that started it ends before it does.
         let (silence, cancel, listener) = match lasts {
@@ -189,7 +223,7 @@ impl CallState {
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
         let shared = Arc::clone(&self.shared);
-        let after = AfterProgram::new(program);
+        let after = AfterProgram::new(before.recorder, before.repositories);
         let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
@@ -266,10 +300,10 @@ struct Notes {
 
 impl Notes {
     /// Returns the notes after the program's own output.
-    fn last(&self, has_failed: bool, errors: &[u8], moved: &[Moved]) -> Option<String> {
+    fn last(&self, has_failed: bool, errors: &[u8], moved: &[Moved], left: Vec<String>) -> Option<String> {
         let mut lines = self.kept_from.lines();
         let mut wanted = Resources { servers: self.kept_from.servers(), ..Resources::default() };
-        lines.extend(moved.iter().map(explain::moved));
+        lines.extend(moved.iter().map(explain::moved).chain(left));
         if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed) {
             let errors = String::from_utf8_lossy(errors);
             for file in explain::files(&errors) {
@@ -394,8 +428,8 @@ fn watch(
         // Its remaining processes hold the pipes open; without them the outputs end.
         process.end();
         let errors = forwarding.await.unwrap_or_default();
-        after.look().await;
-        if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved()) {
+        let left = after.look().await;
+        if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved(), left) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();
         }

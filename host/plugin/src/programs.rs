@@ -1,11 +1,18 @@
-//! What the programs of all calls may touch, and the folder for their temporary files.
+//! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their network.
+
+mod repositories;
+mod walls;
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::{fs, io};
 
-use host_process::{ConfineMode, Confinement, Places, Wall, level};
-use tempfile::TempDir;
+use host_process::{ConfineMode, Confinement, Places, SessionNetwork, Wall, level};
+
+use crate::temporary::TemporaryFolder;
+
+pub(crate) use self::repositories::Repositories;
+pub use self::walls::{ProgramReach, ProgramWalls};
 
 /// Returns the words of each command that a command runs.
 pub type CommandsIn = fn(&[String]) -> Vec<Vec<String>>;
@@ -13,8 +20,8 @@ pub type CommandsIn = fn(&[String]) -> Vec<Vec<String>>;
 /// What programs may touch. The default does not confine them.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramAccess {
-    /// Whether they are confined.
-    pub mode: ConfineMode,
+    /// The walls around them.
+    pub walls: ProgramWalls,
     /// What is installed on the machine and for the user, which they may read and run.
     pub installed: Places,
     /// Files and folders that they may read and run besides.
@@ -23,8 +30,16 @@ pub struct ProgramAccess {
     pub writable: Vec<PathBuf>,
     /// Files and folders within those that stay unchanged.
     pub protected: Vec<PathBuf>,
-    /// The folder beneath which a user can be asked whether a program may use more, usually the home.
-    pub offered: Option<PathBuf>,
+    /// Repositories around those that they may change, each by its `.git`. Those within are found.
+    pub repositories: Vec<PathBuf>,
+    /// The user's home, as git's settings mean it.
+    pub home: Option<PathBuf>,
+    /// The folder in which what they change in git's folders lies until it comes back. It is made when it is needed.
+    pub layers: Option<PathBuf>,
+    /// The servers that they reach, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`.
+    pub servers: Vec<String>,
+    /// The folders beneath which a user can be asked whether a program may use more: caches, and nothing that runs later.
+    pub offered: Vec<PathBuf>,
     /// Files and folders that no user is asked about, nor about what contains them or lies in them: secrets, and what runs
     /// later.
     pub never_offered: Vec<PathBuf>,
@@ -52,14 +67,9 @@ pub(crate) enum Unkept {
 }
 
 impl ProgramAccess {
-    /// Whether programs are confined by every wall.
-    pub fn is_complete(&self) -> bool {
-        self.mode != ConfineMode::Off && level().missing().iter().all(|missing| missing.is_covered)
-    }
-
     /// Returns where programs may change files whose contents are not kept, besides the given folders.
     fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
-        let has_walls = self.mode != ConfineMode::Off
+        let has_walls = self.walls.mode != ConfineMode::Off
             && !level().missing().iter().any(|missing| missing.wall == Wall::Files && !missing.is_covered);
         if !has_walls {
             return vec![Unkept::Elsewhere];
@@ -74,15 +84,17 @@ impl ProgramAccess {
     /// would help it. What is to be made needs the folder that is there. Other projects are not offered: their hooks and
     /// settings would be among their files.
     fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
-        let top = fs::canonicalize(self.offered.as_ref()?).ok()?;
         if path.components().any(|part| part == Component::ParentDir) {
             return None;
         }
         let there = path.ancestors().find(|path| fs::symlink_metadata(path).is_ok())?;
         let real = fs::canonicalize(there).ok()?;
+        let offered = self.offered.iter().filter_map(|folder| fs::canonicalize(folder).ok());
+        // The innermost: what is asked about is as little as would help.
+        let top = offered.filter(|top| real.starts_with(top)).max_by_key(|top| top.components().count())?;
         let covers = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
         let is_far = |never: &PathBuf| !real.starts_with(never) && !never.starts_with(&real);
-        if real == top || !real.starts_with(&top) || covers(&self.writable) || !self.never_offered.iter().all(is_far) {
+        if covers(&self.writable) || !self.never_offered.iter().all(is_far) {
             return None;
         }
         let is_project =
@@ -102,7 +114,10 @@ impl ProgramAccess {
 pub(crate) struct Programs {
     access: RwLock<ProgramAccess>,
     /// Programs of several calls share it, as they share `/tmp` elsewhere. It goes with the process.
-    temporary: OnceLock<TempDir>,
+    temporary: OnceLock<TemporaryFolder>,
+    /// That of the programs of calls. It goes with the process, and is not made before one of them is confined.
+    pub(crate) network: SessionNetwork,
+    known: Arc<repositories::Known>,
     explained: OnceLock<()>,
 }
 
@@ -128,14 +143,31 @@ impl Programs {
         *self.access.write().unwrap_or_else(PoisonError::into_inner) = access;
     }
 
-    /// Returns how the next program is to be started. The error says why it must not be.
-    pub(crate) fn next(&self) -> Result<Confined, String> {
-        self.next_in(self.access().mode)
+    /// Whether they are confined by every wall.
+    pub(crate) fn are_confined(&self) -> bool {
+        self.access().walls.are_complete()
+    }
+
+    /// Returns how the next program of a call is to be started. The error says why it must not be.
+    pub(crate) fn next(&self, reach: ProgramReach) -> Result<Confined, String> {
+        let walls = self.access().walls;
+        match reach {
+            ProgramReach::Reading if !walls.are_complete() => {
+                // Nobody is asked about such a call only because the walls hold; the one who decides looks at them, too.
+                Err("a program that nobody was asked about needs walls that this machine does not have".to_owned())
+            }
+            ProgramReach::Everything if walls.mode == ConfineMode::Require => {
+                Err("programs have to be confined (--confine require), and this one was to run without walls"
+                    .to_owned())
+            }
+            ProgramReach::Everything => Ok(Confined { confinement: None, note: None }),
+            ProgramReach::Reading | ProgramReach::Workspace => self.next_in(walls.mode, reach),
+        }
     }
 
     /// The same in this mode, whatever that of the programs of calls is.
-    pub(crate) fn next_in(&self, mode: ConfineMode) -> Result<Confined, String> {
-        if mode == ConfineMode::Off {
+    pub(crate) fn next_in(&self, mode: ConfineMode, reach: ProgramReach) -> Result<Confined, String> {
+        if mode == ConfineMode::Off || reach == ProgramReach::Everything {
             return Ok(Confined { confinement: None, note: None });
         }
         let missing = level().missing();
@@ -151,12 +183,51 @@ impl Programs {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
-        let ProgramAccess { installed, mut readable, writable, protected, .. } = self.access().clone();
+        let ProgramAccess { installed, mut readable, mut writable, protected, .. } = self.access().clone();
         readable.extend_from_slice(installed.paths());
+        if reach == ProgramReach::Reading {
+            readable.append(&mut writable);
+        }
         Ok(Confined {
-            confinement: Some(Confinement { readable, writable, protected, temporary: Some(temporary) }),
+            confinement: Some(Confinement {
+                readable,
+                writable,
+                protected,
+                temporary: Some(temporary),
+                ..Confinement::default()
+            }),
             note,
         })
+    }
+
+    /// Finds the repositories that the next program of a call can change, before it starts; `None` if it can change none, or
+    /// is not confined. Blocks for some milliseconds.
+    pub(crate) fn repositories(&self, reach: ProgramReach) -> Option<Repositories> {
+        self.repositories_in(self.access().walls.mode, reach)
+    }
+
+    /// The same in this mode, whatever that of the programs of calls is.
+    pub(crate) fn repositories_in(&self, mode: ConfineMode, reach: ProgramReach) -> Option<Repositories> {
+        let is_confined = mode != ConfineMode::Off && reach == ProgramReach::Workspace;
+        let access = is_confined.then(|| self.access().clone())?;
+        Some(Repositories::new(&self.known, &access, true))
+    }
+
+    /// The same for a program that runs as long as its session, so that what it changes could not come back: it changes
+    /// none.
+    pub(crate) fn fixed_repositories(&self, mode: ConfineMode) -> Option<Repositories> {
+        let access = (mode != ConfineMode::Off).then(|| self.access().clone())?;
+        Some(Repositories::new(&self.known, &access, false))
+    }
+
+    /// Returns the servers that programs of calls may reach.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        self.access().servers.clone()
+    }
+
+    /// Returns the folders that programs of calls may change.
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+        self.access().writable.clone()
     }
 
     /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
@@ -176,11 +247,11 @@ impl Programs {
 
     fn temporary(&self) -> io::Result<PathBuf> {
         if let Some(folder) = self.temporary.get() {
-            return Ok(folder.path().to_owned());
+            return Ok(folder.path());
         }
-        let made = tempfile::Builder::new().prefix("host-").tempdir()?;
+        let made = TemporaryFolder::new()?;
         // If another call was quicker, its folder is used, and this one removed.
-        Ok(self.temporary.get_or_init(|| made).path().to_owned())
+        Ok(self.temporary.get_or_init(|| made).path())
     }
 }
 
@@ -200,7 +271,7 @@ mod tests {
         let access = ProgramAccess {
             readable: vec![home.join("tools")],
             writable: vec![home.join("work")],
-            offered: Some(home.clone()),
+            offered: vec![home.join(".cache"), home.join(".ssh"), home.join("work"), home.join("keys")],
             never_offered: vec![home.join(".ssh"), home.join(".config/gh")],
             ..ProgramAccess::default()
         };
@@ -208,17 +279,17 @@ mod tests {
         let write = |path: &str| Some(Offer::Write(home.join(path)));
         assert_eq!(offer(".cache/x", true), write(".cache/x"));
         assert_eq!(offer(".cache/x/a/b", false), write(".cache/x"), "what is to be made is written");
-        assert_eq!(offer("tools", false), write("tools"), "reading was not what failed");
-        assert_eq!(offer("else", false), Some(Offer::Read(home.join("else"))));
+        assert_eq!(offer(".cache/x", false), Some(Offer::Read(home.join(".cache/x"))));
         for (path, why) in [
             (".ssh", "secrets"),
             (".ssh/id", "secrets"),
             (".ssh/new", "secrets"),
             ("keys/id", "a link to secrets"),
-            (".config", "it contains secrets"),
-            (".config/gh/hosts.yml", "secrets"),
-            ("new", "the home itself"),
-            ("", "the home itself"),
+            (".config/gh/hosts.yml", "not on the list"),
+            (".vimrc", "not on the list"),
+            ("tools", "not on the list"),
+            ("new", "not on the list"),
+            ("", "not on the list"),
             ("work/sub/x", "it is writable, so that something else failed"),
             ("other/.git/hooks", "another project"),
             ("other/src", "another project"),
@@ -229,6 +300,6 @@ mod tests {
             assert_eq!(offer(path, true), None, "{path}: {why}");
         }
         assert_eq!(access.offer(Path::new("/etc/shadow"), false), None);
-        assert_eq!(ProgramAccess::default().offer(&home.join("else"), false), None);
+        assert_eq!(ProgramAccess::default().offer(&home.join(".cache/x"), false), None);
     }
 }

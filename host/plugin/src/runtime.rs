@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
 use host_message::{CallId, Output, ToolName};
+use host_process::SessionNetwork;
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +33,7 @@ use crate::certificates::Certificates;
 use crate::compiler::{CompileOptions, Compiler};
 use crate::denials::{Denials, HostActs};
 use crate::difference;
-use crate::engine::{self, Allocator, Ticker};
+use crate::engine::{self, Allocator, MAX_CALLS, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
 use crate::guest_log::GuestLog;
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
@@ -44,15 +45,13 @@ use crate::network::Network;
 use crate::open_files::{OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
-use crate::programs::{ProgramAccess, Programs};
+use crate::programs::{ProgramAccess, ProgramReach, Programs};
 use crate::secrets::Secrets;
 use crate::shared::Shared;
 use crate::store::CallState;
+use crate::variables::Variables;
 use crate::wasi;
 use crate::workspace::Workspace;
-
-/// The most calls that run at once in one process; others wait for their turn. Protects the pool of instances.
-const MAX_RUNNING: usize = 64;
 
 /// The configuration of a runtime. The default grants nothing, stores nothing, and compiles again in each process.
 #[derive(Debug, Default)]
@@ -61,8 +60,10 @@ pub struct RuntimeOptions {
     pub cache: Option<PathBuf>,
     /// The folder for the states of plugins; without it, every use of `state` is an error that says so.
     pub state: Option<PathBuf>,
-    /// The environment that programs are started with, before secrets are removed.
+    /// The user's environment, of which programs get what is on a list.
     pub environment: Vec<(OsString, OsString)>,
+    /// The names that the user adds to that list; one with a `*` at its end stands for all that begin with it.
+    pub variables: Vec<String>,
     /// What those programs may touch.
     pub programs: ProgramAccess,
     /// The resources that one call may use.
@@ -118,6 +119,8 @@ pub struct Invocation {
     pub needs: CapabilitySet,
     /// The programs in the background of its session; with `None` it can start none.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// How far its programs reach, as it was decided.
+    pub reach: ProgramReach,
     /// Keeps what it changes, to be undone; with `None` nothing is kept.
     pub changes: Option<Arc<Recorder>>,
     /// Calls the tools of MCP servers; with `None` there are no servers.
@@ -129,14 +132,29 @@ pub struct Invocation {
 }
 
 impl Runtime {
+    /// Returns whether the programs of calls are confined, by every wall.
+    pub fn confines_programs(&self) -> bool {
+        self.shared.programs.are_confined()
+    }
+
     /// Replaces what the programs that calls start from now on may touch: the user added a folder, or took one back.
     pub fn set_program_access(&self, access: ProgramAccess) {
         self.shared.programs.set(access);
     }
 
+    /// Returns the network that the programs of calls share, where they are confined.
+    pub fn program_network(&self) -> &SessionNetwork {
+        &self.shared.programs.network
+    }
+
     /// Sets the editor whose open files calls read. There is one; a second is ignored.
     pub fn set_open_files(&self, files: Arc<dyn OpenFiles>) {
         self.shared.unsaved.set(files);
+    }
+
+    /// Returns the variables of a program that runs without a question because it only reads.
+    pub fn variables_of_reading(&self) -> Vec<(OsString, OsString)> {
+        self.shared.variables.of(ProgramReach::Reading, &self.shared.programs.writable())
     }
 
     /// Creates a runtime. Starts nothing yet.
@@ -149,11 +167,11 @@ impl Runtime {
             lacks_cache: Once::new(),
             portable: OnceLock::new(),
             linkers: Mutex::default(),
-            running: Semaphore::new(MAX_RUNNING),
+            running: Semaphore::new(MAX_CALLS as usize),
             limits: options.limits,
             compiler: Compiler::new(options.compile),
             shared: Arc::new(Shared {
-                environment: crate::process::without_secrets(options.environment),
+                variables: Variables::new(options.environment, &options.variables),
                 programs: Programs::new(options.programs),
                 state: options.state,
                 certificates: Certificates::default(),
@@ -164,7 +182,7 @@ impl Runtime {
     }
 
     /// Returns what all calls share, for what else starts programs and sends requests.
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
@@ -368,6 +386,7 @@ impl Runtime {
             network: invocation.network,
             cancel: invocation.cancel,
             background: invocation.background,
+            reach: invocation.reach,
             changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
             mcp: invocation.mcp,
             announced: false,
@@ -502,6 +521,7 @@ impl Invocation {
             network: Network::Real,
             needs: Capability::ALL.into_iter().collect(),
             background: None,
+            reach: ProgramReach::default(),
             changes: None,
             mcp: None,
             cancel: CancellationToken::new(),

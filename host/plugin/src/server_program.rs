@@ -10,12 +10,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Grants, PluginName, Resources, Scope};
-use host_process::{Ended, Process, StartError};
+use host_process::{ConfineMode, Ended, Process, StartError};
+use tempfile::TempDir;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::bindings::process::Error;
-use crate::process::{AllowedBy, KeptFrom, NOBODY_THERE, file_of, kept_from_files, network, widen};
-use crate::programs::Confined;
+use crate::process::{AllowedBy, Doors, KeptFrom, NOBODY_THERE, file_of, kept_from_files, network, widen};
+use crate::programs::{Confined, ProgramReach, Repositories};
 use crate::runtime::Runtime;
 
 /// A program that serves a session.
@@ -25,10 +26,12 @@ pub struct ServerCommand {
     pub name: String,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// The folder that it starts in; absolute.
-    pub directory: PathBuf,
+    /// The folder that it starts in, absolute; `None` for its own folder for temporary files, which is empty.
+    pub directory: Option<PathBuf>,
     /// Variables besides those that every program gets. They win over those.
     pub environment: Vec<(String, String)>,
+    /// Whether it is confined.
+    pub confine: ConfineMode,
     /// What it may use when it is confined, besides what every program may.
     pub resources: Resources,
 }
@@ -61,6 +64,10 @@ pub struct ServerProgram {
     process: Process,
     walls: ServerWalls,
     notes: Vec<String>,
+    /// Its own folder for temporary files, in which it starts if nothing else was said. Removed when all of it has ended.
+    _temporary: TempDir,
+    /// Dropped after it: what it made of repositories is checked then.
+    _repositories: Option<Repositories>,
 }
 
 /// What confinement keeps a running program from. It can outlive the program.
@@ -100,12 +107,26 @@ impl Runtime {
             return Err(unusable("the command names no program".to_owned()));
         };
         let shared = self.shared();
-        let Confined { mut confinement, note } = shared.programs.next().map_err(ServerStartError::Failed)?;
+        let Confined { mut confinement, note } =
+            shared.programs.next_in(command.confine, ProgramReach::Workspace).map_err(ServerStartError::Failed)?;
+        // Programs of calls must not be able to leave code for it, nor read what it keeps there.
+        let temporary = tempfile::Builder::new().prefix("host-").tempdir();
+        let temporary =
+            temporary.map_err(|error| ServerStartError::Failed(format!("no folder for temporary files: {error}")))?;
+        if let Some(confinement) = &mut confinement {
+            confinement.temporary = Some(temporary.path().to_owned());
+        }
+        let directory = command.directory.as_deref().unwrap_or(temporary.path());
         let mut notes: Vec<String> = note.iter().map(|note| line_of(note)).collect();
         let kept_from = KeptFrom::new(AllowedBy::Server(command.name.clone()));
+        let repositories = shared.programs.fixed_repositories(command.confine);
         let network = confinement.as_mut().map(|confinement| {
+            if let Some(repositories) = &repositories {
+                repositories.confine(confinement);
+                notes.extend(repositories.notes().iter().cloned());
+            }
             notes.extend(widen(confinement, permit.resources()).iter().flat_map(|note| note.lines()).map(line_of));
-            network(permit.clone(), kept_from.clone())
+            network(permit.clone(), Doors::closed(kept_from.clone()))
         });
         let (file, first) = file_of(program).map_err(|error| match error {
             Error::NotFound(what) => ServerStartError::NotFound(what),
@@ -116,16 +137,21 @@ impl Runtime {
             &host_process::Command {
                 program: file,
                 arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
-                directory: command.directory.clone(),
-                environment: environment(&shared.environment, &command.environment),
+                directory: directory.to_owned(),
+                environment: environment(&shared.variables.of(ProgramReach::Workspace, &[]), &command.environment),
                 has_input: true,
             },
             confinement.as_ref(),
             network,
         );
         let mut process = started.map_err(|error| match error {
-            StartError::NotFound => ServerStartError::NotFound(missing(program, &command.directory)),
-            StartError::Invalid | StartError::System { .. } => {
+            StartError::NotFound => ServerStartError::NotFound(missing(program, directory)),
+            StartError::Invalid
+            | StartError::System { .. }
+            | StartError::NoLayers { .. }
+            | StartError::Layer { .. }
+            | StartError::LayerInUse { .. }
+            | StartError::NotHidden { .. } => {
                 ServerStartError::Failed(format!("`{}` does not start: {error}", host_text::exact(program)))
             }
         })?;
@@ -135,7 +161,8 @@ impl Runtime {
             return Err(ServerStartError::Failed(format!("`{}` has no streams", host_text::exact(program))));
         };
         let walls = ServerWalls { name: command.name.clone(), is_confined: confinement.is_some(), kept_from };
-        Ok((ServerProgram { process, walls, notes }, ServerStreams { input, output, errors }))
+        let server = ServerProgram { process, walls, notes, _temporary: temporary, _repositories: repositories };
+        Ok((server, ServerStreams { input, output, errors }))
     }
 }
 

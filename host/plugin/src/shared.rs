@@ -1,6 +1,5 @@
 //! What all calls of a process share.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,11 +7,12 @@ use crate::certificates::Certificates;
 use crate::guest_log::SessionLogUse;
 use crate::open_files::Unsaved;
 use crate::programs::Programs;
+use crate::variables::Variables;
 
 /// What all calls of a process share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) variables: Variables,
     pub(crate) programs: Programs,
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,

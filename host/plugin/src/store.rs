@@ -18,6 +18,7 @@ use crate::listener::CallListener;
 use crate::mcp_client::McpClient;
 use crate::network::Network;
 use crate::preview_guard::PreviewGuard;
+use crate::programs::ProgramReach;
 use crate::secrets::Secrets;
 use crate::shared::Shared;
 use crate::workspace::Workspace;
@@ -44,6 +45,8 @@ pub(crate) struct CallState {
     pub(crate) cancel: CancellationToken,
     /// The programs in the background of its session; `None` if it can have none.
     pub(crate) background: Option<Arc<BackgroundPrograms>>,
+    /// How far its programs reach.
+    pub(crate) reach: ProgramReach,
     /// Keeps what it changes, to be undone; `None` outside of a session.
     pub(crate) changes: Option<CallRecorder>,
     /// Calls the tools of MCP servers; `None` if there are no servers.

@@ -1,12 +1,14 @@
 //! Starts programs, confines them, and ends them with everything that they started.
 //!
 //! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
-//! put up ([`Level`]), and the running program ([`Process`]).
+//! put up ([`Level`]), the running program ([`Process`]), the network that the programs of a session share
+//! ([`SessionNetwork`]), and what a program changed in a copy ([`Layer`], [`changed`]).
 //!
-//! Promises: a confined program reads and changes only the files that its confinement names and reaches no network; no
-//! descriptor of the host, no capability of the user and no signal mask is passed on; when a [`Process`] ends or is
-//! dropped, so are all processes that the program started, whatever group or session they moved to. A wall that the
-//! machine cannot put up is named by its level, never skipped in silence.
+//! Promises: a confined program reads and changes only the files that its confinement names and reaches no network but its
+//! own, or that of its session, where nobody else but the user reaches what listens; no descriptor of the host, no
+//! capability of the user and no signal mask is passed on; when a [`Process`] ends or is dropped, so are all processes that
+//! the program started, whatever group or session they moved to. A wall that the machine cannot put up is named by its
+//! level, never skipped in silence.
 //!
 //! Deliberately not here: which program may start and what it may touch, which its caller decides, and the variables of
 //! its environment.
@@ -17,6 +19,7 @@ use std::path::PathBuf;
 mod command;
 mod confinement;
 mod error;
+mod layer;
 mod level;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -35,15 +38,20 @@ mod shell;
 pub use command::Command;
 pub use confinement::Confinement;
 pub use error::StartError;
+pub use layer::{Changed, Layer, Now};
 pub use level::{Missing, Wall};
 #[cfg(target_os = "linux")]
-pub use linux::{Level, Process, level, start};
+pub use linux::{
+    Level, Process, SessionNetwork, changed, clear_layer, level, move_aside, remove_tree, start, start_in,
+};
 pub use mode::{ConfineMode, UnknownConfineMode};
-pub use network::{Connecting, Network, NotConnected, Server};
+pub use network::{Connecting, Forwarded, Network, NotConnected, Server};
 pub use own::{limit_own, prepare_host, yield_to_other_threads};
 pub use places::Places;
 #[cfg(not(target_os = "linux"))]
-pub use portable::{Level, Process, level, start};
+pub use portable::{
+    Level, Process, SessionNetwork, changed, clear_layer, level, move_aside, remove_tree, start, start_in,
+};
 pub use shell::{Shell, shell};
 
 /// What a program made in a protected place where nothing was.

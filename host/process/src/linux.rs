@@ -7,15 +7,28 @@
 
 mod beneath;
 mod carve;
+mod changes;
 mod child;
 mod door;
 mod filters;
+mod forward;
+mod group;
+mod handover;
+mod holder;
+mod join;
+mod layers;
 mod level;
+mod masks;
 mod means;
+mod mount_calls;
 mod mounts;
+mod own;
 mod remove;
 mod ruleset;
+mod session;
 mod step;
+mod table;
+mod tmp;
 mod tree;
 mod vacant;
 mod walls;
@@ -38,15 +51,25 @@ use crate::proxy;
 use crate::{Command, Confinement, Ended, Moved, Network, StartError};
 use child::{Image, Plan, Report, Streams};
 use door::Door;
+use group::Group;
+use layers::Held;
 use means::Means;
+use session::Member;
 use step::Step;
 use vacant::Vacant;
 use walls::Walls;
 
+pub use changes::{changed, clear_layer};
 pub use level::{Level, level};
+pub use remove::remove_tree;
+pub use session::SessionNetwork;
+pub use vacant::move_aside;
 
 /// Where a program is looked for if its environment has no `PATH`, as in glibc's `execvp`.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// Where a confined program sees its folder for temporary files.
+const TMP: &str = "/tmp";
 
 /// The variable that names the folder for temporary files, as in POSIX.
 const TEMPORARY: &str = "TMPDIR";
@@ -72,7 +95,13 @@ pub struct Process {
     proxy: JoinSet<()>,
     /// The protected places that were vacant when it started; `None` once they were cleared.
     vacant: Option<Vacant>,
+    /// Keeps the folders of its layers for it.
+    held: Held,
+    /// Limits its processes.
+    group: Option<Group>,
     moved: Vec<Moved>,
+    /// Its part in the network of its session; `None` if it has none, or all has ended.
+    member: Option<Member>,
 }
 
 /// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
@@ -89,23 +118,82 @@ pub fn start(
     confinement: Option<&Confinement>,
     network: Option<Network>,
 ) -> Result<Process, StartError> {
+    started(command, confinement, network, None)
+}
+
+/// Starts a program as [`start`] does, which shares its loopback device with the others of a session if it is confined and
+/// the machine can give it a network of its own: they reach what it listens on, and so does the user.
+///
+/// # Errors
+///
+/// If it cannot be started: nothing of it is left then.
+pub fn start_in(
+    session: &SessionNetwork,
+    command: &Command,
+    confinement: Option<&Confinement>,
+    network: Option<Network>,
+) -> Result<Process, StartError> {
+    started(command, confinement, network, Some(session))
+}
+
+fn started(
+    command: &Command,
+    confinement: Option<&Confinement>,
+    network: Option<Network>,
+    session: Option<&SessionNetwork>,
+) -> Result<Process, StartError> {
     // Finding out what the machine can do takes time, so it is done only for a program that needs it.
-    let means = confinement.map(|_| level().means());
-    start_with(command, confinement.zip(means), network)
+    let confinement = confinement.map(|confinement| (confinement, level()));
+    start_at(command, confinement, network, session)
+}
+
+/// The same on a machine of this level.
+fn start_at(
+    command: &Command,
+    confinement: Option<(&Confinement, &Level)>,
+    network: Option<Network>,
+    session: Option<&SessionNetwork>,
+) -> Result<Process, StartError> {
+    if let Some((confinement, level)) = confinement
+        && let Some(layer) = confinement.layers.first()
+        && let Some(why) = level.no_layers()
+    {
+        return Err(StartError::NoLayers { place: layer.place.clone(), why });
+    }
+    start_with(command, confinement.map(|(confinement, level)| (confinement, level.means())), network, session)
 }
 
 fn start_with(
     command: &Command,
     confinement: Option<(&Confinement, Means)>,
     network: Option<Network>,
+    session: Option<&SessionNetwork>,
 ) -> Result<Process, StartError> {
     let confinement = confinement.map(|(confinement, means)| (beneath::plain(confinement), means));
     let confinement = confinement.as_ref().map(|(confinement, means)| (confinement, *means));
     let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
     let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
     let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
-    let network = network.filter(|_| walls.as_ref().is_some_and(|walls| walls.namespaces != 0));
-    let image = image(command, if own_tmp { Some(Path::new("/tmp")) } else { temporary }, network.is_some())?;
+    let has_namespaces = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
+    let network = network.filter(|_| has_namespaces);
+    let means = confinement.filter(|_| has_namespaces).map(|(_, means)| means);
+    let mut member = session.zip(means).map(|(session, means)| session.enter(means)).transpose()?;
+    let mut walls = match &member {
+        Some(member) => walls.map(|walls| walls.joining(member.joins())),
+        None => walls,
+    };
+    let no_proxy = |source| StartError::System { step: Step::Proxy.name(), source };
+    let door = network.map(|network| {
+        let door = member.as_mut().map_or_else(Door::new, Member::door);
+        Ok((network, door.map_err(no_proxy)?))
+    });
+    let door = door.transpose()?;
+    let variables = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
+    let shown = if own_tmp { Some(Path::new(TMP)) } else { temporary };
+    // The folder for temporary files has another name inside, also as the one to start in.
+    let beneath = temporary.filter(|_| own_tmp).and_then(|folder| command.directory.strip_prefix(folder).ok());
+    let directory = beneath.map_or_else(|| command.directory.clone(), |beneath| Path::new(TMP).join(beneath));
+    let image = image(command, &directory, shown, variables)?;
     let (report, report_out) = pipe()?;
     let (output, stdout) = pipe()?;
     let (errors, stderr) = pipe()?;
@@ -126,17 +214,16 @@ fn start_with(
     let (report, output, errors) = (report?, output?, errors?);
     let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
     // Without mounts nothing new can be made beside what is protected.
-    let has_mounts = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
-    let vacant = confinement.filter(|_| has_mounts).map(|(confinement, _)| Vacant::new(confinement));
-    let door = network.map(|network| Ok((network, Door::new().map_err(broken)?))).transpose()?;
-    let inside = door.as_ref().map(|(_, door)| door.inside());
+    let vacant = confinement.filter(|_| has_namespaces).map(|(confinement, _)| Vacant::new(confinement));
+    let inside = door.as_ref().and_then(|(_, door)| door.inside());
     let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref(), door: inside }.start().map_err(
         |failed| match (failed.step, failed.error.raw_os_error()) {
             (Step::Exec | Step::Directory, Some(libc::ENOENT | libc::ENOTDIR)) => StartError::NotFound,
             _ => StartError::System { step: failed.step.name(), source: failed.error },
         },
     )?;
-    let has_namespace = walls.is_some_and(|walls| walls.namespaces != 0);
+    let held = walls.as_mut().map(Walls::take_held).unwrap_or_default();
+    let group = walls.as_mut().and_then(Walls::take_group);
     let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
     // The process owns the guard from here on, so that an error ends it.
     let mut process = Process {
@@ -146,15 +233,18 @@ fn start_with(
         report,
         ended: None,
         guard,
-        has_namespace,
+        has_namespace: has_namespaces,
         is_alone: false,
         proxy: JoinSet::new(),
         vacant,
+        held,
+        group,
         moved: Vec::new(),
+        member,
     };
     if let Some((network, door)) = door {
-        let listener = door.listener().map_err(|source| StartError::System { step: "the proxy", source })?;
-        process.proxy.spawn(proxy::serve(listener, network));
+        let (listener, token) = door.listener().map_err(no_proxy)?;
+        process.proxy.spawn(proxy::serve(listener, network, token));
     }
     Ok(process)
 }
@@ -220,6 +310,11 @@ impl Process {
             std::thread::yield_now();
         }
         child::end(guard);
+        self.held = Held::default();
+        self.group = None;
+        // Other programs of its session could use its grants.
+        self.proxy.abort_all();
+        self.member = None;
         self.moved = self.vacant.take().map(Vacant::clear).unwrap_or_default();
     }
 }
@@ -243,12 +338,17 @@ fn broken(source: io::Error) -> StartError {
 }
 
 /// Prepares what is run: between clone and exec no memory can be allocated.
-fn image(command: &Command, temporary: Option<&Path>, has_proxy: bool) -> Result<Image, StartError> {
+fn image(
+    command: &Command,
+    directory: &Path,
+    temporary: Option<&Path>,
+    proxy: Vec<(&'static str, String)>,
+) -> Result<Image, StartError> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| StartError::Invalid);
     let mut environment = Vec::with_capacity(command.environment.len());
     let mut set: Vec<(OsString, OsString)> = Vec::new();
     set.extend(temporary.map(|folder| (TEMPORARY.into(), folder.into())));
-    set.extend(door::variables().filter(|_| has_proxy).map(|(name, value)| (name.into(), value.into())));
+    set.extend(proxy.into_iter().map(|(name, value)| (name.into(), value.into())));
     let kept = command.environment.iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
     for (name, value) in kept.chain(&set) {
         if name.is_empty() || name.as_bytes().contains(&b'=') {
@@ -273,7 +373,7 @@ fn image(command: &Command, temporary: Option<&Path>, has_proxy: bool) -> Result
             folders.map(|folder| text(file(folder).as_os_str())).collect::<Result<_, _>>()?
         }
     };
-    Ok(Image::new(files, argv, environment, text(command.directory.as_os_str())?))
+    Ok(Image::new(files, argv, environment, text(directory.as_os_str())?))
 }
 
 #[cfg(test)]

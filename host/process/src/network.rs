@@ -40,6 +40,15 @@ pub type Connecting = Pin<Box<dyn Future<Output = Result<TcpStream, NotConnected
 #[derive(Clone)]
 pub struct Network(pub Arc<dyn Fn(Server) -> Connecting + Send + Sync>);
 
+/// A port of a session's network that the user reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Forwarded {
+    /// The port on which a program listens.
+    pub inside: u16,
+    /// The port of the user's loopback address that leads to it: the same one if it was free.
+    pub outside: u16,
+}
+
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Network")

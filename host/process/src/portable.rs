@@ -7,11 +7,65 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::watch;
 
-use crate::{Command, Confinement, Ended, Missing, Moved, Network, StartError, Wall};
+use crate::{
+    Changed, Command, Confinement, Ended, Forwarded, Layer, Missing, Moved, MovedTo, Network, StartError, Wall,
+};
 
 /// The program that runs others within macOS's sandbox.
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
+
+/// Why there are no layers here.
+const NO_LAYERS: &str = "only Linux has the file system for that";
+
+/// Returns an error: there are no layers here.
+///
+/// # Errors
+///
+/// Always.
+pub fn changed(_layer: &Layer) -> io::Result<Vec<Changed>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, NO_LAYERS))
+}
+
+/// Returns an error: there are no layers here.
+///
+/// # Errors
+///
+/// Always.
+pub fn clear_layer(_layer: &Layer) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, NO_LAYERS))
+}
+
+/// Removes a file or a folder with all that is in it. Follows no link but those in the folders above it. It is no error if
+/// there is nothing.
+///
+/// # Errors
+///
+/// If something cannot be removed.
+pub fn remove_tree(path: &std::path::Path) -> io::Result<()> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Moves aside what is at a path beneath a folder, whose last name is not followed. `None` if nothing is there.
+pub fn move_aside(folder: &std::path::Path, beneath: &std::path::Path) -> Option<Moved> {
+    let from = folder.join(beneath);
+    std::fs::symlink_metadata(&from).ok()?;
+    let free = (1..=64).map(|number| from.with_added_extension(format!("moved-{number}")));
+    let to = match free.into_iter().find(|to| std::fs::symlink_metadata(to).is_err()) {
+        Some(to) => std::fs::rename(&from, &to).map(|()| MovedTo::Aside(to)),
+        None => remove_tree(&from).map(|()| MovedTo::Removed),
+    };
+    Some(Moved { from, to: to.unwrap_or_else(MovedTo::Left) })
+}
 
 /// A running program, with its process group. Dropping it ends all of it.
 #[derive(Debug)]
@@ -37,6 +91,13 @@ pub fn start(
     confinement: Option<&Confinement>,
     _network: Option<Network>,
 ) -> Result<Process, StartError> {
+    if let Some(layer) = confinement.and_then(|confinement| confinement.layers.first()) {
+        let why = NO_LAYERS.to_owned();
+        return Err(StartError::NoLayers { place: layer.place.clone(), why });
+    }
+    if let Some(path) = confinement.and_then(|confinement| confinement.hidden.first()).filter(|_| !level().is_whole()) {
+        return Err(StartError::NotHidden { path: path.clone() });
+    }
     let confined = confinement.filter(|_| level().is_whole()).map(crate::seatbelt::profile);
     let mut builder = match &confined {
         Some(profile) => {
@@ -78,6 +139,36 @@ pub fn start(
         child,
         group,
     })
+}
+
+/// Starts a program as [`start`] does: there are no networks of sessions here.
+///
+/// # Errors
+///
+/// If it cannot be started.
+pub fn start_in(
+    _session: &SessionNetwork,
+    command: &Command,
+    confinement: Option<&Confinement>,
+    network: Option<Network>,
+) -> Result<Process, StartError> {
+    start(command, confinement, network)
+}
+
+/// The network of a session, which only Linux has: a confined program reaches nothing here.
+#[derive(Debug, Default)]
+pub struct SessionNetwork(watch::Sender<Vec<Forwarded>>);
+
+impl SessionNetwork {
+    /// Returns nothing.
+    pub fn forwarded(&self) -> Vec<Forwarded> {
+        Vec::new()
+    }
+
+    /// Returns what is told of no change.
+    pub fn changes(&self) -> watch::Receiver<Vec<Forwarded>> {
+        self.0.subscribe()
+    }
 }
 
 fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
@@ -154,6 +245,16 @@ impl Level {
     /// Whether a program can get a network of its own: not here.
     pub fn has_networks(&self) -> bool {
         false
+    }
+
+    /// Whether what a program changes can be kept apart ([`Layer`]): not here.
+    pub fn has_layers(&self) -> bool {
+        false
+    }
+
+    /// Returns why it cannot be, as a sentence without a full stop.
+    pub fn no_layers(&self) -> Option<String> {
+        Some(NO_LAYERS.to_owned())
     }
 
     /// Returns the walls that are missing.

@@ -1,12 +1,14 @@
 //! The proxy through which a confined program reaches the servers that it may reach.
 //!
-//! It listens within the program's own network, so only the program can use it, and speaks HTTP (`CONNECT`, and requests
-//! with whole addresses) and SOCKS 5 with names. Promises: nothing is resolved or connected to before [`Network`] agreed
-//! to the name and the port; a TLS connection to a name greets that name and no other; what is slow or too long ends.
+//! It listens within the program's network, and speaks HTTP (`CONNECT`, and requests with whole addresses) and SOCKS 5 with
+//! names. Promises: only the program can use it, because the network is its own or because a [`Token`] is asked for;
+//! nothing is resolved or connected to before [`Network`] agreed to the name and the port; a TLS connection to a name
+//! greets that name and no other; what is slow or too long ends.
 
 mod hello;
 mod http;
 mod socks;
+mod token;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::network::{Network, NotConnected, Server};
+
+pub(crate) use token::Token;
 
 /// The most connections of a program at once; others wait. Protects the host's descriptors.
 const CONNECTIONS: usize = 256;
@@ -38,29 +42,29 @@ struct Opened {
     rest: Option<u64>,
 }
 
-/// Serves the connections of a program until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, network: Network) {
+/// Serves the connections of a program until it is dropped; with a token, those that know it.
+pub(crate) async fn serve(listener: TcpListener, network: Network, token: Option<Token>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         // The listener fails for good only if it is closed, or the program's network is gone.
         let Ok((stream, _)) = listener.accept().await else { return };
-        let network = network.clone();
+        let (network, token) = (network.clone(), token.clone());
         connections.spawn(async move {
             // A failed connection concerns the program alone, which sees it end.
-            connection(stream, network).await.ok();
+            connection(stream, network, token).await.ok();
             drop(place);
         });
         while connections.try_join_next().is_some() {}
     }
 }
 
-async fn connection(mut stream: TcpStream, network: Network) -> std::io::Result<()> {
+async fn connection(mut stream: TcpStream, network: Network, token: Option<Token>) -> std::io::Result<()> {
     let asked = async {
         match stream.read_u8().await? {
-            socks::VERSION => socks::open(&mut stream, &network).await,
-            first => http::open(first, &mut stream, &network).await,
+            socks::VERSION => socks::open(&mut stream, &network, token.as_ref()).await,
+            first => http::open(first, &mut stream, &network, token.as_ref()).await,
         }
     };
     let Some(Opened { server, mut upstream, mut early, rest }) = timeout(PATIENCE, asked).await?? else {

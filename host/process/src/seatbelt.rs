@@ -34,6 +34,8 @@ pub(crate) fn profile(confinement: &Confinement) -> String {
     let writable = || confinement.writable.iter().chain(&confinement.temporary);
     writable().for_each(|path| rule("allow file-read* file-write*", path));
     confinement.protected.iter().for_each(|path| rule("deny file-write*", path));
+    // Names in a folder can be read without this one.
+    confinement.hidden.iter().for_each(|path| rule("deny file-read* file-write*", path));
     profile
 }
 
@@ -47,6 +49,8 @@ mod tests {
             readable: vec!["/usr".into()],
             writable: vec!["/w \"x\\".into()],
             protected: vec!["/w \"x\\/.git/hooks".into()],
+            hidden: vec!["/w/.env".into()],
+            layers: vec![],
             temporary: Some("/private/tmp/t".into()),
         });
         assert!(profile.starts_with("(version 1)\n(deny default)\n"), "{profile}");
@@ -58,6 +62,7 @@ mod tests {
                 r#"(allow file-read* file-write* (subpath "/w \"x\\"))"#,
                 r#"(allow file-read* file-write* (subpath "/private/tmp/t"))"#,
                 r#"(deny file-write* (subpath "/w \"x\\/.git/hooks"))"#,
+                r#"(deny file-read* file-write* (subpath "/w/.env"))"#,
             ]
         );
         assert!(!profile.contains("network"), "{profile}");

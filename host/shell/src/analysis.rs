@@ -9,7 +9,7 @@ use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
 use crate::looks;
 use crate::named_path::NamedPath;
-use crate::programs::{self, Builtin, Irreversible, Program, Runs, Understood, Writes};
+use crate::programs::{self, Builtin, Deletes, Irreversible, Program, Runs, Understood, Writes};
 use crate::reading::{self, Reads};
 use crate::usage::not_understood;
 use crate::variable;
@@ -48,6 +48,8 @@ pub struct Command {
     pub redirects: Vec<String>,
     /// Files and folders that it writes, by redirections and as operands.
     pub writes: Vec<NamedPath>,
+    /// Files and folders that it deletes, as far as its words show; they are among those that it writes if they are operands.
+    pub deletes: Vec<String>,
     /// Files that redirections read, its own or those of the commands around it, which hand it their input.
     pub inputs: Vec<NamedPath>,
     /// Files whose names or existence it shows, as a builtin of the shell.
@@ -182,6 +184,7 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
             let program = Program::find(base_name(words));
             command.writes.extend(written(program, words));
             command.looks.extend(looks::of(base_name(words), words));
+            command.deletes = deleted(program, words);
             command.hazards = hazards(program, words);
             command.irreversible = match program.irreversible {
                 Irreversible::Sometimes { why, .. } => why(words),
@@ -225,6 +228,23 @@ fn wrapped(program: &Program, words: &[Word]) -> Option<Wrapped> {
         }
         Runs::OtherShell => Some(Wrapped::candidates(words, 1).with_unclear("it is a different kind of shell")),
         Runs::Found(found) | Runs::Sometimes(found) => found(words),
+    }
+}
+
+/// Returns what the program deletes.
+fn deleted(program: &Program, words: &[Word]) -> Vec<String> {
+    match program.deletes {
+        Deletes::Nothing => Vec::new(),
+        Deletes::All => {
+            let mut only_operands = false;
+            let is_operand = |word: &&Word| {
+                let is_operand = only_operands || !word.text.starts_with('-');
+                only_operands |= word.is("--");
+                is_operand
+            };
+            words[1..].iter().filter(is_operand).map(|word| word.text.clone()).collect()
+        }
+        Deletes::Found(found) => found(words),
     }
 }
 

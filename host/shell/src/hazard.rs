@@ -54,7 +54,7 @@ impl Hazard {
     }
 
     pub(crate) fn unknown_word(at: usize, word: &Word) -> Self {
-        Self { at, why: format!("what `{word}` does here is not known"), kind: HazardKind::UnknownWord }
+        Self { at, why: format!("not sure what `{word}` does"), kind: HazardKind::UnknownWord }
     }
 
     pub(crate) fn folder(at: usize) -> Self {
@@ -66,6 +66,6 @@ impl Hazard {
     }
 
     pub(crate) fn unknown_program(at: usize) -> Self {
-        Self { at, why: "what these words do is not known".to_owned(), kind: HazardKind::UnknownProgram }
+        Self { at, why: "not sure what these words do".to_owned(), kind: HazardKind::UnknownProgram }
     }
 }

@@ -81,6 +81,8 @@ pub struct Program {
     pub runs: Runs,
     /// The operands that it writes.
     pub writes: Writes,
+    /// The operands that it deletes.
+    pub deletes: Deletes,
     /// It is an interpreter: it runs its first operand, code in its arguments, or its input.
     pub interprets: bool,
     /// Finds the words that make it do more than its name says, or that are not understood, if a table is not enough.
@@ -138,6 +140,17 @@ pub enum Writes {
     Archive,
     /// The file after `of=`.
     OutputFile,
+}
+
+/// What a program deletes.
+#[derive(Clone, Copy, Debug)]
+pub enum Deletes {
+    /// No known operand.
+    Nothing,
+    /// Each operand.
+    All,
+    /// What the function finds.
+    Found(fn(&[Word]) -> Vec<String>),
 }
 
 /// The effect of a builtin of the shell on the shell.
@@ -217,6 +230,7 @@ impl Program {
             begins: |_| Some(1),
             runs: Runs::Nothing,
             writes: Writes::Nothing,
+            deletes: Deletes::Nothing,
             interprets: false,
             hazards: None,
             builtin: None,

@@ -426,18 +426,30 @@ impl Shared {
         rows
     }
 
-    /// Advances the time: moves the spinner, and lets a question listen if it may now.
+    /// Advances the time: moves the spinner.
     pub(super) fn tick(&self) {
         let mut state = self.state();
         state.frame = state.frame.wrapping_add(1);
-        let listens = state.questions.front_mut().is_some_and(|open| open.listens_now(Instant::now()));
+        self.redraw(&mut state);
+    }
+
+    /// Lets the open question listen, or takes the letter that nothing followed, if it is time for that.
+    pub(super) fn question_is_due(&self) {
+        let (mut guard, now) = (self.state(), Instant::now());
+        let state = &mut *guard;
+        let Some(open) = state.questions.front_mut() else { return };
+        if let Some(answered) = open.settles(now) {
+            return self.answered(state, answered);
+        }
+        let listens = open.listens_now(now);
+        self.begins_line(state, false);
         if listens && self.setup.mode == TerminalMode::Dumb {
             let columns = state.screen.columns();
             let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
             let choices = state.questions.front().map(look);
-            self.write(&mut state, &choices.map(|choices| choices + "\n").unwrap_or_default());
+            self.write(state, &choices.map(|choices| choices + "\n").unwrap_or_default());
         }
-        self.redraw(&mut state);
+        self.redraw(state);
     }
 
     /// Adds a question to the queue and returns its id; `None` if nobody can answer.

@@ -156,6 +156,12 @@ impl Editor {
         }
     }
 
+    /// Returns whether there is room for a text, folded or not.
+    pub(super) fn has_room_for(&self, text: &str) -> bool {
+        // A fold is one character beside its text.
+        self.text.len() + self.folds.bytes() + text.len() + char::MAX.len_utf8() <= MAX_TEXT
+    }
+
     fn insert_plain(&mut self, text: &str) {
         if self.text.len() + self.folds.bytes() + text.len() <= MAX_TEXT {
             self.undo.keep(&self.text, self.at, text.chars().count() == 1 && !text.starts_with(char::is_whitespace));
@@ -243,6 +249,7 @@ impl Editor {
             | Key::Search
             | Key::Edit
             | Key::Chord
+            | Key::LongPaste
             | Key::PasteImage
             | Key::Expand
             | Key::FocusIn

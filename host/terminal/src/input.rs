@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::draw::TEXT_FRAME;
 use super::keys::{Keys, Lines};
-use super::question::{Listening, QUIET};
+use super::question::Open;
 use super::{End, Keyboard, Shared, TerminalMode, raw};
 
 /// How often the moving parts are drawn.
@@ -60,12 +60,9 @@ impl Shared {
         }
     }
 
-    /// Whether a question is open that may listen from now on.
-    fn may_listen(&self) -> bool {
-        self.state().questions.front().is_some_and(|open| match open.state {
-            Listening::NotYet(last) => last.elapsed() >= QUIET,
-            Listening::Waits | Listening::Now => false,
-        })
+    /// Whether the time of an open question has come: it may listen from now on, or the letter that was pressed answers.
+    fn is_due(&self) -> bool {
+        self.state().questions.front().is_some_and(|open| open.due_at().is_some_and(|due| due <= Instant::now()))
     }
 
     fn wait(&self, key_ends_in: Option<Duration>) -> Wait {
@@ -79,13 +76,10 @@ impl Shared {
             Keyboard::WhenAsked => question.is_some(),
             Keyboard::Always => true,
         };
-        let listens_in = question.and_then(|open| match open.state {
-            Listening::NotYet(last) => Some(QUIET.saturating_sub(last.elapsed())),
-            Listening::Waits | Listening::Now => None,
-        });
+        let due_in = question.and_then(Open::due_at).map(|due| due.saturating_duration_since(Instant::now()));
         let moves = self.setup.mode == TerminalMode::Ansi && !(state.activity.is_empty() && state.besides.is_empty());
         let draws_in = state.changed.then(|| TEXT_FRAME.saturating_sub(state.drawn.elapsed()));
-        let times = [key_ends_in, moves.then_some(FRAME), listens_in, draws_in];
+        let times = [key_ends_in, moves.then_some(FRAME), due_in, draws_in];
         Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
     }
 }
@@ -156,7 +150,11 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
             shared.key(key);
         }
         shared.draw_speech();
-        if last_frame.elapsed() >= FRAME || shared.may_listen() {
+        // What came with the time is read before the time counts: it may be what follows a letter.
+        if !(reads && is_ready(stdin.as_fd())) && shared.is_due() {
+            shared.question_is_due();
+        }
+        if last_frame.elapsed() >= FRAME {
             last_frame = Instant::now();
             shared.tick();
         }

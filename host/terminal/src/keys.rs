@@ -9,8 +9,8 @@
 
 use std::time::Duration;
 
-/// The largest part of one paste that is kept, in bytes. Protects memory; a longer text belongs in a file.
-const MAX_PASTE: usize = 1 << 20;
+/// The largest paste, in bytes. Protects memory; a longer text belongs in a file, and is left out whole, which is said.
+pub(super) const MAX_PASTE: usize = 1 << 20;
 
 /// The longest incomplete sequence that is kept. Protects memory from one that never ends.
 const MAX_SEQUENCE: usize = 4 << 10;
@@ -27,6 +27,8 @@ pub(crate) enum Key {
     Char(char),
     /// A pasted text; its line ends are `\n`, and it has no other control characters but tabs.
     Paste(String),
+    /// A pasted text that is over [`MAX_PASTE`].
+    LongPaste,
     Enter,
     /// Enter with Alt, Shift or Ctrl, or Ctrl-J.
     NewLine,
@@ -88,7 +90,7 @@ pub(super) enum Lines {
 pub(super) struct Keys {
     lines: Lines,
     pending: Vec<u8>,
-    /// The paste that has begun.
+    /// The paste that has begun: at most one byte more than may be.
     paste: Option<Vec<u8>>,
 }
 
@@ -119,14 +121,15 @@ impl Keys {
                 let ends = find(&self.pending, PASTE_ENDS);
                 // The bytes may end with a part of the end marker.
                 let taken = ends.unwrap_or(self.pending.len().saturating_sub(PASTE_ENDS.len() - 1));
-                let room = MAX_PASTE.saturating_sub(paste.len());
+                let room = (MAX_PASTE + 1).saturating_sub(paste.len());
                 paste.extend(self.pending.drain(..taken).take(room));
                 if ends.is_none() {
                     return keys;
                 }
                 self.pending.drain(..PASTE_ENDS.len().min(self.pending.len()));
                 let text = self.paste.take().unwrap_or_default();
-                keys.push(Key::Paste(pasted(&text)));
+                let is_long = text.len() > MAX_PASTE;
+                keys.push(if is_long { Key::LongPaste } else { Key::Paste(pasted(&text)) });
                 continue;
             }
             match key(&self.pending, self.lines) {
@@ -403,6 +406,10 @@ mod tests {
             keys.feed(&[b'x'; 64 << 10]);
         }
         assert!(keys.pending.len() + keys.paste.as_ref().map_or(0, Vec::len) <= MAX_PASTE + PASTE_ENDS.len());
+        assert_eq!(keys.feed(b"\x1b[201~a"), [Key::LongPaste, Key::Char('a')], "nothing of it is kept");
+        let mut keys = Keys::new(Lines::Raw);
+        let most = [b"\x1b[200~".as_slice(), &[b'x'; MAX_PASTE], PASTE_ENDS].concat();
+        assert_eq!(keys.feed(&most), [Key::Paste("x".repeat(MAX_PASTE))]);
         let mut keys = Keys::new(Lines::Raw);
         (0..100).for_each(|_| drop(keys.feed(&[b';'; 100].map(|_| b'1'))));
         keys.feed(b"\x1b]");

@@ -61,12 +61,12 @@ use self::hint::Hint;
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
 use self::markdown::Markdown;
-pub use self::markdown::{Answers, Voice};
+pub use self::markdown::{Answers, Voice, rendered};
 pub use self::menu::Candidate;
 use self::menu::Menu;
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
-pub use self::question::{Choice, Chosen, Line, Question};
+pub use self::question::{Choice, Chosen, Escape, Line, Question};
 pub use self::raw::{columns_of_stderr, columns_of_stdout};
 use self::screen::Screen;
 use self::search::Search;
@@ -74,8 +74,8 @@ use self::sent::{Sent, When};
 pub use self::status::StatusPart;
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
-pub use self::width::{broken_at, truncate_to_width, width};
-pub use self::wrap::{wrap, wrapped, wrapped_entries, wrapped_lines};
+pub use self::width::{truncate_to_width, width};
+pub use self::wrap::{broken_at_word, wrap, wrapped, wrapped_entries, wrapped_lines};
 
 /// The terminal that is in use, for callers that have something to show and hold no terminal.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());

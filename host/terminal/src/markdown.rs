@@ -70,6 +70,17 @@ pub enum Voice {
     Thought,
 }
 
+/// Returns the rows of a whole text, rendered for this width: as an answer is, and with the address of a link beside its
+/// words. The text is shown as it is: one from a model must have gone through [`host_text::escape_exact`] if no character
+/// may hide another.
+pub fn rendered(text: &str, colour: bool, columns: usize) -> Vec<String> {
+    let mut markdown = Markdown::new(colour, Answers::Rendered);
+    markdown.look.hyperlinks = false;
+    markdown.push(text, Voice::Answer, columns);
+    markdown.end(columns);
+    markdown.take_finished().trim_end_matches('\n').split('\n').map(str::to_owned).collect()
+}
+
 /// A text that is coming.
 #[derive(Debug)]
 pub(super) struct Markdown {

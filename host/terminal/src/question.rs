@@ -1,8 +1,9 @@
 //! A question that only a key pressed after it appeared can answer.
 //!
 //! A question listens only after a moment without keys: a user who was typing something else goes on typing that, and
-//! sees that the choices are not there yet. A pasted text never answers. One choice can ask for a line of text, which is
-//! typed in the place of the choices.
+//! sees that the choices are not there yet. A letter answers only if nothing follows it at once: a text that goes on is
+//! no answer by the letters that it happens to contain. One choice can ask for a line of text, which is typed in the place
+//! of the choices; a text that goes on becomes that line. A pasted text never answers.
 //!
 //! Deliberately not here: what is asked, what an answer means, and drawing.
 
@@ -22,6 +23,10 @@ use crate::Style;
 /// user, and longer than it takes to notice a question.
 pub(super) const QUIET: Duration = Duration::from_millis(300);
 
+/// How long nothing must follow a letter before it answers: about the pause between two keys of a typing user, and too
+/// short to be noticed by one who waits for the answer to be taken.
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
+
 /// The narrowest column for which choices are wrapped.
 const NARROWEST: usize = 12;
 
@@ -32,7 +37,7 @@ const MAX_LINE: usize = 500;
 const LINE_ROWS: usize = 4;
 
 /// What the keys do, below the choices.
-const KEYS: &str = "↑↓ and Enter, or press a number or letter · Esc to reject";
+const KEYS: &str = "↑↓ and Enter, or press a number or letter · Esc to";
 
 /// The same on a narrow terminal.
 const FEWER_KEYS: &str = "↑↓ and Enter, a number or letter · Esc";
@@ -48,6 +53,30 @@ pub struct Question {
     pub choices: Vec<Choice>,
     /// The index of the choice that Enter alone takes, from 0.
     pub preselected: usize,
+    /// What Esc does.
+    pub escape: Escape,
+}
+
+/// What Esc does to a question, as it is called there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// It rejects what is asked about.
+    #[default]
+    Rejects,
+    /// It ends the program.
+    Quits,
+    /// It leaves all as it is.
+    Skips,
+}
+
+impl Escape {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Rejects => "reject",
+            Self::Quits => "quit",
+            Self::Skips => "skip",
+        }
+    }
 }
 
 /// One answer.
@@ -91,8 +120,12 @@ pub(super) struct Open {
     /// A list with a search, in place of the choices.
     search: Option<Search>,
     line: Option<Line>,
+    /// The character that was pressed last, and when: perhaps an answer, perhaps the first of a text.
+    pressed: Option<(char, Instant)>,
     /// The line that is being typed.
     typed: Option<Editor>,
+    /// Whether that line began as a text, and not by the choice that asks for it.
+    is_text: bool,
     /// Whether the next Enter only ends the line with the letter of the choice, on a terminal that sends whole lines.
     pub(super) skips_enter: bool,
     answer: oneshot::Sender<Answered>,
@@ -100,6 +133,17 @@ pub(super) struct Open {
 
 /// The choice, and the line that was typed for it.
 pub(super) type Answered = (Chosen, String);
+
+/// What a key does to a question.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    /// Nothing that anybody else must know.
+    Nothing,
+    /// It answers.
+    Answers(Answered),
+    /// With the key before it, it is the beginning of a text, which is for somebody else: this question takes none.
+    Text([Key; 2]),
+}
 
 /// Whether keys are answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +165,9 @@ impl Open {
             selected,
             search: None,
             line,
+            pressed: None,
             typed: None,
+            is_text: false,
             skips_enter: false,
             answer,
         }
@@ -131,12 +177,17 @@ impl Open {
     pub(super) fn pick(id: u64, Pick { lines, entries }: Pick, answer: oneshot::Sender<Answered>) -> Self {
         let choices = entries.iter().map(|entry| Choice { letter: ' ', label: entry.title.clone() }).collect();
         let search = Some(Search::new(entries));
-        Self { search, ..Self::new(id, Question { lines, choices, preselected: 0 }, None, answer) }
+        Self { search, ..Self::new(id, Question { lines, choices, ..Question::default() }, None, answer) }
     }
 
     /// The words before the line that is being typed, if one is.
     pub(super) fn types(&self) -> Option<&str> {
         self.line.as_ref().filter(|_| self.typed.is_some()).map(|line| line.label.as_str())
+    }
+
+    /// The words before that line, if the choice that asks for it was taken.
+    pub(super) fn asks_for_line(&self) -> Option<&str> {
+        self.types().filter(|_| !self.is_text)
     }
 
     /// Begins to listen if no key came for long enough. Returns true if it began now.
@@ -150,34 +201,83 @@ impl Open {
         }
     }
 
-    /// Returns the answer that a key gives, if the question listens.
-    pub(super) fn key(&mut self, key: &Key) -> Option<Answered> {
+    /// Returns when time alone changes it: it begins to listen, or the letter that was pressed answers.
+    pub(super) fn due_at(&self) -> Option<Instant> {
+        match self.state {
+            Listening::NotYet(last) => Some(last + QUIET),
+            Listening::Now => self.pressed.map(|(_, at)| at + PAUSE),
+            Listening::Waits => None,
+        }
+    }
+
+    /// Handles a key that is pressed now, if the question listens.
+    pub(super) fn key(&mut self, key: &Key, now: Instant) -> Pressed {
+        let answered = |answered: Option<Answered>| answered.map_or(Pressed::Nothing, Pressed::Answers);
         if let Some(search) = &mut self.search {
-            return search.key(key).map(|chosen| (chosen, String::new()));
+            return answered(search.key(key).map(|chosen| (chosen, String::new())));
         }
         if self.typed.is_some() {
-            return self.key_of_line(key);
+            return answered(self.key_of_line(key));
         }
-        let chosen = self.choice(key)?;
-        if let Chosen::Choice(at) = chosen
-            && self.line.as_ref().is_some_and(|line| line.choice == at)
-        {
-            self.selected = at;
-            self.typed = Some(Editor::default());
-            return None;
+        match (self.pressed.take(), key) {
+            // However late it is taken from the keyboard: a busy machine makes no answer of a text.
+            (Some((first, _)), Key::Char(_) | Key::Paste(_)) => self.text(first, key),
+            // It confirms the letter, and a character that is no answer is not confirmed.
+            (Some((letter, _)), Key::Enter) => answered(self.choice_of(letter).and_then(|at| self.choose(at))),
+            (Some(_), Key::Backspace) => Pressed::Nothing,
+            (None, Key::Char(digit)) if digit.is_ascii_digit() => {
+                answered(self.choice_of(*digit).and_then(|at| self.choose(at)))
+            }
+            (None, Key::Char(character)) => {
+                self.pressed = Some((*character, now));
+                Pressed::Nothing
+            }
+            (_, key) => answered(self.moves(key)),
         }
-        Some((chosen, String::new()))
+    }
+
+    /// Returns the answer of a letter that nothing followed for long enough. The caller has looked whether a key waits to
+    /// be read.
+    pub(super) fn settles(&mut self, now: Instant) -> Option<Answered> {
+        let (letter, _) = self.pressed.take_if(|(_, at)| now.saturating_duration_since(*at) >= PAUSE)?;
+        self.choice_of(letter).and_then(|at| self.choose(at))
+    }
+
+    /// Begins a text with a character and the key after it.
+    fn text(&mut self, first: char, key: &Key) -> Pressed {
+        let Some(line) = &self.line else { return Pressed::Text([Key::Char(first), key.clone()]) };
+        self.selected = line.choice;
+        self.typed = Some(Editor::default());
+        self.is_text = true;
+        self.key_of_line(&Key::Char(first));
+        self.key_of_line(key);
+        Pressed::Nothing
+    }
+
+    /// Takes a choice, or opens the line that it asks for.
+    fn choose(&mut self, at: usize) -> Option<Answered> {
+        if self.line.as_ref().is_none_or(|line| line.choice != at) {
+            return Some((Chosen::Choice(at), String::new()));
+        }
+        self.selected = at;
+        self.typed = Some(Editor::default());
+        self.is_text = false;
+        None
     }
 
     /// Handles a key for the line that is being typed. Esc leads back to the choices.
     fn key_of_line(&mut self, key: &Key) -> Option<Answered> {
+        let spelled = self.spelled();
         let editor = self.typed.as_mut()?;
         let skips_enter = std::mem::take(&mut self.skips_enter);
         match key {
             Key::Enter if skips_enter => {}
             Key::Enter => {
                 let text = editor.text().trim().to_owned();
-                return Some((Chosen::Choice(self.selected), text));
+                return Some(match spelled {
+                    Some(choice) => (Chosen::Choice(choice), String::new()),
+                    None => (Chosen::Choice(self.selected), text),
+                });
             }
             Key::Escape => self.typed = None,
             // It stays one line, whatever is pasted.
@@ -199,17 +299,33 @@ impl Open {
         None
     }
 
-    fn choice(&mut self, key: &Key) -> Option<Chosen> {
+    /// Returns the choice that the text is the first word of: who types `yes` says yes.
+    fn spelled(&self) -> Option<usize> {
+        let text = self.typed.as_ref().filter(|_| self.is_text)?.text().trim().to_lowercase();
+        let first = |choice: &Choice| {
+            let word: String = choice.label.chars().take_while(|c| c.is_alphanumeric()).collect();
+            word.to_lowercase()
+        };
+        let is_spelled = |choice: &Choice| {
+            first(choice) == text && text.starts_with(choice.letter.to_ascii_lowercase()) && !text.is_empty()
+        };
+        self.question.choices.iter().position(is_spelled)
+    }
+
+    /// Returns the choice with this digit or letter.
+    fn choice_of(&self, pressed: char) -> Option<usize> {
+        let digit = pressed.to_digit(10).and_then(|digit| (digit as usize).checked_sub(1));
+        let letter = |choice: &Choice| choice.letter.eq_ignore_ascii_case(&pressed);
+        let wanted = digit.or_else(|| self.question.choices.iter().position(letter));
+        wanted.filter(|wanted| *wanted < self.question.choices.len())
+    }
+
+    /// Handles a key that takes the selected choice, or selects another one.
+    fn moves(&mut self, key: &Key) -> Option<Answered> {
         let count = self.question.choices.len();
         match key {
-            Key::Char(pressed) => {
-                let digit = pressed.to_digit(10).and_then(|digit| (digit as usize).checked_sub(1));
-                let letter = |choice: &Choice| choice.letter.eq_ignore_ascii_case(pressed);
-                let wanted = digit.or_else(|| self.question.choices.iter().position(letter));
-                return wanted.filter(|wanted| *wanted < count).map(Chosen::Choice);
-            }
-            Key::Enter => return (count > 0).then_some(Chosen::Choice(self.selected)),
-            Key::Escape => return Some(Chosen::Dismissed),
+            Key::Enter if count > 0 => return self.choose(self.selected),
+            Key::Escape => return Some((Chosen::Dismissed, String::new())),
             Key::Up | Key::Left | Key::BackTab => {
                 self.selected = (self.selected + count.saturating_sub(1)) % count.max(1)
             }
@@ -225,20 +341,27 @@ impl Open {
     }
 
     /// Draws the choices, each in full, and the keys. If there are few rows, draws the choices around the preselected
-    /// one.
+    /// one, and the one that says no.
     pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
         if let (Some(editor), Some(line)) = (&self.typed, &self.line) {
             let mut live = editor.look(&style.bold(&line.label), columns, LINE_ROWS.min(max_rows.saturating_sub(1)));
-            live.rows.extend(wrap(&line.help, columns.saturating_sub(1)).iter().map(|row| style.dim(row)));
+            let spelled = self.spelled().and_then(|at| self.question.choices.get(at));
+            let help = match spelled {
+                Some(choice) => format!("Enter for “{}” · Esc to go back", choice.label),
+                None => line.help.clone(),
+            };
+            live.rows.extend(wrap(&help, columns.saturating_sub(1)).iter().map(|row| style.dim(row)));
             return live;
         }
         let listens = self.state == Listening::Now;
+        // A letter is seen to be taken before it answers.
+        let selected = self.pressed.and_then(|(letter, _)| self.choice_of(letter)).unwrap_or(self.selected);
         if let Some(search) = &self.search {
             return search.look(listens, style, columns, max_rows);
         }
         let fits = max_rows.saturating_sub(1).max(1);
         let look = |(number, Choice { letter, label }): (usize, &Choice)| -> Vec<String> {
-            let is_selected = listens && number == self.selected;
+            let is_selected = listens && number == selected;
             let mark = format!("{} {} {letter}  ", if is_selected { "›" } else { " " }, number + 1);
             let rows = wrap(label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST)).into_iter().enumerate();
             let row = |(at, text): (usize, String)| {
@@ -253,23 +376,35 @@ impl Open {
         };
         let choices: Vec<Vec<String>> = self.question.choices.iter().enumerate().map(look).collect();
         let rows_of = |choice: usize| choices.get(choice).map_or(0, Vec::len);
-        let (mut first, mut taken) = (self.selected, rows_of(self.selected));
+        // Whatever else is not seen, how to say no is.
+        let is_no = |choice: &Choice| self.question.escape == Escape::Rejects && choice.letter == 'n';
+        let no = self.question.choices.iter().position(is_no).filter(|no| *no != selected);
+        let all: usize = choices.iter().map(Vec::len).sum();
+        let no = no.filter(|no| all > fits && rows_of(selected) + rows_of(*no) <= fits);
+        let no_rows = no.and_then(|no| choices.get(no)).cloned().unwrap_or_default();
+        let fits = fits - no_rows.len();
+        let (mut first, mut taken) = (selected, rows_of(selected));
         while first > 0 && taken + rows_of(first - 1) <= fits {
             first -= 1;
             taken += rows_of(first);
         }
-        let cursor = listens.then_some((taken - rows_of(self.selected), 0));
+        let cursor = listens.then_some((taken - rows_of(selected), 0));
         // A part of a choice could mean something different from the whole.
         let mut rows: Vec<String> = Vec::new();
-        for choice in choices.into_iter().skip(first) {
+        for (at, choice) in choices.into_iter().enumerate().skip(first) {
+            if no == Some(at) {
+                continue;
+            }
             if !rows.is_empty() && rows.len() + choice.len() > fits {
                 break;
             }
             rows.extend(choice);
         }
         rows.truncate(fits);
+        rows.extend(no_rows);
+        let keys = format!("{KEYS} {}", self.question.escape.verb());
         rows.push(style.dim(match listens {
-            true if width(KEYS) <= columns => KEYS,
+            true if width(&keys) <= columns => &keys,
             true => FEWER_KEYS,
             false => "…",
         }));
@@ -284,20 +419,126 @@ mod tests {
     fn open(now: Instant) -> Open {
         let choice = |(letter, label): (char, &str)| Choice { letter, label: label.to_owned() };
         let choices = [('y', "Yes"), ('a', "Always"), ('n', "No")].map(choice).to_vec();
-        let question = Question { lines: Vec::new(), choices, preselected: 2 };
+        let question = Question { choices, preselected: 2, ..Question::default() };
         let line = Line { choice: 1, label: "why › ".to_owned(), help: "Enter to send · Esc to go back".to_owned() };
         let mut open = Open::new(0, question, Some(line), oneshot::channel().0);
         open.state = Listening::NotYet(now);
         open
     }
 
-    /// Presses the keys; returns the answers.
+    /// Presses the keys, each after a pause that makes the one before it count; returns the answers.
     fn pressed(open: &mut Open, keys: &[Key]) -> Vec<Answered> {
-        keys.iter().filter_map(|key| open.key(key)).collect()
+        let mut now = Instant::now();
+        let mut answers = Vec::new();
+        open.state = Listening::Now;
+        for key in keys {
+            now += PAUSE;
+            answers.extend(open.settles(now));
+            match open.key(key, now) {
+                Pressed::Answers(answered) => answers.push(answered),
+                Pressed::Nothing => {}
+                Pressed::Text(keys) => panic!("{keys:?} are a text"),
+            }
+        }
+        answers.extend(open.settles(now + PAUSE));
+        answers
+    }
+
+    /// Types a text, one key this long after the other; returns the answers.
+    fn typed(open: &mut Open, text: &str, apart: Duration) -> Vec<Answered> {
+        let mut now = Instant::now();
+        let mut answers = Vec::new();
+        open.state = Listening::Now;
+        for key in text.chars() {
+            let key = match key {
+                '\n' => Key::Enter,
+                '\u{1b}' => Key::Escape,
+                '\u{8}' => Key::Backspace,
+                '↓' => Key::Down,
+                key => Key::Char(key),
+            };
+            match open.key(&key, now) {
+                Pressed::Answers(answered) => answers.push(answered),
+                Pressed::Nothing => {}
+                Pressed::Text(keys) => panic!("{keys:?} are a text"),
+            }
+            now += apart;
+            answers.extend(open.settles(now));
+        }
+        answers.extend(open.settles(now + PAUSE));
+        answers
     }
 
     fn chosen(at: usize, text: &str) -> Vec<Answered> {
         vec![(Chosen::Choice(at), text.to_owned())]
+    }
+
+    // promise approval.typing: A letter answers a question only if nothing follows it within 200 ms; a text that goes on
+    //   is no answer by its letters, and becomes the reason of a no.
+    #[test]
+    fn question_letter_answers_only_if_nothing_follows() {
+        let quick = PAUSE - Duration::from_millis(1);
+        // The line is that of the second choice; `y`, `a` and `n` are letters of choices.
+        for (text, apart, answers) in [
+            ("y", quick, chosen(0, "")),
+            ("n", quick, chosen(2, "")),
+            ("no, use src instead\n", quick, chosen(1, "no, use src instead")),
+            ("and then commit", quick, vec![]),
+            ("and then commit\n", Duration::ZERO, chosen(1, "and then commit")),
+            ("yes, and\n", quick, chosen(1, "yes, and")),
+            ("what is it?\n", quick, chosen(1, "what is it?")),
+            // The digit within a text is text, and one before it answers at once.
+            ("n2\n", quick, chosen(1, "n2")),
+            ("2x\n", quick, chosen(1, "x")),
+            // A word that is a choice's own.
+            ("yes\n", quick, chosen(0, "")),
+            ("NO \n", quick, chosen(2, "")),
+            ("nope\n", quick, chosen(1, "nope")),
+            // Enter takes the letter, also at once, and no character that is none; Esc and Backspace take it back.
+            ("y\n", Duration::ZERO, chosen(0, "")),
+            ("w\n", Duration::ZERO, vec![]),
+            ("y\u{8}", quick, vec![]),
+            ("y\u{1b}", quick, vec![(Chosen::Dismissed, String::new())]),
+            ("y↓", quick, vec![]),
+            ("no, wait\u{1b}y", quick, chosen(0, "")),
+            // The line that a choice asks for is never a word of the choices.
+            ("a\nno\n", quick, chosen(1, "no")),
+        ] {
+            assert_eq!(typed(&mut open(Instant::now()), text, apart), answers, "{text:?}");
+        }
+        // Two keys with a pause between them are two answers, of which the second goes to whatever is asked then.
+        assert_eq!(typed(&mut open(Instant::now()), "yn", PAUSE), [chosen(0, ""), chosen(2, "")].concat());
+        // Letters that are read late, all at once, are no answers.
+        let (mut open, now) = (open(Instant::now()), Instant::now());
+        open.state = Listening::Now;
+        assert_eq!(open.key(&Key::Char('n'), now), Pressed::Nothing);
+        assert_eq!(open.key(&Key::Char('o'), now + PAUSE * 9), Pressed::Nothing);
+        assert_eq!(open.types(), Some("why › "));
+    }
+
+    #[test]
+    fn question_without_a_line_gives_a_text_back_and_answers_nothing() {
+        let (mut open, now) = (open(Instant::now()), Instant::now());
+        (open.state, open.line) = (Listening::Now, None);
+        assert_eq!(open.key(&Key::Char('y'), now), Pressed::Nothing);
+        assert_eq!(open.key(&Key::Char('e'), now), Pressed::Text([Key::Char('y'), Key::Char('e')]));
+        assert_eq!(open.settles(now + PAUSE), None);
+        assert_eq!(open.key(&Key::Char('y'), now + PAUSE), Pressed::Nothing);
+        assert_eq!(open.due_at(), Some(now + PAUSE * 2));
+        assert_eq!(open.settles(now + PAUSE * 2), Some((Chosen::Choice(0), String::new())));
+    }
+
+    #[test]
+    fn question_shows_the_letter_and_what_a_spelled_word_answers() {
+        let style = Style { colour: false };
+        let (mut open, now) = (open(Instant::now()), Instant::now());
+        open.state = Listening::Now;
+        open.key(&Key::Char('y'), now);
+        assert_eq!(open.look(style, 80, 9).rows[..2], ["› 1 y  Yes", "  2 a  Always"]);
+        open.key(&Key::Char('e'), now);
+        assert_eq!(open.look(style, 80, 9).rows, ["why › ye", "Enter to send · Esc to go back"]);
+        open.key(&Key::Char('s'), now);
+        assert_eq!(open.look(style, 80, 9).rows, ["why › yes", "Enter for “Yes” · Esc to go back"]);
     }
 
     #[test]

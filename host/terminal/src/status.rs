@@ -33,6 +33,17 @@ impl Terminal {
             self.0.state().status = parts;
         }
     }
+
+    /// Sets the parts of the row and draws it now, if it looks different: for what changes while nothing else is drawn.
+    pub fn show_status(&self, parts: Vec<StatusPart>) {
+        if self.mode() == TerminalMode::Ansi {
+            let mut state = self.0.state();
+            if state.status != parts {
+                state.status = parts;
+                self.0.redraw(&mut state);
+            }
+        }
+    }
 }
 
 /// Returns the row for this state; `None` if there is nothing to show or no room.

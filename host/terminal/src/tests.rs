@@ -31,6 +31,7 @@ fn question(lines: &[&str]) -> Question {
         lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         choices: [('y', "Yes, once"), ('a', "Always"), ('n', "No")].map(choice).to_vec(),
         preselected: 2,
+        ..Question::default()
     }
 }
 
@@ -116,6 +117,18 @@ async fn scenario() {
         other => panic!("there is no scenario {other}"),
     }
     leave();
+}
+
+#[test]
+fn terminal_paste_without_room_says_so_and_leaves_the_line_as_it_was() {
+    let mut pty = play("talk slow", 100, 20);
+    let paste = |bytes: usize| format!("\u{1b}[200~{}\u{1b}[201~", "x".repeat(bytes));
+    pty.sees("say › ").types("before ").sees("before ").types(&paste(2 << 20));
+    pty.sees("the paste was left out: over 1 MiB in all · save it as a file and name that with @");
+    pty.types("and ").sees("before and ");
+    // Two that are too much together.
+    pty.types(&paste(700_000)).sees("[pasted 700").types(&paste(700_000));
+    pty.sees("the paste was left out");
 }
 
 // promise plugin.log
@@ -246,7 +259,7 @@ fn terminal_keys_typed_while_a_question_appears_are_kept_in_the_input_line() {
 #[test]
 fn a_paste_and_a_strange_key_do_not_answer_and_esc_does() {
     let (mut pty, _folder) = typed_before("later", "");
-    pty.sees("› 3 n  No").types("\u{1b}[200~y\u{1b}[201~x7\u{1b}[15~").types("\u{1b}[A").sees("› 2 a  Always");
+    pty.sees("› 3 n  No").types("\u{1b}[200~y\u{1b}[201~7x\u{1b}[15~").types("\u{1b}[A").sees("› 2 a  Always");
     pty.types("\u{1b}").saw("chosen Dismissed");
     assert_eq!(pty.ends(), Some(0));
 }

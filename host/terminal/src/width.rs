@@ -100,7 +100,7 @@ pub fn truncate_to_width(text: &str, columns: usize) -> String {
 }
 
 /// Returns where a line must be broken so that the part before is at most this wide.
-pub fn broken_at(text: &str, columns: usize) -> usize {
+pub(super) fn broken_at(text: &str, columns: usize) -> usize {
     if width(text) <= columns {
         return text.len();
     }

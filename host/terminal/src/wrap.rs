@@ -8,7 +8,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::width::{Piece, behind_at_most, pieces, width};
+use super::width::{Piece, behind_at_most, broken_at, pieces, width};
 
 const RESET: &str = "\u{1b}[0m";
 
@@ -36,6 +36,36 @@ const LEVELS: [&str; 5] = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "TRACE "];
 /// one character is. Blanks stand for tabs, so that a row is as wide behind an indentation. The line has no line feed.
 pub fn wrap(line: &str, columns: usize) -> Vec<String> {
     rows(line, columns, columns)
+}
+
+/// Returns where the first row of a line that is shown exactly ends, and where the next one begins. It ends behind a word,
+/// and within one only if no row can hold that. Of the blanks only a single one at the break is left out, which the
+/// break stands for: several are shown. The line has no colours.
+pub fn broken_at_word(line: &str, columns: usize) -> (usize, usize) {
+    let full = broken_at(line, columns);
+    if full == line.len() {
+        return (full, full);
+    }
+    let (mut found, mut before) = (None, [None, None]);
+    // A blank directly behind a full row is one at the break.
+    for (at, character) in line.char_indices().take_while(|(at, _)| *at <= full + 1) {
+        let [first, last] = before;
+        let is_break = match last {
+            None => false,
+            Some((_, ' ')) => character != ' ' && at <= full + 1,
+            Some((_, last)) => at <= full && can_break(last, character),
+        };
+        if is_break {
+            let single = matches!((first, last), (Some((_, word)), Some((_, ' '))) if word != ' ');
+            let end = if single { last.map_or(at, |(blank, _)| blank) } else { at };
+            // Not behind the blanks that indent a line.
+            if end <= full && !line[..end].trim_start_matches(' ').is_empty() {
+                found = Some((end, at));
+            }
+        }
+        before = [last, Some((at, character))];
+    }
+    found.unwrap_or((full, full))
 }
 
 /// Wraps a line at its words, and indents all rows but the first.
@@ -296,6 +326,37 @@ mod tests {
         }
     }
 
+    /// Returns the rows of a line that is shown exactly.
+    fn exact_rows(line: &str, columns: usize) -> Vec<&str> {
+        let (mut rows, mut rest) = (Vec::new(), line);
+        loop {
+            let (end, next) = broken_at_word(rest, columns);
+            rows.push(&rest[..end]);
+            rest = &rest[next..];
+            if rest.is_empty() {
+                return rows;
+            }
+        }
+    }
+
+    #[test]
+    fn wrap_of_an_exact_line_breaks_at_words_and_shows_all_other_blanks() {
+        for (line, columns, rows) in [
+            ("", 5, vec![""]),
+            ("rm -rf target", 7, vec!["rm -rf", "target"]),
+            ("rm -rf target", 6, vec!["rm -rf", "target"]),
+            ("rm -rf target", 13, vec!["rm -rf target"]),
+            ("echo xxxxxxxxxx end", 6, vec!["echo", "xxxxxx", "xxxx", "end"]),
+            ("a    b c", 5, vec!["a    ", "b c"]),
+            ("a        b", 5, vec!["a    ", "    b"]),
+            ("    abcdefgh", 6, vec!["    ab", "cdefgh"]),
+            ("日本語の文章。次の", 8, vec!["日本語の", "文章。次", "の"]),
+            ("trailing ", 8, vec!["trailing", " "]),
+        ] {
+            assert_eq!(exact_rows(line, columns), rows, "{line:?} in {columns}");
+        }
+    }
+
     #[test]
     fn wrap_ends_colours_and_links_with_their_row() {
         let link = "\u{1b}]8;;https://a.example\u{1b}\\";
@@ -361,6 +422,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn wrap_of_an_exact_line_loses_only_single_blanks(line in "([a-c]{1,9}| {1,4}|日|e\u{301}){0,20}", columns in 4usize..12) {
+            let rows = exact_rows(&line, columns);
+            let mut rest = line.as_str();
+            for row in &rows {
+                prop_assert!(width(row) <= columns, "{:?} in {}", row, columns);
+                rest = rest.strip_prefix(row).or_else(|| rest.strip_prefix(' ')?.strip_prefix(row)).unwrap_or("lost");
+            }
+            prop_assert_eq!(rest, "", "{:?}", rows);
+        }
+
         #[test]
         fn wrap_loses_no_character_and_no_row_is_too_wide(
             line in "([a-c]| |  |\t|日|。|👩\u{200d}👧|\u{1b}\\[1m|\u{1b}\\[0m|e\u{301}){0,40}", columns in 8usize..20,

@@ -7,8 +7,8 @@ use super::attention::Focus;
 use super::completing::close;
 use super::editor::Edited;
 use super::hint::Hint;
-use super::keys::Key;
-use super::question::{Answered, Listening};
+use super::keys::{Key, MAX_PASTE};
+use super::question::{Answered, Listening, Pressed};
 use super::search::Search;
 use super::sent::When;
 use super::{Chosen, End, Keyboard, Shared, State, TerminalMode, Turn, raw};
@@ -43,16 +43,19 @@ impl Shared {
             match state.questions.front_mut() {
                 Some(open) => match open.state {
                     Listening::Now => {
-                        let typed = open.types().is_some();
-                        if let Some(answered) = open.key(&key) {
-                            return self.answered(state, answered);
-                        }
-                        if self.setup.mode == TerminalMode::Dumb
-                            && !typed
-                            && let Some(label) = open.types().map(str::to_owned)
-                        {
-                            open.skips_enter = true;
-                            self.write(state, &label);
+                        let was_typed = open.types().is_some();
+                        match open.key(&key, Instant::now()) {
+                            Pressed::Answers(answered) => return self.answered(state, answered),
+                            Pressed::Nothing if !was_typed => {
+                                // The Enter behind a digit ends the line with that digit.
+                                let skips_enter = matches!(key, Key::Char(_));
+                                self.begins_line(state, skips_enter);
+                            }
+                            Pressed::Nothing => {}
+                            Pressed::Text(keys) => {
+                                open.state = Listening::NotYet(Instant::now());
+                                keys.iter().for_each(|key| self.written(state, key));
+                            }
                         }
                     }
                     Listening::NotYet(_) | Listening::Waits => {
@@ -64,6 +67,18 @@ impl Shared {
             }
         }
         self.redraw(state);
+    }
+
+    /// Shows the label of the line that a choice asks for, where it is not drawn in the place of the choices.
+    pub(super) fn begins_line(&self, state: &mut State, skips_enter: bool) {
+        if self.setup.mode != TerminalMode::Dumb {
+            return;
+        }
+        let Some(open) = state.questions.front_mut() else { return };
+        if let Some(label) = open.asks_for_line().map(str::to_owned) {
+            open.skips_enter = skips_enter;
+            self.write(state, &label);
+        }
     }
 
     /// Handles a Ctrl-C: dismisses the question and stops the run; without a run, clears the text; without a text, the
@@ -200,8 +215,10 @@ impl Shared {
                     state.editor.insert(" ");
                     close(state);
                 }
-                None => self.edited(state, key),
+                None if state.editor.has_room_for(text) => self.edited(state, key),
+                None => state.hint = Some(too_long()),
             },
+            Key::LongPaste => state.hint = Some(too_long()),
             Key::Char('?') if is_empty && self.setup.mode == TerminalMode::Ansi && !state.asked_for_keys => {
                 state.shows_keys = true;
                 state.asked_for_keys = true;
@@ -327,6 +344,12 @@ impl Shared {
         drop(state);
         self.take_back();
     }
+}
+
+/// What is said of a paste for which there is no room: nothing of it is in the line.
+fn too_long() -> Hint {
+    let most = MAX_PASTE >> 20;
+    Hint::Key(format!("the paste was left out: over {most} MiB in all · save it as a file and name that with @"))
 }
 
 /// The answer of a user who does not choose.

@@ -17,7 +17,7 @@ use host_plugin::Confirmation;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{ApprovalMode, ModelAnswer, ModelQuestion, Origin, SimpleCommand};
+use crate::{ApprovalMode, Effect, ModelAnswer, ModelQuestion, Origin, SimpleCommand};
 
 /// Messages that may wait for a listener. A listener further behind counts as gone: protects the host's memory.
 const WAITING: usize = 256;
@@ -43,14 +43,21 @@ pub struct Question {
     pub about: About,
     /// The simple commands of an `exec`, as analysed from its line.
     pub commands: Vec<SimpleCommand>,
+    /// What an `exec` does besides reading and printing, as far as it is known; the most dangerous first.
+    pub effects: Vec<Effect>,
     /// What an approval lets it touch.
     pub touches: Grants,
     /// The reasons for asking, a line for each.
     pub reasons: Vec<String>,
     /// What of the call's changes cannot be undone, as far as that is known: a noun phrase each.
     pub not_undone: Vec<String>,
+    /// Whether the user can let the command of this call run without walls.
+    pub can_leave_walls: bool,
     /// The approval mode of the run.
     pub mode: ApprovalMode,
+    /// The modes that the session can go on in, with [`Answer::Switch`]: those in which fewer calls like this one are asked
+    /// about.
+    pub switches: Vec<ApprovalMode>,
     /// The answers besides yes and no, each with what it would allow from now on.
     pub always: Vec<Always>,
     /// Why the user's change was not accepted, if the question is asked again for that reason.
@@ -68,6 +75,16 @@ pub enum About {
         /// The path, absolute.
         path: PathBuf,
     },
+    /// Servers that a program of the running call wants to reach. It waits for the answer.
+    Reaching {
+        /// The program that wants it, as far as it is known: `cargo`.
+        program: String,
+        /// What it wants them for, if its kind is known: `crates`.
+        what: Option<&'static str>,
+        /// The servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private` for one that leads to this machine or
+        /// a private network.
+        servers: Vec<String>,
+    },
     /// A plan, which the call presents.
     Plan {
         /// The plan, as Markdown.
@@ -78,10 +95,11 @@ pub enum About {
 }
 
 impl Question {
-    /// Returns its kind in one word: `exec`, `edit`, `info`, `mcp`, `call`, `read` or `plan`.
+    /// Returns its kind in one word: `exec`, `edit`, `info`, `mcp`, `call`, `read`, `reach` or `plan`.
     pub fn kind(&self) -> &'static str {
         match (&self.about, &self.confirmation) {
             (About::Reading { .. }, _) => "read",
+            (About::Reaching { .. }, _) => "reach",
             (About::Plan { .. }, _) => "plan",
             (About::Call, Confirmation::Exec { .. }) => "exec",
             (About::Call, Confirmation::Edit { .. }) => "edit",
@@ -138,6 +156,8 @@ pub enum Lasting {
 pub enum Answer {
     /// The call may run.
     ProceedOnce,
+    /// The call may run, and its command without walls: exactly these words, this once.
+    ProceedWithoutWalls,
     /// The call may run, and so may others like it.
     Proceed {
         /// Which other calls.
@@ -151,7 +171,7 @@ pub enum Answer {
         /// The user's text.
         text: String,
     },
-    /// The plan may be carried out, in this approval mode.
+    /// The call may run, or the plan be carried out, and the session goes on in this approval mode.
     Switch {
         /// One of those that the question names.
         mode: ApprovalMode,

@@ -16,6 +16,15 @@ pub trait CallAsker: fmt::Debug + Send + Sync {
     /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
 
+    /// Asks whether a confined program of the call, which runs this command, may reach a server that nothing granted it:
+    /// as a grant names it.
+    fn may_reach<'a>(
+        &'a self,
+        argv: &'a [String],
+        server: &'a str,
+        origin: Option<Origin>,
+    ) -> BoxFuture<'a, ReachAnswer>;
+
     /// Asks the user what an MCP server wants to know. Whatever is answered allows nothing.
     fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer>;
 
@@ -34,6 +43,17 @@ pub enum ReadAnswer {
     Rejected(String),
     /// The user was not asked.
     NotAsked(NotAsked),
+}
+
+/// The answer about a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReachAnswer {
+    /// The programs of this call may reach these servers, each as a grant names it.
+    Allowed(Vec<String>),
+    /// They may not, and are not to ask for these again.
+    Rejected(Vec<String>),
+    /// The user was not asked.
+    NotAsked,
 }
 
 /// Why the user was not asked.

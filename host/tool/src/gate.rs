@@ -8,18 +8,20 @@
 //!
 //! Deliberately not here: what the rules mean (`policy`), how a question is shown, and what the sandbox lets a call do.
 
+mod doors;
 mod hooked;
 mod lasting;
 mod narrowing;
 mod permissions;
 mod questions;
+mod reach;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall, ToolName, with_causes};
-use host_plugin::{Confirmation, Workspace};
+use host_plugin::{Confirmation, ProgramReach, ProgramWalls, Workspace};
 use host_text::clip;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,8 +34,8 @@ use crate::hooks::{HookText, Hooks};
 use crate::policy::real_path;
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
-    Intent, Lasting, McpDefinitions, McpTarget, NobodyListens, PausableClock, Policy, Query, Question, Reason,
-    Registry, Rule, RulesFile, SessionReads, Tool, Until, Verdict, simple_commands,
+    Intent, Lasting, McpDefinitions, McpTarget, ModeSwitch, NobodyListens, PausableClock, Policy, Query, Question,
+    Reason, Registry, Rule, RulesFile, SessionReads, SimpleCommand, Tool, Until, Verdict, effects, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
@@ -54,6 +56,8 @@ pub struct Gate {
     agent: String,
     agent_id: AgentId,
     hooks: Option<Arc<dyn Hooks>>,
+    /// The modes that an answer can switch to, and who is told; `None` if nobody would change the mode.
+    switching: Option<(ModeSwitch, Vec<ApprovalMode>)>,
 }
 
 struct Shared {
@@ -67,6 +71,8 @@ struct Shared {
     kept: Option<RulesFile>,
     /// The definitions of MCP servers' tools that those rules are about.
     definitions: RwLock<Option<McpDefinitions>>,
+    /// What is known of the walls around programs.
+    walls: RwLock<ProgramWalls>,
     /// What the calls of this run are limited to besides.
     narrowed: RwLock<Vec<Narrowing>>,
 }
@@ -136,11 +142,12 @@ impl Gate {
             reads: RwLock::default(),
             kept,
             definitions: RwLock::default(),
+            walls: RwLock::default(),
             narrowed: RwLock::default(),
         };
         let asking = Arc::new(Asking::new(queue));
         let (agent, agent_id) = ("main".to_owned(), AgentId::new("main"));
-        Self { shared: Arc::new(shared), asking, mode, agent, agent_id, hooks: None }
+        Self { shared: Arc::new(shared), asking, mode, agent, agent_id, hooks: None, switching: None }
     }
 
     /// Returns the same gate with a queue of its own for its questions. What is answered there holds for both: a frontend
@@ -166,6 +173,15 @@ impl Gate {
 
     fn reads(&self) -> SessionReads {
         self.shared.reads.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets what is known of the walls around programs.
+    pub fn set_walls(&self, walls: ProgramWalls) {
+        *self.shared.walls.write().unwrap_or_else(PoisonError::into_inner) = walls;
+    }
+
+    fn walls(&self) -> ProgramWalls {
+        *self.shared.walls.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the folders besides the workspace in which a command may run as in the workspace: absolute, without links.
@@ -197,6 +213,13 @@ impl Gate {
     #[must_use]
     pub fn in_mode(&self, mode: ApprovalMode) -> Self {
         Self { mode, ..self.clone() }
+    }
+
+    /// Returns the same gate, whose questions about commands offer to go on in one of these modes: `switch` gets the one
+    /// that the user chooses. The call itself runs as it was asked about.
+    #[must_use]
+    pub fn switching(&self, switch: ModeSwitch, modes: Vec<ApprovalMode>) -> Self {
+        Self { switching: Some((switch, modes)), ..self.clone() }
     }
 
     /// Returns what would be decided about a call, and what it would do, without asking or running it.
@@ -247,7 +270,8 @@ impl Gate {
                 // The user sees a changed call again before it runs.
                 Decision::Allow if !changed => {
                     let because = considered.allowed_because(self.mode);
-                    return considered.run(Decided::Allowed, because);
+                    let reach = considered.reach(self.walls(), self.mode);
+                    return considered.run(Decided::Allowed, reach, because);
                 }
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
@@ -256,7 +280,8 @@ impl Gate {
                 match self.instead_of_user(&mut considered, tool, &at).await {
                     Ok(Some(decided)) => {
                         let because = considered.allowed_because(self.mode);
-                        return considered.run(decided, because);
+                        let reach = considered.reach(self.walls(), self.mode);
+                        return considered.run(decided, reach, because);
                     }
                     Ok(None) if considered.verdict.decision == Decision::Deny => return considered.denied(),
                     Ok(None) => {}
@@ -279,18 +304,32 @@ impl Gate {
             match answer {
                 Err(NobodyListens) => return considered.unheard(),
                 Ok(Answer::ProceedOnce) => {
-                    return considered.run(decided, vec!["the user allowed this call".to_owned()]);
+                    let because = vec!["the user allowed this call".to_owned()];
+                    return considered.run(decided, ProgramReach::Workspace, because);
                 }
+                Ok(Answer::ProceedWithoutWalls) if question.can_leave_walls => {
+                    let because = vec!["the user let this call run without walls".to_owned()];
+                    return considered.run(decided, ProgramReach::Everything, because);
+                }
+                Ok(Answer::ProceedWithoutWalls) => objection = Some(NOT_OFFERED.to_owned()),
                 Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
                     Some(rule) => {
                         objection = self.keep(rule, until, considered.intent.mcp.as_deref()).err();
                         if objection.is_none() {
-                            return considered.run(decided, vec![answered(lasting, until)]);
+                            let because = vec![answered(lasting, until)];
+                            return considered.run(decided, ProgramReach::Workspace, because);
                         }
                     }
                     None => objection = Some(NOT_OFFERED.to_owned()),
                 },
-                Ok(Answer::Switch { .. }) => objection = Some(NOT_OFFERED.to_owned()),
+                Ok(Answer::Switch { mode }) => match &self.switching {
+                    Some((switch, _)) if question.switches.contains(&mode) => {
+                        switch.choose(mode);
+                        let because = format!("the user allowed this call, and chose the approval mode `{mode}`");
+                        return considered.run(decided, ProgramReach::Workspace, vec![because]);
+                    }
+                    Some(_) | None => objection = Some(NOT_OFFERED.to_owned()),
+                },
                 Ok(Answer::Modify { text }) => match self.changed(&considered, tool, &text, &at).await {
                     Ok(new) => {
                         considered = new;
@@ -389,6 +428,21 @@ impl Gate {
         }
     }
 
+    /// Returns the modes that the user can choose in the answer about a call. A subagent keeps those of its caller, and what
+    /// a rule or a hook asks about is asked about in every mode.
+    fn switches(&self, considered: &Considered) -> Vec<ApprovalMode> {
+        let Some((_, modes)) = self.switching.as_ref().filter(|_| !self.agent_id.is_subagent()) else {
+            return Vec::new();
+        };
+        let Intent { confirmation, touches, granted, .. } = &considered.intent;
+        match confirmation {
+            Some(Confirmation::Exec { .. }) if !touches.le(granted) => {
+                modes.iter().copied().filter(|mode| *mode > self.mode).collect()
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+
     fn question(&self, considered: &Considered, objection: Option<String>) -> Question {
         let Considered { call, intent, .. } = considered;
         let confirmation = match intent.confirmation.clone().unwrap_or(Confirmation::Call) {
@@ -397,13 +451,26 @@ impl Gate {
             }
             other => other,
         };
-        let commands = match &confirmation {
-            Confirmation::Exec { argv, .. } => simple_commands(argv),
+        let (commands, effects) = match &confirmation {
+            Confirmation::Exec { argv, .. } => {
+                (simple_commands(argv), effects(argv, intent.uses.as_ref(), &self.shared.workspace))
+            }
             Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-                Vec::new()
+                Default::default()
             }
         };
         let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
+        let is_program = matches!(confirmation, Confirmation::Exec { .. });
+        let lacking = is_program.then(|| self.walls().lacking()).flatten();
+        let mut reasons: Vec<String> =
+            considered.reasons_to_show(commands.len()).into_iter().chain(besides).chain(lacking).collect();
+        // What is not clear about a command matters to the user, also where that is not why they are asked.
+        let doubts = doubts(&commands).filter(|doubt| !reasons.contains(doubt)).collect::<Vec<_>>();
+        reasons.extend(doubts);
+        let can_leave_walls = is_program && self.walls().can_be_left();
+        if can_leave_walls || is_program && self.walls().lacking().is_some() {
+            reasons.extend(intent.changed_before.iter().cloned());
+        }
         Question {
             agent: self.agent.clone(),
             agent_id: self.agent_id.clone(),
@@ -413,10 +480,13 @@ impl Gate {
             always: self.offers(considered, &confirmation, &commands),
             confirmation,
             touches: intent.touches.clone(),
-            reasons: considered.reasons_to_ask().into_iter().chain(besides).collect(),
+            reasons,
+            can_leave_walls,
             commands,
+            effects,
             not_undone: intent.not_undone.clone(),
             mode: self.mode,
+            switches: self.switches(considered),
             objection,
         }
     }
@@ -429,10 +499,10 @@ impl Asking {
 }
 
 impl Considered {
-    fn run(self, decided: Decided, because: Vec<String>) -> Passed {
+    fn run(self, decided: Decided, reach: ProgramReach, because: Vec<String>) -> Passed {
         let Intent { touches, granted, confirmation, .. } = self.intent;
         let besides = if touches.le(&granted) { Grants::none() } else { touches };
-        let allowance = Allowance { besides, shown: confirmation.map(Arc::new), because };
+        let allowance = Allowance { besides, shown: confirmation.map(Arc::new), reach, because };
         let context = self.hooked.into_context(&self.call);
         Passed::Run { call: self.call, allowance: Arc::new(allowance), decided, context }
     }
@@ -485,6 +555,37 @@ fn answered(lasting: Lasting, until: Until) -> String {
 /// Returns the reasons that a question shows: that nothing allows the call yet is none.
 fn asked_because(verdict: &Verdict) -> Vec<String> {
     strict(verdict).filter(|reason| reason.because != Because::Nothing).map(Reason::why).collect()
+}
+
+/// Returns what is not clear about commands, with the command where there are several.
+fn doubts(commands: &[SimpleCommand]) -> impl Iterator<Item = String> {
+    let are_several = commands.len() > 1;
+    let all = commands.iter().flat_map(|command| command.doubts.iter().map(move |doubt| (command, doubt)));
+    all.map(move |(command, doubt)| {
+        let part = are_several.then(|| command.text.clone());
+        Reason { part, decision: Decision::Ask, because: Because::Obscure(doubt.clone()) }.why()
+    })
+}
+
+/// Returns the same for a question that shows the command and what it does: without what those show, and with a command
+/// only where there are several.
+fn shown_because(verdict: &Verdict, commands: usize) -> Vec<String> {
+    let is_shown = |reason: &&Reason| match &reason.because {
+        Because::Nothing | Because::Writes(_) | Because::Destructive(_) => false,
+        Because::Rule { .. }
+        | Because::PerhapsRule { .. }
+        | Because::Granted
+        | Because::Harmless
+        | Because::Reads
+        | Because::Outer
+        | Because::Obscure(_)
+        | Because::Private(_)
+        | Because::UsesMore(_)
+        | Because::Protected(_)
+        | Because::Narrowed(_) => true,
+    };
+    let words = |reason: &Reason| if commands > 1 { reason.why() } else { reason.because.to_string() };
+    strict(verdict).filter(is_shown).map(words).collect()
 }
 
 fn strict(verdict: &Verdict) -> impl Iterator<Item = &Reason> {

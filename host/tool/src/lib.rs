@@ -24,6 +24,7 @@ mod hooks;
 mod live;
 mod mcp_target;
 mod mode;
+mod mode_switch;
 mod model_question;
 mod pausable_clock;
 mod plugin_tool;
@@ -41,7 +42,7 @@ pub use approval_queue::{
     About, Always, Answer, ApprovalQueue, Lasting, Listener, NobodyListens, Notice, Question, QuestionId, TooLate,
     Until,
 };
-pub use asking::{CallAsker, NotAsked, PlanAnswer, ReadAnswer};
+pub use asking::{CallAsker, NotAsked, PlanAnswer, ReachAnswer, ReadAnswer};
 pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
@@ -52,16 +53,18 @@ pub use hooks::{
 };
 pub use host_plugin::ProgramEnd;
 pub use host_schema::{Schema, SchemaError, Violations};
+pub use host_shell::programs::Danger;
 pub use live::{Live, LiveOutput};
 pub use mcp_target::{McpDefinition, McpDefinitions, McpTarget};
 pub use mode::{ApprovalMode, UnknownMode};
+pub use mode_switch::ModeSwitch;
 pub use model_question::{ModelAnswer, ModelQuestion, QuestionAuthor};
 pub use pausable_clock::{PausableClock, PauseGuard};
-pub use plugin_tool::{PluginTool, ProgramInput, Sandbox};
+pub use plugin_tool::{OnlyReads, PluginTool, ProgramInput, Sandbox};
 pub use policy::{
-    ArgumentsPattern, Because, CommandPrefix, Decision, Policy, PolicyError, PolicyFile, PolicyProblem,
+    ArgumentsPattern, Because, CommandPrefix, Decision, Effect, Policy, PolicyError, PolicyFile, PolicyProblem,
     ProgramEnvironment, Query, Reason, Rule, RuleSource, SimpleCommand, Suggestion, Tier, Verdict, commands_in,
-    simple_commands, suggestion,
+    effects, simple_commands, suggestion,
 };
 pub use printed::Printed;
 pub use registry::{Registry, RegistryError, Supplied, ToolSupply};

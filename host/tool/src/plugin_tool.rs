@@ -6,7 +6,7 @@
 
 mod reading;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
     CallAsker, CallContext, CallFailure, FailureKind, FailureWords, Intent, LiveOutput, McpTarget, Origin, Outcome,
-    SessionReads, SimpleCommand, Tool, simple_commands, suggestion, title,
+    ReachAnswer, SessionReads, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -46,6 +46,9 @@ pub struct PluginTool {
 
 /// What confined commands were kept from, by their words.
 type Wanted = Mutex<BTreeMap<Vec<String>, Resources>>;
+
+/// What a model is told about a call that would change something in the mode `plan`.
+const PLAN_READS: &str = "plan mode only reads; the user can leave it with Shift-Tab or /mode";
 
 /// The most commands of which that is remembered. Protects memory.
 const MAX_WANTED: usize = 256;
@@ -72,12 +75,23 @@ pub struct Sandbox {
     pub input: ProgramInput,
     /// Whose words its failures are.
     pub failures: FailureWords,
+    /// Why its calls can be allowed nothing but reading; `None` if that is not so.
+    pub only_reads: Option<OnlyReads>,
     /// The programs in the background of the session; with `None` none can be started.
     pub background: Option<Arc<BackgroundPrograms>>,
     /// Keeps what its calls change, to be undone; `None` outside of a session.
     pub changes: Option<Arc<Recorder>>,
     /// Calls the tools of MCP servers; `None` if there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
+}
+
+/// Why calls can be allowed nothing but reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnlyReads {
+    /// The session is in the mode `plan`.
+    Plan,
+    /// A subagent makes them.
+    Subagent,
 }
 
 /// The standard input of the program that the preview of a call names.
@@ -156,7 +170,9 @@ impl PluginTool {
             at_most: at_most.clone(),
             origin: self.origin(),
             refusal: None,
+            uses: None,
             not_undone: Vec::new(),
+            changed_before: Vec::new(),
             mcp: self.mcp.clone(),
         };
         if at_most.le(&at_most.reading()) {
@@ -205,7 +221,38 @@ impl PluginTool {
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
         let not_undone = self.not_undone(&confirmation);
-        Ok(Intent { confirmation: Some(confirmation), touches, refusal, not_undone, ..quiet })
+        let uses = self.uses(&confirmation, &touches.join(&granted));
+        let changed_before = self.changed_before(&confirmation);
+        Ok(Intent { confirmation: Some(confirmation), touches, refusal, uses, not_undone, changed_before, ..quiet })
+    }
+
+    /// Returns which of the files that a command's programs are known to run were changed in this session.
+    fn changed_before(&self, confirmation: &Confirmation) -> Vec<String> {
+        let (Some(changes), Confirmation::Exec { argv, .. }) = (&self.sandbox.changes, confirmation) else {
+            return Vec::new();
+        };
+        // Nothing is made by looking.
+        if !changes.folder().exists() {
+            return Vec::new();
+        }
+        let programs: Vec<String> = commands_in(argv)
+            .iter()
+            .filter_map(|command| command.first()?.rsplit('/').next().map(str::to_owned))
+            .collect();
+        let runs = |path: &Path| {
+            let by = host_undo::run_later_by(path)?;
+            programs.iter().find(|program| by.contains(&program.as_str())).cloned()
+        };
+        let found = changes.with_journal(|journal| {
+            let changed: BTreeSet<&Path> = journal.changes().iter().map(|change| &*change.path).collect();
+            let clause = |path: &Path| {
+                let program = runs(path)?;
+                let name = host_text::exact(&path.file_name()?.to_string_lossy()).into_owned();
+                Some(format!("`{name}`, which `{}` runs, was changed in this session", host_text::exact(&program)))
+            };
+            changed.into_iter().filter_map(clause).collect()
+        });
+        found.unwrap_or_default()
     }
 
     /// Returns what of the call's changes cannot be undone.
@@ -219,6 +266,13 @@ impl PluginTool {
             (Some(_), Confirmation::Mcp { .. }) => vec!["what the server changes outside of the workspace".to_owned()],
             (None, _) | (_, Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call) => Vec::new(),
         }
+    }
+
+    /// Returns what a confined command may use, once it is allowed these grants; `None` if it is not confined.
+    fn uses(&self, confirmation: &Confirmation, grants: &Grants) -> Option<Resources> {
+        let Confirmation::Exec { argv, .. } = confirmation else { return None };
+        let permit = grants.permit_process(self.plugin.name(), argv).ok()?;
+        self.sandbox.runtime.confines_programs().then(|| permit.running(commands_in(argv)).resources())
     }
 
     /// Adds what this very command was kept from.
@@ -358,6 +412,11 @@ struct Listener {
     wanted: Arc<Wanted>,
     /// Asks the user for a server; `None` if nobody can be asked.
     questions: Option<Arc<dyn CallAsker>>,
+    /// The plugin of the call, and its digest.
+    origin: Option<Origin>,
+    /// What was answered about servers, by what a grant calls each. Held while a question is open: connections that a program
+    /// opens side by side are asked about once.
+    reached: tokio::sync::Mutex<BTreeMap<String, bool>>,
     /// The last path that it was not let read.
     denied: Mutex<Option<PathBuf>>,
 }
@@ -379,11 +438,32 @@ impl CallListener for Listener {
         }
     }
 
+    fn background_failed(&self, end: ProgramEnd) {
+        self.live.command_ended(end);
+    }
+
     fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         match &self.questions {
             Some(questions) => questions.elicit(question),
             None => Box::pin(async { ElicitationAnswer::Cancelled }),
         }
+    }
+
+    fn may_reach<'a>(&'a self, argv: &'a [String], server: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let Some(questions) = &self.questions else { return false };
+            let mut reached = self.reached.lock().await;
+            if let Some(answered) = reached.get(server) {
+                return *answered;
+            }
+            let (servers, answer) = match questions.may_reach(argv, server, self.origin.clone()).await {
+                ReachAnswer::Allowed(servers) => (servers, true),
+                ReachAnswer::Rejected(servers) => (servers, false),
+                ReachAnswer::NotAsked => return false,
+            };
+            reached.extend(servers.into_iter().map(|server| (server, answer)));
+            answer
+        })
     }
 
     fn read_denied(&self, path: &Path) {
@@ -393,7 +473,20 @@ impl CallListener for Listener {
     fn kept_from(&self, argv: &[String], resources: &Resources) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         if wanted.len() < MAX_WANTED || wanted.contains_key(argv) {
-            wanted.insert(argv.to_vec(), resources.clone());
+            // What it was kept from adds up: a second need must not hide the first, or it is asked about in turns for ever.
+            let all = wanted.entry(argv.to_vec()).or_default();
+            add_new(&mut all.servers, &resources.servers);
+            add_new(&mut all.reads, &resources.reads);
+            add_new(&mut all.writes, &resources.writes);
+        }
+    }
+}
+
+/// Adds what is not there yet.
+fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
+    for one in more {
+        if !all.contains(one) {
+            all.push(one.clone());
         }
     }
 }
@@ -442,12 +535,13 @@ impl PluginTool {
 
     /// Explains a denial to a model. What is beyond the ceiling no grant allows.
     fn explained(&self, denied: &Denied) -> String {
-        match self.sandbox.ceiling.has(denied.capability) {
-            true => denied.explain(),
-            false => format!(
-                "{denied}, and gets none here: a subagent and the mode `plan` only read, and what the user denies stays \
-                 denied. Only the user can change the mode."
-            ),
+        if self.sandbox.ceiling.has(denied.capability) {
+            return denied.explain();
+        }
+        match self.sandbox.only_reads {
+            Some(OnlyReads::Plan) => PLAN_READS.to_owned(),
+            Some(OnlyReads::Subagent) => format!("{denied}, and gets none here: a subagent only reads"),
+            None => format!("{denied}, and gets none here: what the user denies stays denied"),
         }
     }
 }

@@ -14,6 +14,7 @@
 
 mod built_in;
 mod decide;
+mod effects;
 mod environment;
 mod file;
 mod glob;
@@ -32,14 +33,17 @@ use std::path::{Path, PathBuf};
 
 use host_capability::Grants;
 use host_message::ToolName;
+use host_plugin::ProgramWalls;
 use serde_json::{Map, Value};
 
 use crate::ApprovalMode;
 
+pub use effects::{Effect, effects};
 pub use environment::ProgramEnvironment;
 pub use file::{PolicyError, PolicyFile, PolicyProblem};
 pub(crate) use place::resolve as real_path;
 pub use prefix::CommandPrefix;
+pub(crate) use rule::Who;
 pub use rule::{ArgumentsPattern, Decision, Rule, RuleSource, Tier};
 pub use suggest::{SimpleCommand, Suggestion, commands_in, simple_commands, suggestion};
 pub use verdict::{Because, Reason, Verdict};
@@ -53,6 +57,8 @@ pub struct Policy {
     own: Vec<PathBuf>,
     /// Whether a command that only reads the workspace needs no question.
     lets_read: bool,
+    /// The walls without which every command is asked about.
+    walls: Option<ProgramWalls>,
     /// What programs get.
     environment: ProgramEnvironment,
 }
@@ -89,7 +95,8 @@ impl Policy {
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
-        Self { rules, own: Vec::new(), lets_read: false, environment: ProgramEnvironment::default() }
+        let environment = ProgramEnvironment::default();
+        Self { rules, own: Vec::new(), lets_read: false, walls: None, environment }
     }
 
     /// Adds folders of the host's own, absolute, in which no command may change anything.
@@ -103,6 +110,13 @@ impl Policy {
     #[must_use]
     pub fn letting_read(self, lets_read: bool) -> Self {
         Self { lets_read, ..self }
+    }
+
+    /// Sets the walls around programs: where one of them is missing, no command runs unasked only because it reads or does
+    /// no harm. Without this call they are taken to stand.
+    #[must_use]
+    pub fn behind(self, walls: ProgramWalls) -> Self {
+        Self { walls: Some(walls), ..self }
     }
 
     /// Sets what programs get of the variables that decide which programs run and what they read.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_capability::{Grants, PluginName};
+use host_capability::{Grants, PluginName, Resources};
 use host_message::{FunctionCall, Output, ToolSpec};
-use host_plugin::Confirmation;
+use host_plugin::{Confirmation, ProgramReach};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -101,8 +101,13 @@ pub struct Intent {
     pub origin: Option<Origin>,
     /// The denial for the model if the call ran with what is granted; `None` if that covers it.
     pub refusal: Option<String>,
+    /// What the command that it runs may use besides what every confined one may; `None` if it runs none, or one that is
+    /// not confined.
+    pub uses: Option<Resources>,
     /// What of its changes cannot be undone, as far as that is known: a noun phrase each.
     pub not_undone: Vec<String>,
+    /// What of that which its command runs was changed in this session: a clause each.
+    pub changed_before: Vec<String>,
     /// The tool of an MCP server that it calls.
     pub mcp: Option<Arc<McpTarget>>,
 }
@@ -139,6 +144,8 @@ pub struct Allowance {
     /// The preview that was decided about: the call does nothing else, whatever its tool is granted. `None` if the
     /// preview named nothing.
     pub shown: Option<Arc<Confirmation>>,
+    /// How far its programs reach.
+    pub reach: ProgramReach,
     /// Why it may run, for the record: a line each, safe to show.
     pub because: Vec<String>,
 }

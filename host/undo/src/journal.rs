@@ -3,6 +3,8 @@
 //! Promises: the content that a change replaces is kept before the change is written down, and that before it happens; so
 //! whatever interrupts it, the journal names no content that is not there, and no file was changed that is not in it.
 
+mod room;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use host_files::{Chain, ChainError, ChainFault, ChainStore};
 use serde::{Deserialize, Serialize};
 
+pub use self::room::MAX_KEPT;
+use self::room::Room;
 use crate::objects::{FOLDER, Objects};
 use crate::state::{Digest, State};
 
@@ -46,6 +50,9 @@ pub struct Gap {
     pub call: String,
     /// What is not kept, and why: a clause for a user, such as `this machine cannot confine programs, so …`.
     pub why: String,
+    /// The contents that were kept until then, and are not any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Digest>,
     /// The number of changes before it.
     #[serde(skip)]
     pub at: usize,
@@ -118,6 +125,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     objects: Objects,
+    room: Room,
     changes: Vec<Change>,
     gaps: Vec<Gap>,
     chain: Option<Chain>,
@@ -164,7 +172,8 @@ impl Journal {
             chain = Some(chains.chain(&name, opened()?)?);
         }
         let is_new = whole_bytes == 0;
-        let mut journal = Self { path, file, objects, changes, gaps, chain, found };
+        let room = Room::new(MAX_KEPT);
+        let mut journal = Self { path, file, objects, room, changes, gaps, chain, found };
         if is_new {
             let line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| journal.failed(error.into()))?;
             journal.append(line)?;
@@ -183,13 +192,18 @@ impl Journal {
         &self.gaps
     }
 
-    /// Keeps a content that is about to be replaced. Returns its digest and its size in bytes.
+    /// Keeps a content that is about to be replaced, for which [`Journal::room_for`] made room. Returns its digest and its size
+    /// in bytes.
     ///
     /// # Errors
     ///
     /// When it cannot be read or written.
-    pub fn keep(&self, content: impl Read) -> Result<(Digest, u64), JournalError> {
-        self.objects.keep(content).map_err(|cause| self.failed(cause))
+    pub fn keep(&mut self, content: impl Read) -> Result<(Digest, u64), JournalError> {
+        let (digest, size, is_new) = self.objects.keep(content).map_err(|cause| self.failed(cause))?;
+        if is_new {
+            self.room.add(size);
+        }
+        Ok((digest, size))
     }
 
     /// Writes a change down, which has to happen after it.
@@ -210,7 +224,7 @@ impl Journal {
         if self.gaps.iter().any(|gap| gap.call == call && gap.why == why) {
             return Ok(());
         }
-        self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), at: 0 }))
+        self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), dropped: Vec::new(), at: 0 }))
     }
 
     fn write(&mut self, entry: Entry) -> Result<(), JournalError> {

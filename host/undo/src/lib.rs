@@ -9,6 +9,7 @@
 //! shown (`host-app`), and anything about git.
 
 mod journal;
+mod later;
 mod objects;
 mod place;
 mod plan;
@@ -18,7 +19,8 @@ mod snapshot;
 mod state;
 mod verify;
 
-pub use journal::{Change, Gap, Journal, JournalError};
+pub use journal::{Change, Gap, Journal, JournalError, MAX_KEPT};
+pub use later::run_later_by;
 pub use plan::{Obstacle, Step, plan};
 pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder, Recorder};
 pub use restore::{Outcome, Reason};

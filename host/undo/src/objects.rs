@@ -2,7 +2,7 @@
 //!
 //! Promises: a content is there whole or not at all, under the digest of what it is; it is never changed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
@@ -28,8 +28,8 @@ impl Objects {
         self.folder.join(digest.as_str())
     }
 
-    /// Keeps a content. Returns its digest and its size in bytes.
-    pub(crate) fn keep(&self, mut content: impl Read) -> io::Result<(Digest, u64)> {
+    /// Keeps a content. Returns its digest, its size in bytes, and whether it was not kept before.
+    pub(crate) fn keep(&self, mut content: impl Read) -> io::Result<(Digest, u64, bool)> {
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         let mut hasher = blake3::Hasher::new();
         let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
@@ -42,18 +42,37 @@ impl Objects {
         }
         let digest = Digest::try_from(hasher.finalize().to_string()).map_err(io::Error::other)?;
         if self.has(&digest) {
-            return Ok((digest, size));
+            return Ok((digest, size, false));
         }
         file.as_file().sync_all()?;
         match file.persist_noclobber(self.path(&digest)) {
-            Ok(_) => Ok((digest, size)),
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok((digest, size)),
+            Ok(_) => Ok((digest, size, true)),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok((digest, size, false)),
             Err(failed) => Err(failed.error),
         }
     }
 
     pub(crate) fn has(&self, digest: &Digest) -> bool {
         self.path(digest).is_file()
+    }
+
+    /// Returns the size of a content in bytes; `None` if it is not kept.
+    pub(crate) fn size(&self, digest: &Digest) -> Option<u64> {
+        fs::metadata(self.path(digest)).ok().map(|about| about.len())
+    }
+
+    /// Returns the bytes of all contents.
+    pub(crate) fn total(&self) -> io::Result<u64> {
+        let mut total = 0_u64;
+        for entry in fs::read_dir(&self.folder)? {
+            total = total.saturating_add(entry?.metadata()?.len());
+        }
+        Ok(total)
+    }
+
+    /// Removes a content.
+    pub(crate) fn remove(&self, digest: &Digest) -> io::Result<()> {
+        fs::remove_file(self.path(digest))
     }
 
     /// Opens a content, which is checked: what was damaged on the disk is never restored.

@@ -267,7 +267,10 @@ fn record(
         }
         None => {
             if let Some(extent) = old {
-                journal.keep(snapshot.bytes(extent))?;
+                match journal.room_for(extent.size())? {
+                    None => drop(journal.keep(snapshot.bytes(extent))?),
+                    full => not_kept = not_kept.or(full),
+                }
             }
         }
     }

@@ -82,6 +82,12 @@ impl Journal {
         if !step.left.contains(&now) || now == State::Other {
             return Ok(Outcome::LeftAlone(Reason::Changed));
         }
+        if let State::File { digest, .. } = &step.target
+            && !self.objects().has(digest)
+        {
+            let why = "there was no more room for it; undo to an earlier or a later call".to_owned();
+            return Ok(Outcome::LeftAlone(Reason::Obstacle(Obstacle::NotKept(why))));
+        }
         if let State::File { digest, .. } = &now
             && !self.objects().has(digest)
         {

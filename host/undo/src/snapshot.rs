@@ -104,6 +104,13 @@ pub(crate) struct Extent {
     size: u64,
 }
 
+impl Extent {
+    /// The number of bytes.
+    pub(crate) fn size(self) -> u64 {
+        self.size
+    }
+}
+
 /// Why a folder is not kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SnapshotError {

@@ -111,6 +111,14 @@ impl VerifiedChanges {
             {
                 named.insert(digest);
             }
+            // A line that is no longer what it was excuses nothing.
+            if let Ok(Gap { dropped, .. }) = serde_json::from_slice(line)
+                && state == LineState::Intact
+            {
+                for digest in &dropped {
+                    named.remove(digest);
+                }
+            }
         };
         let examined = match File::open(&path) {
             Ok(file) => chains.examine(&chain_name(folder), file, MAX_LINE, each)?,

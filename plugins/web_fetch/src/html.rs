@@ -3,7 +3,11 @@
 //! `htmd` on `html5ever`: of the crates tried the one whose tables, nested lists and code blocks come out as a
 //! model would write them. It walks the tree by recursion, so how deep the tree is is looked at first.
 
+use std::fmt;
+
 use htmd::HtmlToMarkdown;
+
+use crate::attributes;
 
 /// How deep elements may nest. A page has some dozens; thousands are an attack, and would overrun the stack.
 const MAX_DEPTH: usize = 256;
@@ -22,19 +26,40 @@ const FLAT: [&str; 29] = [
     "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "option", "optgroup", "html", "body",
 ];
 
-/// A page's title, where it has one, and its text as Markdown; none when it nests too deeply to be read.
-pub(crate) fn markdown(html: &str) -> Option<(Option<String>, String)> {
+/// Why a page is not made into text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// Its elements nest too deeply.
+    Nested,
+    /// Its tags have too many attributes.
+    Attributes,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nested => "nests too deeply to be read",
+            Self::Attributes => "has tags with too many attributes to be read",
+        })
+    }
+}
+
+/// A page's title, where it has one, and its text as Markdown.
+pub(crate) fn markdown(html: &str) -> Result<(Option<String>, String), Unreadable> {
     if open_tags(html) > MAX_OPEN_TAGS {
-        return None;
+        return Err(Unreadable::Nested);
+    }
+    if attributes::are_too_many(html) {
+        return Err(Unreadable::Attributes);
     }
     let converter = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec()).build();
-    let tree = converter.html_to_tree(html).ok()?;
+    let tree = converter.html_to_tree(html).map_err(|_| Unreadable::Nested)?;
     let mut level = tree.children.borrow().clone();
     for _ in 0..MAX_DEPTH {
         level = level.iter().flat_map(|node| node.children.borrow().clone()).collect();
     }
     if !level.is_empty() {
-        return None;
+        return Err(Unreadable::Nested);
     }
     let text = converter.tree_to_markdown(&tree);
     // An image that stands in the address itself is of no use as text.
@@ -48,7 +73,7 @@ pub(crate) fn markdown(html: &str) -> Option<(Option<String>, String)> {
         }
         blank = line.is_empty();
     }
-    Some((title(html), tidy))
+    Ok((title(html), tidy))
 }
 
 fn title(html: &str) -> Option<String> {
@@ -112,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_title_is_found_wherever_it_is() {
-        let title = |html: &str| markdown(html).and_then(|(title, _)| title);
+        let title = |html: &str| markdown(html).ok().and_then(|(title, _)| title);
         assert_eq!(title("<TITLE lang=en>\n A &amp; B </TITLE>x").as_deref(), Some("A & B"));
         assert_eq!(title("<p>none"), None);
         assert_eq!(title("<title>never closed"), None);
@@ -121,15 +146,15 @@ mod tests {
 
     #[test]
     fn web_fetch_endlessly_nested_page_does_not_overflow_the_stack() {
-        assert_eq!(markdown(&"<div>".repeat(100_000)), None);
-        assert_eq!(markdown(&"<b><i>".repeat(100_000)), None);
+        assert_eq!(markdown(&"<div>".repeat(100_000)), Err(Unreadable::Nested));
+        assert_eq!(markdown(&"<b><i>".repeat(100_000)), Err(Unreadable::Nested));
         // Paragraphs that are never closed are no nesting.
-        assert!(markdown(&"<p>a<br>".repeat(10_000)).is_some());
-        assert!(markdown(&"<div><p>a</div>".repeat(10_000)).is_some());
+        assert!(markdown(&"<p>a<br>".repeat(10_000)).is_ok());
+        assert!(markdown(&"<div><p>a</div>".repeat(10_000)).is_ok());
         // An end tag of nothing ends nothing.
-        assert_eq!(markdown(&"<div></q>".repeat(5_000)), None);
+        assert_eq!(markdown(&"<div></q>".repeat(5_000)), Err(Unreadable::Nested));
         let nested = |levels: usize| format!("{}x{}", "<div>".repeat(levels), "</div>".repeat(levels));
-        assert!(markdown(&nested(200)).is_some());
-        assert_eq!(markdown(&nested(300)), None);
+        assert!(markdown(&nested(200)).is_ok());
+        assert_eq!(markdown(&nested(300)), Err(Unreadable::Nested));
     }
 }

@@ -3,6 +3,7 @@
 //! Deliberately not here: searching the web, running a page's scripts, and following its links.
 
 mod address;
+mod attributes;
 mod html;
 mod page;
 

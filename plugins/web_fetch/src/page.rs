@@ -49,9 +49,9 @@ impl Page<'_> {
         }
         let text = match self.form() {
             Form::Html => match html::markdown(&self.decoded()) {
-                Some((Some(title), text)) => format!("# {title}\n\n{text}"),
-                Some((None, text)) => text,
-                None => return Err(Failure::Failed(format!("the page at {} nests too deeply to be read", self.url))),
+                Ok((Some(title), text)) => format!("# {title}\n\n{text}"),
+                Ok((None, text)) => text,
+                Err(why) => return Err(Failure::Failed(format!("the page at {} {why}", self.url))),
             },
             Form::Text => self.decoded().into_owned(),
             // Half an image or PDF is none.

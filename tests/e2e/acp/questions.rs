@@ -122,7 +122,7 @@ fn acp_plan_is_approved_with_the_mode_to_carry_it_out_in() {
     assert!(host.repository().join("a.txt").exists());
     let question = &editor.questions[0];
     assert!(question["toolCall"]["content"].to_string().contains("1. write a.txt"), "{question}");
-    assert_eq!(options(question).len(), 3);
+    assert_eq!(options(question).len(), 4);
     editor.sees(|update| update["sessionUpdate"] == "current_mode_update" && update["currentModeId"] == "auto-edit");
 }
 

@@ -207,7 +207,9 @@ fn acp_untrusted_project_is_not_used_and_named_once() {
 #[test]
 fn acp_mcp_servers_of_the_editor_are_connected_and_asked_about() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("the content"));
-    let host = server.at_home(Host::new(["acp"])).configured("[mcp.files]\nrequired = true\n");
+    let host = server.at_home(Host::new(["acp"]));
+    let folder = host.home().join("files").display().to_string();
+    let host = host.configured(&format!("[mcp.files]\nrequired = true\nwrite = [{}]\n", json!(folder)));
     let replies = [calls("files__read", json!({"path": "a"})), says("seen")];
     let model = script(&host, "script.jsonl", &replies);
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));

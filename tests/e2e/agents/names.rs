@@ -49,6 +49,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         secrets: Arc::default(),
         input: ProgramInput::Nothing,
         failures: FailureWords::OfPlugin,
+        only_reads: None,
         background: None,
         changes: None,
         mcp: None,

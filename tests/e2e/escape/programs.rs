@@ -33,6 +33,8 @@ enum Outcome {
     Refused(&'static str),
     /// Whatever it did, this file of the repository is not there after the call.
     Undone(&'static str),
+    /// Whatever it did, what others obey is as it was after the call, which is looked at for all rows at once.
+    Kept,
 }
 
 /// What shows that the attack works without the walls.
@@ -100,4 +102,9 @@ const fn python(name: &'static str, script: &'static str, reason: &'static str) 
 /// A script of the shell that may succeed while the call runs, but leaves nothing at this path.
 const fn undone(name: &'static str, script: &'static str, path: &'static str) -> Attack {
     Attack { outcome: Outcome::Undone(path), ..shell(name, script, "") }
+}
+
+/// A script of the shell that may succeed while the call runs, but leaves nothing that others obey.
+const fn kept(name: &'static str, script: &'static str) -> Attack {
+    Attack { outcome: Outcome::Kept, ..shell(name, script, "") }
 }

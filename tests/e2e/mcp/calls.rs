@@ -40,12 +40,12 @@ fn mcp_hint_that_a_tool_reads_lets_it_run_without_asking_only_for_a_marked_serve
     reads["annotations"] = json!({"readOnlyHint": true});
     let server = Server::new(&json!([reads, tool("write", "Writes.")]), &text("x"));
     let calls = [call("files__read", json!({"path": "a"})), call("files__write", json!({"path": "a"}))];
-    for mode in ["plan", "default"] {
+    for (mode, told) in [("plan", "plan mode only reads"), ("default", "mcp")] {
         let arguments = ["--approval-mode", mode, "Do it"];
-        let marked = server.of(calling(&calls, &["x", "mcp"], &arguments), "trust_read_only_hints = true\n");
+        let marked = server.of(calling(&calls, &["x", told], &arguments), "trust_read_only_hints = true\n");
         went_well(&marked.run());
         assert_eq!(asked(&marked, "tools/call").len(), 1, "{mode}");
-        let unmarked = server.of(calling(&calls, &["mcp", "mcp"], &arguments), "");
+        let unmarked = server.of(calling(&calls, &[told, told], &arguments), "");
         went_well(&unmarked.run());
         assert!(asked(&unmarked, "tools/call").is_empty(), "{mode}");
     }
@@ -139,4 +139,39 @@ fn mcp_words_of_a_server_about_a_failure_are_in_quotation_marks() {
     went_well(&host.run());
     let ended = host.run_of(&["tool", "call", "files__read", r#"{"path": "a"}"#, "--grant", GRANT]);
     assert_eq!((ended.code, ended.stderr), (Some(54), format!("error: {words}\n")));
+}
+
+/// The server does this instead of answering a call.
+fn does(what: &str) -> Host {
+    let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));
+    // Longer than the test may take: nothing here waits for an answer that does not come.
+    let host = server.of(
+        Host::new(["tool", "call", "files__read", r#"{"path": "a"}"#, "--grant", GRANT]),
+        "timeout_seconds = 3600\n",
+    );
+    let answers = "  if [ -f \"$method\" ]; then";
+    assert!(SERVER.contains(answers));
+    host.home_file(
+        "files/server.sh",
+        SERVER.replace(
+            answers,
+            &format!("  if [ \"$method\" = tools.call ]; then\n{what}\n  elif [ -f \"$method\" ]; then"),
+        ),
+    )
+}
+
+#[test]
+fn mcp_call_that_is_answered_with_no_message_fails_at_once_and_says_so() {
+    let ended = does(r#"printf '{"id":%s,"content":[]}\n' "$id""#).run();
+    let words = "error: `files__read` failed with: “the MCP server `files`: it answered with no JSON-RPC message: \
+                 `{\"id\":";
+    assert!(ended.code == Some(54) && ended.stderr.starts_with(words), "{ended:?}");
+}
+
+#[test]
+fn mcp_call_of_a_server_that_ended_fails_at_once_whatever_its_children_hold_open() {
+    let ended = does("sleep 3600 & exit 3").run();
+    let words = "the MCP server `files` went away: `sh` ended with exit code 3, and a program that it started still holds \
+                 its output open; ";
+    assert!(ended.code == Some(54) && ended.stderr.contains(words), "{ended:?}");
 }

@@ -6,7 +6,8 @@ use super::*;
 fn project(host: Host, server: &Server) -> Host {
     let host = server.at_home(host);
     let command = json!({"mcpServers": {"files": {"command": "sh", "args": [script(&host).display().to_string()]}}});
-    host.file(".mcp.json", command.to_string())
+    let writable = writable(&host);
+    host.file(".mcp.json", command.to_string()).configured(&writable)
 }
 
 // promise mcp.trust: A server that a project names is not started or reached before the user trusts the project, and not when its file changed since.
@@ -40,7 +41,9 @@ fn mcp_server_of_the_users_own_is_not_replaced_by_a_projects_and_adds_to_one() {
     assert!(listed.stdout.starts_with("files: connected · 2 tools"), "{listed:?}");
     assert!(listed.stderr.contains("`Files` is not used: its name looks like `files`"), "{listed:?}");
     assert!(listed.stderr.contains("the MCP server `files` is the one of"), "{listed:?}");
-    let host = project(Host::new(["mcp", "list"]), &server).configured("[mcp.files]\ntools = [\"read\"]\n");
+    let host = project(Host::new(["mcp", "list"]), &server);
+    let only_read = writable(&host) + "tools = [\"read\"]\n";
+    let host = host.configured(&only_read);
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
     assert!(host.run().stdout.starts_with("files: connected · 1 tool"));
     let off = host.configured("[mcp.files]\nenabled = false\n").run();
@@ -52,7 +55,8 @@ fn mcp_servers_of_gemini_cli_are_read_too() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));
     let host = server.at_home(Host::new(["mcp", "list"]));
     let servers = json!({"mcpServers": {"files": {"command": "sh", "args": [script(&host).display().to_string()], "trust": true}}});
-    let host = host.file(".gemini/settings.json", servers.to_string());
+    let writable = writable(&host);
+    let host = host.file(".gemini/settings.json", servers.to_string()).configured(&writable);
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
     assert!(host.run().stdout.starts_with("files: connected · 1 tool"));
     // What the file says about trust is ignored.

@@ -86,7 +86,8 @@ fn mcp_lasting_answer_ends_when_the_servers_command_changes() {
     pty.sees("Always in this folder: `files__read`").sees(LISTENS).types("t").sees("Done.");
     assert_eq!(pty.ends(), Some(0));
     let script = script(&host).display().to_string();
-    let other = format!("[mcp.files]\ncommand = \"sh\"\nargs = [\"-e\", {}]\nrequired = true\n", json!(script));
+    let keys = format!("command = \"sh\"\nargs = [\"-e\", {}]\nrequired = true\n", json!(script));
+    let other = writable(&host) + &keys;
     let host = host.configured(&other);
     let mut pty = begin(&host);
     pty.sees("The model wants to call `read` of the MCP server `files`").sees(LISTENS).types("n");

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Child;
+use std::time::Duration;
 
 use host_tests::host::Host;
 use serde_json::{Value, json};
@@ -189,6 +190,36 @@ fn mcp_serve_http_limits_what_it_reads() {
         let answer = server.post(&[("Mcp-Session-Id", unknown), ("MCP-Protocol-Version", OLD)], &list());
         assert!((400..500).contains(&answer.status), "{unknown}: {answer:?}");
     }
+}
+
+/// How long a client waits that must not wait for others: less than the server gives a head.
+const AT_ONCE: Duration = Duration::from_secs(9);
+
+#[test]
+fn mcp_serve_http_answers_while_a_thousand_connections_send_nothing() {
+    let host = Host::new(["run"]);
+    let server = Server::start(&host, &[]);
+    // Both ends of a connection are counted by the system, this one's here.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let current = limit.current.map(|current| current.max(4_096).min(limit.maximum.unwrap_or(u64::MAX)));
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, rustix::process::Rlimit { current, ..limit })
+        .expect("set");
+    let half = "POST /mcp HTTP/1.1\r\nHost: ";
+    let silent: Vec<TcpStream> = (0..1_000)
+        .map(|number| {
+            let mut stream = TcpStream::connect(&server.address).expect("it listens");
+            // Some send nothing at all. What is closed again cannot be written to.
+            if number % 2 == 0 {
+                stream.write_all(half.as_bytes()).ok();
+            }
+            stream
+        })
+        .collect();
+    let new = [("MCP-Protocol-Version", NEW), ("Mcp-Method", "tools/list")];
+    let stream = server.open("POST", &new, &list().to_string());
+    stream.set_read_timeout(Some(AT_ONCE)).expect("set");
+    assert_eq!(read(stream).status, 200);
+    drop(silent);
 }
 
 #[test]

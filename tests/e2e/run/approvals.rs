@@ -89,7 +89,7 @@ fn leaves(pty: &mut Pty, way: Way) {
 fn answers(pty: &mut Pty, asked: &str, keys: &str) {
     pty.until(asked, |screen| screen.contains(asked) && listens(screen)).types(keys);
     // The next question cannot be seen before the choices of this one are gone.
-    pty.until("the answer", |screen| !listens(screen) || !screen.contains(asked));
+    pty.until("the answer", |screen| !screen.contains("↑↓ and Enter") || !screen.contains(asked));
 }
 
 /// Whether a question can be answered: its choices stand at the beginning of their rows.

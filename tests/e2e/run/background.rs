@@ -1,5 +1,7 @@
 //! Programs in the background of a run, and that none survives it, however it ends.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -115,16 +117,67 @@ async fn background_programs_are_listed_and_stopped_by_the_user_and_end_with_the
         .sees("p1  echo $$ > pid; exec sleep 1023")
         .sees("running for");
     let pid = std::fs::read_to_string(host.repository().join("pid")).expect("it ran");
-    assert!(is_alive(&pid));
+    // Its own number is that in its namespace.
+    let runs = || {
+        working_in(&std::fs::canonicalize(host.repository()).expect("there"))
+            .into_iter()
+            .any(|process| std::fs::read(process.join("cmdline")).is_ok_and(|line| line == b"sleep\x001023\x00"))
+    };
+    assert!(runs() && !pid.is_empty());
     pty.types("/processes stop p9\r")
         .sees("no program `p9` runs")
         .types("\u{15}/processes stop p1\r")
         .sees("ended by signal 15")
         .sees("default › \nscript.jsonl");
-    assert!(!is_alive(&pid));
+    assert!(!runs());
     pty.types("/clear\r").sees("new conversation");
     pty.types("/processes\r")
         .until("nothing is left", |screen| screen.contains("/processes\nnothing runs in the background\ndefault ›"));
+    pty.types("\u{4}");
+    assert_eq!(pty.ends(), Some(0));
+}
+
+/// Serves the repository, and writes down its port.
+const SERVE: &str = "exec python3 -c 'from http.server import *
+server = HTTPServer((\"127.0.0.1\", 0), SimpleHTTPRequestHandler)
+open(\"port\", \"w\").write(str(server.server_port))
+server.serve_forever()'";
+
+/// Returns what a server on this port of the user's answers; `None` if none listens.
+fn answered(port: u16) -> Option<String> {
+    let mut stream = TcpStream::connect(("localhost", port)).ok()?;
+    stream.write_all(b"GET /greeting HTTP/1.0\r\n\r\n").expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    Some(answer)
+}
+
+// promise confine.session
+#[tokio::test]
+async fn background_server_is_reached_by_the_next_command_and_by_the_user() {
+    let curl = "until [ -s port ]; do sleep 0.01; done; curl -sS http://127.0.0.1:$(cat port)/greeting";
+    let replies = [
+        json!({"chunks": [background(SERVE)]}),
+        json!({"expect": {"responses": ["in the background as `p1`"]},
+               "chunks": [call("shell", json!({"command": curl}))]}),
+        json!({"expect": {"responses": ["hello from the session"]}, "chunks": [{"text": "It serves."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "--confine", "require"])
+        .file("greeting", "hello from the session\n");
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 120, 30);
+    pty.sees("› ").types("serve\r").sees("It serves.").sees(" · 1 in background · localhost:");
+    let row = pty.rows().into_iter().find(|row| row.contains(" in background · localhost:")).expect("it was seen");
+    let shown = row.split("localhost:").nth(1).expect("it was seen").split_whitespace().next().expect("a port");
+    let port = shown.parse().unwrap_or_else(|_| panic!("no port: {row}"));
+    let answer = answered(port).expect("the port is forwarded");
+    assert!(answer.ends_with("\r\n\r\nhello from the session\n"), "{answer}");
+    pty.types("/processes\r").sees(&format!("open: localhost:{port}"));
+    pty.types("/processes stop p1\r")
+        .sees("ended by signal 15")
+        .until("the address is gone", |screen| !screen.contains(" · localhost:"));
+    assert_eq!(answered(port), None);
     pty.types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }

@@ -146,7 +146,12 @@ async fn converse(format: &'static Format, conversation: &'static Conversation) 
     assert_eq!(format.asked(&server).len(), expected, "{what}: {ended:?}");
     // A refusal names the file, which lies elsewhere for each.
     let place = std::fs::canonicalize(host.repository()).expect("it is there").display().to_string();
-    let ended = Ended { stdout: ended.stdout.replace(&place, "/w"), ..ended };
+    // What is cut in it is as long as that place is.
+    let cut = place.rsplit_once('/').map(|(_, name)| name.to_owned()).unwrap_or_default();
+    let stdout = ended.stdout.replace(&place, "/w");
+    let parts =
+        (1..cut.len()).rev().fold(stdout, |text, end| text.replace(&format!("{}… (cut)", &cut[..end]), "… (cut)"));
+    let ended = Ended { stdout: parts, ..ended };
     (trace(&ended), expected)
 }
 

@@ -90,7 +90,9 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     pty.until("the next question", |screen| {
         screen.contains("not a key") && screen.trim_end().ends_with("API key (it is not shown):")
     });
-    pty.types(&format!("{KEY}\r")).sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
+    pty.types(KEY).sees(&format!("•••• {} characters", KEY.chars().count()));
+    pty.types("\r").sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
+    pty.sees("How should host work here?").sees("› 1 a").types("d");
     pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     assert!(!pty.written().contains(KEY) && !pty.written().contains("s3cret"));
@@ -113,6 +115,38 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
         ended.code == Some(52) && ended.stderr.contains("chmod 600") && !ended.stderr.contains("s3cret"),
         "{ended:?}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn first_start_finds_the_models_of_a_typed_address_and_asks_how_to_work() {
+    let server = Server::start(|request| match request.path.as_str() {
+        "/v1/models" => Answer::ok(r#"{"data": [{"id": "alpha"}, {"id": "beta"}]}"#),
+        _ => Answer::status(404, "{}"),
+    })
+    .await;
+    let (address, nobody) = (server.url("/v1"), "http://127.0.0.1:1/v1");
+    let host = without_model();
+    tokio::task::spawn_blocking(move || {
+        let mut pty = on_terminal(&host, &["--confine", "auto"]);
+        pty.sees("Ollama is not running: `ollama serve`").sees("Another server: type its address").sees("› 1 g");
+        // What answers nothing is asked for again, and an address that is just typed is one.
+        pty.types("u").sees("address › ").types(&format!("{nobody}\r")).sees("no models were found at");
+        pty.until("the question again", |screen| screen.matches("› 1 g").count() == 1).types(&address);
+        pty.sees(&format!("address › {address}")).types("\r").sees("Which of its models?").sees("› alpha");
+        pty.types("\u{1b}[B").sees("› beta").types("\r").sees("Save this choice?").sees("› 1 y").types("y");
+        pty.sees("How should host work here?").sees("› 1 a  auto (recommended)").types("\r");
+        pty.sees("auto › ").types("\u{4}");
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        let saved = |name: &str| std::fs::read_to_string(host.home().join(".config/host").join(name)).expect("saved");
+        assert_eq!(saved("config.toml"), "approval_mode = \"auto\"\n");
+        assert!(saved("credentials.toml").contains("openai/beta") && saved("credentials.toml").contains(&address));
+        // It is not asked again.
+        let mut pty = on_terminal(&host, &[]);
+        pty.sees("auto › ").types("\u{4}");
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    })
+    .await
+    .expect("it does not panic");
 }
 
 // promise model.saved
@@ -188,8 +222,13 @@ async fn first_start_offers_a_server_of_this_machine_that_answers() {
         .env("OPENAI_BASE_URL", format!("{}/v1", server.url("")));
     let host = tokio::task::spawn_blocking(move || {
         let mut pty = on_terminal(&host, &[]);
-        pty.sees("openai/qwen3:8b, from the server at the configured address").sees("› 1 g").types("l");
-        pty.sees("Save this choice?").sees("› 1 y").types("n").sees("openai/qwen3:8b · default").types("\u{4}");
+        pty.sees("openai/qwen3:8b, from the server at the configured address").sees("› 1 g").types("m");
+        pty.sees("Save this choice?").sees("› 1 y").types("n");
+        pty.sees("How should host work here?")
+            .sees("› 1 a")
+            .types("d")
+            .sees("openai/qwen3:8b · default")
+            .types("\u{4}");
         assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
         assert!(!pty.written().contains("\u{1b}[2J"));
         host

@@ -11,9 +11,10 @@ fn host(script: &str, confine: &str) -> Host {
     Host::new(["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", confine])
 }
 
-fn git(folder: &Path, arguments: &[&str]) {
+fn git(folder: &Path, arguments: &[&str]) -> String {
     let ended = Command::new("git").args(arguments).current_dir(folder).output().expect("git runs");
     assert!(ended.status.success(), "{ended:?}");
+    String::from_utf8(ended.stdout).expect("text")
 }
 
 fn succeeded(ended: &Ended) -> &str {
@@ -39,7 +40,11 @@ fn confine_leaves_git_its_work_and_keeps_what_git_obeys() {
     let before = std::fs::read(folder.join(".git/config")).expect("read");
     let ended = host.run();
     let printed = succeeded(&ended);
-    assert!(printed.starts_with("Output:\nsecond\nfirst\nkept\nkept\nkept\nkept\nnew\n"), "{printed}");
+    assert!(printed.starts_with("Output:\nsecond\nfirst\nkept\nnew\n"), "{printed}");
+    for left in ["`hooks/pre-commit` in `", "`config` in `"] {
+        assert!(printed.contains(left), "{left}: {printed}");
+    }
+    assert_eq!(git(folder, &["log", "--format=%s"]), "second\nfirst\n");
     assert_eq!(std::fs::read(folder.join(".git/config")).expect("read"), before);
     assert!(!folder.join(".git/hooks/pre-commit").exists() && !folder.join(".host/config.toml").exists());
 }
@@ -153,10 +158,17 @@ fn confine_lets_a_program_reach_the_servers_of_its_grant_and_no_others() {
 
 #[test]
 fn confine_explains_what_a_program_was_kept_from() {
-    let host = host("cat $HOME/notes; curl -sf --max-time 5 http://example.invalid", "require").home_file("notes", "x");
+    let script = "cat $HOME/notes $HOME/.cache/x/notes; curl -sf --max-time 5 http://example.invalid";
+    let host = host(script, "require").home_file("notes", "x").home_file(".cache/x/notes", "x");
     let ended = host.run();
-    let notes = host.home().join("notes").display().to_string();
-    let grant = format!("add --grant 'shell:process=PROGRAM;read={notes}'");
-    let file = format!("if it needs `{notes}`, {grant}, or add that to `readable` or `writable` of [confine]");
-    assert!(ended.stdout.contains(&file), "{}", ended.stdout);
+    // A cache can be granted by a question; what else lies in a home is the user's to name.
+    let path = |path: &str| host.home().join(path).display().to_string();
+    let (notes, cached) = (path("notes"), path(".cache/x/notes"));
+    let grant = format!("add --grant 'shell:process=PROGRAM;read={cached}'");
+    for file in [
+        format!("if it needs `{notes}`, add that to `readable` or `writable` of [confine]"),
+        format!("if it needs `{cached}`, {grant}, or add that to `readable` or `writable` of [confine]"),
+    ] {
+        assert!(ended.stdout.contains(&file), "{file}: {}", ended.stdout);
+    }
 }

@@ -41,6 +41,42 @@ async fn sandbox_network_request_that_is_not_granted_is_not_sent() {
     assert!(server.requests().is_empty());
 }
 
+#[tokio::test]
+async fn an_answer_in_an_encoding_that_was_not_asked_for_is_an_error_that_names_it() {
+    // `hello`, packed by gzip, and by deflate in both of the forms in use.
+    let gzip = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0";
+    let zlib = b"\x78\x9c\xcb\x48\xcd\xc9\xc9\x07\0\x06\x2c\x02\x15";
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/gzip" => Answer::ok(gzip).header("content-encoding", "gzip"),
+        "/identity" => Answer::ok("hello").header("content-encoding", "identity"),
+        "/empty" => Answer::ok("").header("content-encoding", "deflate"),
+        "/deflate" => Answer::ok(zlib).header("content-encoding", "deflate"),
+        "/raw" => Answer::ok(&zlib[2..9]).header("content-encoding", "deflate"),
+        _ => Answer::ok("xx").header("content-encoding", "br, zstd"),
+    })
+    .await;
+    let bench = bench(&format!("127.0.0.1:{}", server.port()));
+    for path in ["/gzip", "/identity"] {
+        let answer = bench.text("fetch", json!({"path": server.url(path)})).await;
+        assert!(answer.starts_with("200 ") && answer.ends_with("hello"), "{path}: {answer}");
+    }
+    assert!(bench.text("fetch", json!({"path": server.url("/empty")})).await.starts_with("200 "));
+    for (path, encoding) in [("/deflate", "deflate"), ("/raw", "deflate"), ("/twice", "br, zstd")] {
+        let answer = bench.text("fetch", json!({"path": server.url(path)})).await;
+        let words = format!("the server answered in the content encoding `{encoding}`, which was not asked for");
+        assert!(answer.starts_with("error: ") && answer.contains(&words), "{path}: {answer}");
+    }
+    let asked: Vec<_> =
+        server.requests().iter().map(|request| request.header("accept-encoding").map(str::to_owned)).collect();
+    assert!(
+        asked.iter().all(|asked| asked.as_deref() == Some("gzip")),
+        "only what is unpacked is asked for: {asked:?}"
+    );
+    // Who asks for it gets it as it is.
+    let own = json!({"path": server.url("/deflate"), "environment": [["Accept-Encoding", "deflate"]]});
+    assert!(bench.text("fetch", own).await.starts_with("200 "));
+}
+
 // promise http.resolved: Each resolved address is checked when connecting, and only a checked address is connected to;
 //   one address outside the grant denies the name.
 #[tokio::test]

@@ -75,7 +75,7 @@ async fn sandbox_git_does_not_enter_a_repository_hidden_in_a_folder() {
 #[tokio::test]
 async fn secrets_of_the_environment_stay_with_the_host() {
     let bench = bench("*");
-    let answer = bench.text("run", sh("echo ${HARMLESS-none} ${MY_API_KEY-none}")).await;
+    let answer = bench.text("run", sh("echo ${LC_HARMLESS-none} ${MY_API_KEY-none}")).await;
     assert!(answer.starts_with("shown none\n"), "{answer}");
 }
 

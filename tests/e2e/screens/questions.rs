@@ -77,7 +77,7 @@ fn screens_question_of_each_kind_at_every_width() {
     let edit =
         json!({"path": "src/fuel.rs", "old_string": "let fuel = 1;", "new_string": "let fuel = 2;\nburn(fuel);"});
     at_widths("question_width_edit", &call("edit", edit.clone()), &[], "", "· Esc");
-    at_widths("question_width_reason", &call("edit", edit), &[], "rtoo much fuel", "too much fuel");
+    at_widths("question_width_reason", &call("edit", edit), &[], "too much fuel", "› too much fuel");
     let command = json!({"command": "cargo test --workspace", "description": "Runs the tests"});
     at_widths("question_width_shell", &call("shell", command), &[], "", "· Esc");
     at_widths(
@@ -119,7 +119,7 @@ fn screens_question_of_a_project_that_changed() {
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
     let host = host.file(".host/config.toml", "[run]\nmax_turns = 500\n").file(".host/agents/new.md", "x");
     let mut pty = begin(&host, &["Look"]);
-    pty.sees("› 2 w  Continue").sees(END);
+    pty.sees("› 2 w  Continue").sees("Esc to quit");
     shown(&host, "question_project_changed", &mut pty);
 }
 

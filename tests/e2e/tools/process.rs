@@ -1,9 +1,11 @@
 //! What `shell` and `process` promise of commands in the background.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_plugin::{BackgroundPrograms, BackgroundState, CallError, Confirmation, Failure, Invocation};
+use host_plugin::{
+    BackgroundPrograms, BackgroundState, CallError, CallListener, Confirmation, Failure, Invocation, ProgramEnd,
+};
 use host_tests::{Bench, eventually, text};
 use serde_json::{Value, json};
 
@@ -39,6 +41,45 @@ impl Session {
             Ok(output) => text(&output),
             Err(error) => format!("error: {error}"),
         }
+    }
+}
+
+/// The programs of which calls were told that they failed.
+#[derive(Default)]
+struct Failures(Mutex<Vec<ProgramEnd>>);
+
+impl CallListener for Failures {
+    fn output(&self, _text: &str) {}
+    fn progress(&self, _done: u64, _total: Option<u64>, _message: &str) {}
+    fn background_failed(&self, end: ProgramEnd) {
+        self.0.lock().expect("no panic").push(end);
+    }
+}
+
+#[tokio::test]
+async fn process_read_of_a_command_that_died_has_failed_and_of_one_that_was_stopped_has_not() {
+    let session = session();
+    let end = |code, signal| ProgramEnd { code, signal, timed_out: false };
+    for (number, (command, failure)) in [
+        ("exit 126", Some(end(Some(126), None))),
+        ("kill -9 $$", Some(end(None, Some(9)))),
+        ("true", None),
+        ("exec sleep 1010", None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        session.start(command).await.expect("it starts");
+        let id = format!("p{}", number + 1);
+        let action = if command.contains("sleep") { "stop" } else { "wait" };
+        session.process(json!({"action": action, "id": id})).await;
+        let failures = Arc::new(Failures::default());
+        let arguments = json!({"action": "read", "id": id});
+        let invocation =
+            Invocation { listener: Arc::clone(&failures) as _, ..session.invocation("process", arguments) };
+        session.bench.invoke(invocation).await.expect("it is read");
+        let told = failures.0.lock().expect("no panic").clone();
+        assert_eq!(told, Vec::from_iter(failure), "{command}");
     }
 }
 

@@ -74,6 +74,21 @@ async fn web_fetch_page_that_is_too_long_is_cut_and_marked() {
 }
 
 #[tokio::test]
+async fn web_fetch_page_whose_attributes_are_endless_is_refused_before_it_is_parsed() {
+    let server = Server::start(|request| {
+        let count = if request.path == "/few" { 1_000 } else { 300_000 };
+        let attributes: String = (0..count).map(|number| format!(" a{number}")).collect();
+        typed("text/html", format!("<p{attributes}>Hello</p>"))
+    })
+    .await;
+    let bench = bench(&server);
+    assert_eq!(bench.text("web_fetch", json!({"url": server.url("/few")})).await, "Hello\n");
+    // Parsed, it would take two minutes of a core, which is where the call ends.
+    let arguments = json!({"url": server.url("/many")});
+    refuses(&bench, "web_fetch", [(arguments, "failed", &["has tags with too many attributes"])]).await;
+}
+
+#[tokio::test]
 async fn another_status_is_a_failure_with_the_servers_words() {
     let server = Server::start(|request| match request.path.as_str() {
         "/zip" => typed("application/zip", b"PK\x03\x04"),

@@ -73,7 +73,7 @@ fn is_ignored(seen: &str) -> bool {
 // promise project.question
 #[test]
 fn trust_question_can_be_left_and_what_is_not_an_answer_trusts_nothing() {
-    for keys in ["q", "\u{1b}", "yx5\u{4} q", "\u{1b}[200~t\r\u{1b}[201~q"] {
+    for keys in ["q", "\u{1b}", "5\u{4}q", "\u{1b}[200~t\r\u{1b}[201~q"] {
         let host = project();
         let (seen, code) = dialogue(&host, "", Some(keys));
         assert_eq!(code, Some(55), "{keys:?}: {seen}");

@@ -14,8 +14,8 @@ use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
 use crate::{Completion, Entry, EventKind, Exceeded, History, Repeated, SessionError, TerminateReason};
 
-/// The result of a run that ended because the user approved a plan.
-const PLAN_APPROVED: &str = "The plan was approved.";
+/// The result of a run that ended because the user chose another approval mode.
+const SWITCHED: &str = "The user chose another approval mode.";
 
 /// A run under way.
 pub(super) struct Run<'r> {
@@ -216,7 +216,7 @@ impl<'r> Run<'r> {
                     Ok(false) => {}
                     Err(stop) => return stop.ending(TerminateReason::Timeout),
                 },
-                Ok(Step::Approved) => return Ok(Ending::goal(PLAN_APPROVED.to_owned())),
+                Ok(Step::Switched) => return Ok(Ending::goal(SWITCHED.to_owned())),
                 Ok(Step::Answered(text)) => match agent.definition.completion {
                     Completion::Text => match self.asked_to_end(&text, message).await {
                         Ok(true) => return Ok(Ending::goal(text)),
@@ -305,7 +305,7 @@ impl<'r> Run<'r> {
             Ok(Step::Answered(text)) if self.complete.is_none() && !text.trim().is_empty() => {
                 Ok(Ending { best: Some(text), ..Ending::without_answer(met) })
             }
-            Ok(Step::Answered(_) | Step::Called | Step::Approved) => Ok(Ending::without_answer(met)),
+            Ok(Step::Answered(_) | Step::Called | Step::Switched) => Ok(Ending::without_answer(met)),
             // A model that fails now takes nothing away from the limit that was met.
             Err(Stop::Failed(error @ (RunError::Model(_) | RunError::Reply(_)))) => {
                 Ok(Ending { error: Some(error), ..Ending::without_answer(met) })

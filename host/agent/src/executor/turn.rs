@@ -26,8 +26,8 @@ pub(super) enum Step {
     Answered(String),
     /// `complete_task` accepted this.
     Completed(String),
-    /// The user approved a plan, and the agent is to go on with other tools.
-    Approved,
+    /// The user chose another approval mode, and the agent is to go on with the tools of that.
+    Switched,
 }
 
 /// Why a turn did not finish.
@@ -95,7 +95,7 @@ impl Run<'_> {
             }
             // The task was done before the time was over.
             (Ok(()) | Err(Stop::Late | Stop::Looped(_)), Some(result)) => Ok(Step::Completed(result)),
-            (Ok(()), None) if self.agent.plan.is_there() => Ok(Step::Approved),
+            (Ok(()), None) if self.agent.switch.is_chosen() => Ok(Step::Switched),
             (Ok(()), None) => Ok(Step::Called),
             (Err(stop), None) => Err(stop),
         }

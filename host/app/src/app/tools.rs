@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use host_capability::{Grants, Scope};
 use host_plugin::Plugin;
-use host_tool::{PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
+use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
 use host_undo::Recorder;
 
 use super::App;
@@ -94,6 +94,7 @@ impl App {
             secrets: Arc::clone(&installed.secrets),
             input: ProgramInput::Nothing,
             failures: installed.origin.failure_words(),
+            only_reads: (granted.mode() == ApprovalMode::Plan).then_some(OnlyReads::Plan),
             background: Some(Arc::clone(&self.background)),
             changes: None,
             mcp: None,
@@ -140,6 +141,7 @@ impl App {
                 Holder::Subagent => Sandbox {
                     secrets: Arc::default(),
                     background: None,
+                    only_reads: Some(OnlyReads::Subagent),
                     ..self.sandbox(installed, granted, grants.reading(), ceiling.reading())
                 },
             };

@@ -19,14 +19,14 @@ use crate::error::{ErrorKind, Failure};
 const MAX_OWN: u64 = 1 << 20;
 
 /// The user's `config.toml`, with what is added to it.
-pub(super) struct OwnFile {
+pub(crate) struct OwnFile {
     path: PathBuf,
     before: String,
     document: DocumentMut,
 }
 
 impl OwnFile {
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let before = own_text(path)?;
         Configuration::check_text(&before, path)?;
         let document = parsed(&before, path)?;
@@ -34,7 +34,7 @@ impl OwnFile {
     }
 
     /// Sets a key that is not there.
-    pub(super) fn set(&mut self, key: &str, value: &str) {
+    pub(crate) fn set(&mut self, key: &str, value: &str) {
         self.document.insert(key, Item::Value(Value::from(value)));
     }
 
@@ -74,7 +74,7 @@ impl OwnFile {
     }
 
     /// Writes the file, if it has something new.
-    pub(super) fn write(&self) -> Result<(), Failure> {
+    pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.document.to_string();
         let text = if self.before.is_empty() { text.trim_start() } else { &text };
         if *text == self.before {

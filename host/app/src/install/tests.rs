@@ -36,6 +36,7 @@ impl World {
             programs: at("programs"),
             audit: at("audit"),
             indexes: at("indexes"),
+            layers: at("layers"),
         };
         let key = SecretKey::without_password().expect("a key");
         let world = Self { _root: root, folders, key, runtime: Runtime::new(RuntimeOptions::default()) };

@@ -5,12 +5,14 @@
 use std::time::Duration;
 
 use host_model::{Access, Offline, Ollama, OpenAi, PROVIDERS, Provider, ProviderId};
+use host_text::exact;
 use tokio::time::timeout;
 
 use super::saved::{SavedKey, SavedModel};
 use super::{AUTO, LOCAL_LIMIT, access, by_key, local};
 use crate::configuration::Configuration;
 use crate::environment::Environment;
+use crate::error::Failure;
 
 /// How long a service may take to accept or reject a key.
 const KEY_LIMIT: Duration = Duration::from_secs(8);
@@ -34,8 +36,61 @@ pub enum Way {
         /// The choice that it is.
         model: SavedModel,
     },
+    /// A server of this machine that does not answer, and could be started.
+    NotRunning {
+        /// The name of the server.
+        server: &'static str,
+        /// The command that starts it.
+        start: &'static str,
+    },
+    /// A server whose address the user types.
+    Address,
     /// The planner in code, which is not a language model.
     Offline,
+}
+
+/// The models of a server at an address that the user typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedServer {
+    /// The address, without white space around it.
+    address: String,
+    /// The names of its models, in its order: at least one.
+    pub models: Vec<String>,
+}
+
+impl TypedServer {
+    /// Returns the choice of one of its models; `None` if there is none at this index.
+    pub fn model(&self, at: usize) -> Option<SavedModel> {
+        let id = format!("{}/{}", OpenAi::PROVIDER, self.models.get(at)?);
+        Some(SavedModel::Model { id, address: Some(self.address.clone()) })
+    }
+}
+
+/// Asks the server at an address in OpenAI's format, such as `http://192.168.0.7:8000/v1`, for its models.
+///
+/// # Errors
+///
+/// If it is no address, the server does not list models there, or it has none.
+pub async fn server_at(address: &str) -> Result<TypedServer, Failure> {
+    let address = address.trim().to_owned();
+    let shown = exact(&address).into_owned();
+    let no = |why: String| {
+        Failure::input(format!("no models were found at `{shown}`: {why}"))
+            .help("type the base address of a server in OpenAI's format, such as http://192.168.0.7:8000/v1")
+    };
+    // Without a key: what answers there may be anything.
+    let access = Access { address: Some(address.clone()), ..Access::default() };
+    let server = OpenAi::new(access).map_err(|error| no(error.to_string()))?;
+    let models = match timeout(KEY_LIMIT, server.list_models()).await {
+        Ok(Ok(Some(models))) => models,
+        Ok(Ok(None)) => return Err(no("it lists none".to_owned())),
+        Ok(Err(error)) => return Err(no(error.to_string())),
+        Err(_) => return Err(no(format!("no answer within {} s", KEY_LIMIT.as_secs()))),
+    };
+    if models.is_empty() {
+        return Err(no("it has none".to_owned()));
+    }
+    Ok(TypedServer { address, models })
 }
 
 /// The service's word about a key.
@@ -56,14 +111,17 @@ pub fn is_undecided(flag: Option<&str>, configuration: &Configuration, environme
     named.is_none() && configuration.saved.is_none() && by_key(configuration, environment).is_none()
 }
 
-/// Returns the ways, those that need a key first. Servers of this machine are asked, and none else.
+/// Returns the ways, those that need a key first. Servers of this machine are asked, and none else; Ollama is one of the
+/// ways even if it does not answer.
 pub async fn ways(configuration: &Configuration, environment: &Environment) -> Vec<Way> {
     let services = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
     let mut ways: Vec<Way> = services.map(|provider| Way::Key(*provider)).collect();
     let ollama = async {
         let models = local(configuration, environment).await.unwrap_or_default();
-        let id = models.first().map(|name| format!("{}/{name}", Ollama::PROVIDER))?;
-        Some(Way::Local { server: "Ollama", model: SavedModel::Model { id, address: None } })
+        match models.first().map(|name| format!("{}/{name}", Ollama::PROVIDER)) {
+            Some(id) => Way::Local { server: "Ollama", model: SavedModel::Model { id, address: None } },
+            None => Way::NotRunning { server: "Ollama", start: "ollama serve" },
+        }
     };
     let configured = access(OpenAi::PROVIDER, configuration, environment);
     let [first, second, third] = SERVERS;
@@ -78,8 +136,9 @@ pub async fn ways(configuration: &Configuration, environment: &Environment) -> V
         }
     };
     let (ollama, servers) = tokio::join!(ollama, servers);
-    ways.extend(ollama);
+    ways.push(ollama);
     ways.extend(servers.into_iter().flatten());
+    ways.push(Way::Address);
     ways.push(Way::Offline);
     ways
 }

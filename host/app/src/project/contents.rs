@@ -21,8 +21,9 @@ use rustix::io::Errno;
 
 pub(crate) use self::commands::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
 pub(crate) use self::skills::{SKILL_FILE, SKILL_FOLDERS, SKILLS};
-use super::hooks;
 use super::shown::name as shown;
+use super::{hooks, server_files};
+use crate::program_size::MAX_PROGRAM;
 use crate::skills::MAX_SKILL_FILE;
 use crate::slash_commands::MAX_COMMAND_FILE;
 
@@ -47,9 +48,6 @@ const MAX_MANIFEST: u64 = 32 << 20;
 /// The largest lock file, as `host-bundle` has it.
 const MAX_LOCK: u64 = 4 << 20;
 
-/// The largest program. Scripts are small; a compiled one may be some megabytes.
-const MAX_PROGRAM: u64 = 16 << 20;
-
 /// The most bytes that are read in all. Protects memory, where they stay for the whole run.
 const MAX_TOTAL: u64 = 256 << 20;
 
@@ -68,6 +66,8 @@ pub enum Part {
     Hooks,
     /// A program of the project that a hook starts.
     HookProgram,
+    /// A file of the project that an MCP server is started with.
+    ServerFile,
     /// MCP servers and hooks, in a file that other agents read too.
     Servers,
     /// The configuration.
@@ -292,22 +292,32 @@ impl Listing {
             let digest = Digest::of(&bytes);
             files.insert(name.clone(), ProjectFile { path: path.clone(), part: *part, bytes, digest });
         }
-        self.add_hook_programs(&mut files, &mut left)?;
+        let of_part = |parts: &[Part], named: fn(&[u8], &Path) -> Vec<PathBuf>| {
+            let files = files.values().filter(|file| parts.contains(&file.part));
+            files.flat_map(|file| named(&file.bytes, &self.root)).collect::<Vec<_>>()
+        };
+        let of_hooks = of_part(&[Part::Hooks, Part::Servers], hooks::programs_of_file);
+        let of_servers = of_part(&[Part::Servers], server_files::of_file);
+        self.add_named(of_hooks, Part::HookProgram, &mut files, &mut left)?;
+        self.add_named(of_servers, Part::ServerFile, &mut files, &mut left)?;
         Ok(Contents(Arc::new(files)))
     }
 
-    /// Adds the programs of the project that hooks start: trusting a hook is trusting what it runs.
-    fn add_hook_programs(&self, files: &mut BTreeMap<String, ProjectFile>, left: &mut u64) -> Result<(), Unusable> {
-        let with_hooks = files.values().filter(|file| matches!(file.part, Part::Hooks | Part::Servers));
-        let programs: Vec<PathBuf> =
-            with_hooks.flat_map(|file| hooks::programs_of_file(&file.bytes, &self.root)).collect();
-        for program in programs {
+    /// Adds files of the project that others name: trusting a hook or a server is trusting what it runs.
+    fn add_named(
+        &self,
+        named: Vec<PathBuf>,
+        part: Part,
+        files: &mut BTreeMap<String, ProjectFile>,
+        left: &mut u64,
+    ) -> Result<(), Unusable> {
+        for program in named {
             let path = self.root.join(&program);
             let name = program.to_string_lossy().into_owned();
             if files.contains_key(&name) {
                 continue;
             }
-            let bytes = match host_files::read_found(&path, Part::HookProgram.limit().min(*left)) {
+            let bytes = match host_files::read_found(&path, part.limit().min(*left)) {
                 Ok(bytes) => bytes,
                 Err(FileError::TooLarge { limit }) => {
                     return Err(Unusable(format!("`{}` is over the limit of {limit} bytes", place(&path))));
@@ -316,7 +326,7 @@ impl Listing {
             };
             *left = left.saturating_sub(bytes.len() as u64);
             let digest = Digest::of(&bytes);
-            files.insert(name, ProjectFile { path, part: Part::HookProgram, bytes, digest });
+            files.insert(name, ProjectFile { path, part, bytes, digest });
         }
         Ok(())
     }
@@ -333,7 +343,7 @@ impl Part {
             Self::Command => MAX_COMMAND_FILE,
             Self::Component => MAX_COMPONENT as u64,
             Self::Manifest => MAX_MANIFEST,
-            Self::Program | Self::HookProgram => MAX_PROGRAM,
+            Self::Program | Self::HookProgram | Self::ServerFile => MAX_PROGRAM,
         }
     }
 }

@@ -77,6 +77,7 @@ pub fn contents(contents: &Contents) -> Vec<ShownFile> {
     let is_shown = |part| match part {
         Part::Configuration | Part::Rules | Part::Servers | Part::Hooks => true,
         Part::HookProgram
+        | Part::ServerFile
         | Part::Program
         | Part::Component
         | Part::Lock
@@ -128,6 +129,7 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
         Part::Rules => "rules for calls".to_owned(),
         Part::Hooks => "hooks, which are programs that run when something happens, such as a call".to_owned(),
         Part::HookProgram => "a program that a hook starts".to_owned(),
+        Part::ServerFile => "a file that an MCP server is started with".to_owned(),
         Part::Servers => "MCP servers, which are programs that run and addresses that are reached".to_owned(),
         Part::Lock => match LockFile::parse(&String::from_utf8_lossy(&file.bytes)) {
             Ok(lock) => {

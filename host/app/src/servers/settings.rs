@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_capability::{McpServerName, Resources, Scope};
+use host_process::ConfineMode;
 use host_text::{exact, skeleton};
 
 use super::files::{self, FileServer};
 use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
 
 use crate::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
+use crate::confinement::{named_by, never_offered};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::settings::{absolute, value};
@@ -23,6 +25,9 @@ use crate::request::{McpEndpoint, McpServerRequest};
 
 /// Where a server comes from that a frontend hands over, for messages.
 const HANDED_OVER: &str = "the client";
+
+/// What stands for the workspace in the command of a server.
+const WORKSPACE: &str = "${workspace}";
 
 /// The servers of a session, and what the user should know about others, a line each.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +40,37 @@ pub(crate) struct ConfiguredServers {
 pub(crate) struct Places<'a> {
     pub(crate) configuration: &'a Configuration,
     pub(crate) files: &'a [ProjectFile],
+    /// The files of the project that its servers are started with.
+    pub(crate) server_files: &'a [ProjectFile],
+    /// Whether the project is trusted: only then code of its folder runs in servers of others.
+    pub(crate) is_trusted: bool,
+    /// Whether programs are confined, if the user said so.
+    pub(crate) confine: Option<ConfineMode>,
     pub(crate) environment: &'a Environment,
     pub(crate) folders: &'a Folders,
     pub(crate) workspace: &'a Path,
     /// What a frontend hands over.
     pub(crate) handed_over: &'a [McpServerRequest],
+}
+
+impl Places<'_> {
+    /// The folder in which a server of the user's starts that names none. Interpreters and package runners take code from the
+    /// folder that they start in, so that it is the workspace only if the user trusts what lies there.
+    fn start_folder(&self) -> Option<PathBuf> {
+        self.is_trusted.then(|| self.workspace.to_owned())
+    }
+
+    /// The files that a command of the user's own names, which it may read.
+    fn named_by(&self, command: &[String]) -> Vec<PathBuf> {
+        let home = self.environment.home();
+        named_by(command, home, &never_offered(home, self.folders))
+    }
+
+    /// The words of a command, with the workspace in the place of its name.
+    fn filled(&self, words: impl Iterator<Item = String>) -> Vec<String> {
+        let workspace = self.workspace.to_string_lossy();
+        words.map(|word| word.replace(WORKSPACE, &workspace)).collect()
+    }
 }
 
 impl ConfiguredServers {
@@ -136,13 +167,15 @@ fn of_user(
                 Ok(environment) => environment,
                 Err(why) => return Ok(Err(why)),
             };
-            let command: Vec<String> = std::iter::once(command).chain(&config.args).cloned().collect();
+            let command = places.filled(std::iter::once(command).chain(&config.args).cloned());
             let directory = match &config.directory {
-                Some(folder) => absolute(folder, &format!("mcp.{name}.directory"), places.environment)?,
-                None => places.workspace.to_owned(),
+                Some(folder) => Some(absolute(folder, &format!("mcp.{name}.directory"), places.environment)?),
+                None => places.start_folder(),
             };
-            let resources = resources(name, config, &command, places)?;
-            McpTransport::Program(McpProgram { command, directory, environment, resources })
+            let resources = resources(name, config, &command, places.named_by(&command), places)?;
+            let confine = places.confine.unwrap_or(ConfineMode::Auto);
+            let files = Vec::new();
+            McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
         (None, Some(url)) => {
             let headers = match secrets("headers", &config.headers)? {
@@ -182,8 +215,12 @@ fn of_file(
                 *program = project.join(&program).to_string_lossy().into_owned();
             }
             let directory = found.directory.map_or_else(|| project.to_owned(), |folder| project.join(folder));
-            let resources = resources(name, config, &command, places)?;
-            McpTransport::Program(McpProgram { command, directory, environment: secret(found.environment), resources })
+            let resources = resources(name, config, &command, Vec::new(), places)?;
+            let files = places.server_files.iter().map(|file| (file.path.clone(), file.digest.clone())).collect();
+            // Whatever the user chose for programs that they look at.
+            let confine = places.confine.unwrap_or_default().max(ConfineMode::Auto);
+            let (directory, environment) = (Some(directory), secret(found.environment));
+            McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
     };
     let of_file = server(name, transport, config, &file.path);
@@ -213,9 +250,11 @@ fn of_client(
         McpEndpoint::Command { command, args, env } => {
             let program = command.to_string_lossy().into_owned();
             let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
-            let resources = resources(name, &config, &command, places)?;
-            let directory = places.workspace.to_owned();
-            McpTransport::Program(McpProgram { command, directory, environment: secret(env), resources })
+            let resources = resources(name, &config, &command, places.named_by(&command), places)?;
+            let (directory, environment) = (places.start_folder(), secret(env));
+            let confine = places.confine.unwrap_or(ConfineMode::Auto);
+            let files = Vec::new();
+            McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
         McpEndpoint::Address { url, headers } => McpTransport::Http(address(name, url, secret(headers), &config)?),
     };
@@ -261,6 +300,7 @@ fn resources(
     name: &McpServerName,
     config: &McpConfig,
     command: &[String],
+    named: Vec<PathBuf>,
     places: &Places<'_>,
 ) -> Result<Resources, Failure> {
     let path = |path: &PathBuf| {
@@ -268,9 +308,11 @@ fn resources(
         // As programs' paths are held against it; what is not there yet stays as it is written.
         Ok::<_, Failure>(std::fs::canonicalize(&named).unwrap_or(named))
     };
+    let mut reads: Vec<PathBuf> = config.read.iter().map(path).collect::<Result<_, _>>()?;
+    reads.extend(named);
     let resources = Resources {
         servers: config.net.clone(),
-        reads: config.read.iter().map(path).collect::<Result<_, _>>()?,
+        reads,
         writes: config.write.iter().map(path).collect::<Result<_, _>>()?,
     };
     Scope::for_command_using(command, &resources).map_err(|error| {

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{
-    ASK_USER, About, ActivateSkill, AgentDefinition, ApprovedPlan, AskUser, Budget, Clock, DayBudget, DeferredTools,
-    Executor, Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
+    ASK_USER, About, ActivateSkill, AgentDefinition, AskUser, Budget, Clock, DayBudget, DeferredTools, Executor,
+    Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::{Recording, estimate_text};
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, PausableClock, Registry, Responder, Spill};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use host_undo::Recorder;
 use serde_json::{Map, Value};
 
@@ -161,7 +161,12 @@ impl Start<'_> {
         changes.set_roots(undo::roots(app, &grants));
         let observer = Arc::clone(self.observers) as Arc<dyn Observer>;
         let hooks = app.session_hooks(Some(&log), Some(observer), Some(Arc::clone(&changes)));
+        let switch = ModeSwitch::default();
         let gate = app.gate(self.approvals.clone(), &grants).with_hooks(hooks);
+        let gate = match request.agent {
+            None if self.is_attended => gate.switching(switch.clone(), grants.switches(app.workspace.root())),
+            None | Some(_) => gate,
+        };
         let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
         let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, app.workspace.root());
         let skills = Arc::new(skills);
@@ -172,8 +177,7 @@ impl Start<'_> {
             gate: &gate,
             outputs: &outputs,
         };
-        let (plugins, recording, approved) = (app.plugins.as_slice(), self.recording, ApprovedPlan::default());
-        let plan = self.is_attended.then_some(&approved);
+        let (plugins, recording) = (app.plugins.as_slice(), self.recording);
         let deferred = Arc::new(DeferredTools::default());
         let all = Tools {
             app,
@@ -183,7 +187,7 @@ impl Start<'_> {
             request,
             model,
             recording,
-            plan,
+            switch: self.is_attended.then_some(&switch),
             deferred: &deferred,
             changes: &changes,
             skills: &skills,
@@ -204,11 +208,10 @@ impl Start<'_> {
         if let Some((past, _)) = past {
             executor = executor.resume(past);
         }
-        executor.ends_with(approved.clone());
+        executor.ends_with(switch.clone());
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
-        let conversation =
-            Conversation { executor, log, budget, gate, plan: approved, deferred, changes, skills, outputs };
+        let conversation = Conversation { executor, log, budget, gate, switch, deferred, changes, skills, outputs };
         Ok((conversation, grants))
     }
 }
@@ -232,7 +235,7 @@ pub(super) struct Tools<'a> {
     pub(super) model: &'a Model,
     pub(super) recording: Option<&'a Recording>,
     /// Receives the mode when the user approves a plan; `None` if there is no user to show one.
-    pub(super) plan: Option<&'a ApprovedPlan>,
+    pub(super) switch: Option<&'a ModeSwitch>,
     /// The tools of MCP servers that the model loaded in this conversation.
     pub(super) deferred: &'a Arc<DeferredTools>,
     /// Keeps what calls change in this conversation.
@@ -251,7 +254,7 @@ impl Tools<'_> {
 
     /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the model.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
-        let Self { app, agents, plugins, grants, request, model, recording, plan, .. } = *self;
+        let Self { app, agents, plugins, grants, request, model, recording, switch, .. } = *self;
         let mut tools = app.tools_of(plugins, grants, Some(self.changes))?;
         app.supply(&mut tools, plugins, grants, Some(self.changes), Some(self.deferral()));
         app.warm_next(plugins, &tools);
@@ -259,8 +262,8 @@ impl Tools<'_> {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
             return Ok(tools);
         }
-        if let Some(plan) = plan.filter(|_| grants.mode() == ApprovalMode::Plan) {
-            let tool = Arc::new(PresentPlan::new(plan.clone()));
+        if let Some(switch) = switch.filter(|_| grants.mode() == ApprovalMode::Plan) {
+            let tool = Arc::new(PresentPlan::new(switch.clone(), grants.plan_modes(app.workspace.root())));
             tools.register(tool).map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
         }
         if self.skills.has_any() {

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_agent::{Budget, Charge, Event, EventKind, Observer, TerminateReason};
 use host_model::{estimate_contents, window};
-use host_plugin::BackgroundPrograms;
+use host_plugin::{BackgroundPrograms, Forwarded};
 use host_tool::ApprovalMode;
+use tokio::sync::watch;
 
 use super::Session;
 use crate::models;
@@ -33,6 +34,8 @@ pub struct SessionStatus {
     pub branch: Option<String>,
     /// The number of programs that run in the background.
     pub background: usize,
+    /// The ports of programs that the user reaches.
+    pub ports: Vec<Forwarded>,
 }
 
 /// How much of a model's window a conversation takes.
@@ -56,6 +59,7 @@ impl ContextUse {
 pub struct StatusTracker {
     state: Mutex<State>,
     background: Arc<BackgroundPrograms>,
+    ports: watch::Receiver<Vec<Forwarded>>,
 }
 
 struct State {
@@ -81,14 +85,25 @@ enum Counted {
 }
 
 impl StatusTracker {
-    /// Begins with a conversation whose runs this budget counts, and which has these programs in the background.
-    pub(super) fn new(budget: Arc<Budget>, background: Arc<BackgroundPrograms>) -> Self {
-        Self { state: Mutex::new(State::new(budget)), background }
+    /// Begins with a conversation whose runs this budget counts, and which has these programs in the background and
+    /// reaches these ports.
+    pub(super) fn new(
+        budget: Arc<Budget>,
+        background: Arc<BackgroundPrograms>,
+        ports: watch::Receiver<Vec<Forwarded>>,
+    ) -> Self {
+        Self { state: Mutex::new(State::new(budget)), background, ports }
     }
 
     /// Returns the present status.
     pub fn status(&self) -> SessionStatus {
-        SessionStatus { background: self.background.running(), ..self.state().status.clone() }
+        let (background, ports) = (self.background.running(), self.ports.borrow().clone());
+        SessionStatus { background, ports, ..self.state().status.clone() }
+    }
+
+    /// Returns what is told when the ports of programs change, which no event reports.
+    pub fn port_changes(&self) -> watch::Receiver<Vec<Forwarded>> {
+        self.ports.clone()
     }
 
     /// Begins to track another conversation.
@@ -208,6 +223,10 @@ mod tests {
         Budget::with_prices(AgentId::new("main"), TreeLimits::default(), Arc::new(prices))
     }
 
+    fn no_ports() -> watch::Receiver<Vec<Forwarded>> {
+        watch::channel(Vec::new()).1
+    }
+
     fn tell(tracker: &StatusTracker, agent: &AgentId, kind: EventKind<'_>) {
         tracker.event(&Event { agent: "main", agent_id: agent, kind });
     }
@@ -220,7 +239,8 @@ mod tests {
     #[test]
     fn status_counts_while_a_run_is_under_way_and_what_a_subagent_uses() {
         let budget = budget();
-        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(Arc::clone(&budget), Arc::default()));
+        let (main, tracker) =
+            (AgentId::new("main"), StatusTracker::new(Arc::clone(&budget), Arc::default(), no_ports()));
         let usage = Usage { input: 1_500_000, output: 500_000, ..Usage::default() };
         tell(&tracker, &main, EventKind::RunStarted { model: "a/m", session: None });
         let finished = |usage| EventKind::Finished { reason: &FinishReason::Stop, usage: Some(usage) };
@@ -246,7 +266,7 @@ mod tests {
 
     #[test]
     fn status_names_the_model_that_took_over() {
-        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(budget(), Arc::default()));
+        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(budget(), Arc::default(), no_ports()));
         tell(&tracker, &main, EventKind::ModelSwitched { model: "anthropic/claude-haiku-4-5", reason: "quota" });
         let status = tracker.status();
         assert_eq!((status.model.as_str(), status.context.window), ("anthropic/claude-haiku-4-5", 200_000));

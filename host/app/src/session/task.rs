@@ -88,7 +88,7 @@ pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
             .cause(why)
             .help("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}")
     };
-    let text = host_files::read_text(file, MAX_SCHEMA).map_err(|error| wrong(error.to_string()))?;
+    let text = host_files::read_input(file, MAX_SCHEMA).map_err(|error| wrong(error.to_string()))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if !schema.is_object() {
         return Err(wrong("it is not a JSON object".to_owned()));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use host_agent::{Clock, Reopened, RunResult, SessionLog, Stored, TerminateReason};
 use host_files::ChainStore;
 use host_text::visible_line;
-use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan};
+use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan, run_later_by};
 use serde::Serialize;
 
 use super::Session;
@@ -57,6 +57,9 @@ pub struct FileChange {
     /// Why what was there is not kept, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<String>,
+    /// Who runs it later, without walls: a program, `CI`, or `the editor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_later_by: Option<&'static str>,
 }
 
 /// What became of a file.
@@ -302,7 +305,10 @@ impl ChangingCall {
         let kind = ChangeKind::of(change);
         let not_kept = change.not_kept.as_deref().map(|why| visible_line(why).into_owned());
         match self.files.iter().position(|file| file.path == path) {
-            None => self.files.push(FileChange { path, kind, not_kept }),
+            None => {
+                let run_later_by = run_later_by(&change.path).and_then(|by| by.first().copied());
+                self.files.push(FileChange { path, kind, not_kept, run_later_by });
+            }
             Some(at) => {
                 let Some(file) = self.files.get_mut(at) else { return };
                 match (file.kind, kind) {

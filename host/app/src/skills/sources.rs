@@ -131,9 +131,7 @@ pub(crate) fn read_own(path: &Path, limit: u64, too_large: impl FnOnce() -> Stri
     if !owners.contains(&about.uid()) || about.mode() & OPEN_TO_ALL != 0 {
         return Err(format!("any user could have written `{}`; change its owner or its mode", shown(path)));
     }
-    if !about.is_file() {
-        return Err(unreadable(&FileError::NotAFile));
-    }
+    FileError::unless_regular(&about).map_err(|error| unreadable(&error))?;
     host_files::read_text(path, limit).map_err(|error| match error {
         FileError::TooLarge { .. } => too_large(),
         other => unreadable(&other),

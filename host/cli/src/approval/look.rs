@@ -2,16 +2,20 @@
 //!
 //! Promises: all text from a model, a plugin or a file is on lines of its own, each after a bar, with each invisible or
 //! confusable character shown by its code; so it can neither look like the question nor hide part of it. Text that is
-//! too long is cut in the middle, with a note; the commands in a line are also listed separately, so that none hides
-//! behind the others.
+//! too long is cut in the middle, with a note. Short words of a model can also stand in the title, in quotes that they
+//! cannot end. Below a command is what it does, the most dangerous part first, and its commands one by one unless the
+//! line shows each of them.
 
 mod plain;
 
 use anstyle::AnsiColor;
-use host_app::question::{Touches, asker, line, shown};
+use host_app::question::{
+    Summary, Touches, Weight, asker, commands_to_list, line, reaching, reason_of_model, server_in_words, shown,
+};
 use host_plugin::{Confirmation, command_line};
-use host_terminal::{broken_at, width, wrapped_lines};
-use host_tool::{About, ApprovalMode, Question, QuestionAuthor, SimpleCommand};
+use host_terminal::{Answers, broken_at_word, rendered, width, wrapped_lines};
+use host_text::{Newlines, escape_exact};
+use host_tool::{About, ApprovalMode, Question, QuestionAuthor};
 
 use crate::printer::Style;
 
@@ -26,8 +30,8 @@ const LISTED: usize = 12;
 /// The narrowest column that lines are broken for.
 const NARROWEST: usize = 20;
 
-/// The question, line by line.
-pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<String> {
+/// The question, line by line; a plan is shown as answers are.
+pub(super) fn lines(question: &Question, style: Style, columns: usize, answers: Answers) -> Vec<String> {
     let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
     let tool = line(question.call.name.as_str());
     let who = match question.agent_id.is_subagent() {
@@ -41,9 +45,17 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
             page.text(&path.replace('\n', "\\n"), 1);
             return page.lines;
         }
+        About::Reaching { program, what, servers } => {
+            page.named(&reaching(program, *what), "");
+            servers.iter().for_each(|server| page.text(&server_in_words(server), 1));
+            return page.lines;
+        }
         About::Plan { text, .. } => {
             page.named("The plan", "");
-            page.prose(text, PLAN_LINES);
+            match answers {
+                Answers::Rendered => page.markdown(text, PLAN_LINES),
+                Answers::Source => page.prose(text, PLAN_LINES),
+            }
             return page.lines;
         }
         About::Call => {}
@@ -51,11 +63,20 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
     match &question.confirmation {
         Confirmation::Exec { argv, directory, input, background } => {
             let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
-            let what = if *background { "run this command in the background" } else { "run this command" };
-            page.named(&format!("{who} wants to {what}"), &place);
-            let line = command_line(argv);
-            page.text(&line, TEXT_LINES);
-            page.commands(question, &line);
+            let ground = if *background { " in the background" } else { "" };
+            match reason_of_model(question) {
+                Some(words) if place.is_empty() => {
+                    page.named(&format!("{who} wants to run{ground}, in the model's words"), &words);
+                }
+                words => {
+                    page.named(&format!("{who} wants to run this command{ground}"), &place);
+                    page.of_model(words);
+                }
+            }
+            page.text(&command_line(argv), TEXT_LINES);
+            page.summary(question);
+            let commands = commands_to_list(question, page.columns).iter();
+            page.list("it runs", commands.map(|command| command.text.clone()));
             if let Some(input) = input {
                 page.note("which reads this:");
                 page.text(input, TEXT_LINES);
@@ -66,6 +87,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
         }
         Confirmation::Edit { path, unified, .. } => {
             page.named(&format!("{who} wants to change"), &line(path));
+            page.of_model(reason_of_model(question));
             page.difference(unified);
         }
         Confirmation::Info { text, requests, writes } => {
@@ -77,6 +99,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize) -> Vec<St
                 (_, false) => "send requests and change files",
             };
             page.named(&format!("{who} wants to {what}"), "");
+            page.of_model(reason_of_model(question));
             page.prose(text, TEXT_LINES);
             page.whole("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")));
             page.whole("it changes", writes.iter().cloned());
@@ -138,11 +161,6 @@ pub(super) fn objection(words: &str, style: Style) -> String {
     format!("{} {}", style.paint("!", AnsiColor::Yellow), line(words))
 }
 
-/// Whether the character stands between the commands of a list or a pipe.
-fn joins(character: char) -> bool {
-    matches!(character, ' ' | '&' | '|' | ';')
-}
-
 /// The lines of a question.
 pub(crate) struct Page {
     lines: Vec<String>,
@@ -184,11 +202,11 @@ impl Page {
             }
             let mut rest = text.as_str();
             loop {
-                let end = broken_at(rest, self.columns);
-                let (row, more) = rest.split_at(end);
-                let row = colour.map_or_else(|| row.to_owned(), |colour| self.style.paint(row, colour));
+                let (end, next) = broken_at_word(rest, self.columns);
+                let row =
+                    colour.map_or_else(|| rest[..end].to_owned(), |colour| self.style.paint(&rest[..end], colour));
                 self.lines.push(format!("  {bar} {row}"));
-                rest = more;
+                rest = &rest[next..];
                 if rest.is_empty() {
                     break;
                 }
@@ -210,6 +228,12 @@ impl Page {
         self.barred(&rows, most);
     }
 
+    /// Adds Markdown from outside behind the bar, rendered. Colours mark headings and code, and hide nothing.
+    fn markdown(&mut self, text: &str, most: usize) {
+        let rows = rendered(&escape_exact(text, Newlines::Keep), self.style.colour, self.columns);
+        self.barred(&rows.into_iter().map(|row| (row, None)).collect::<Vec<_>>(), most);
+    }
+
     fn difference(&mut self, unified: &str) {
         let coloured = |line: &str| {
             let colour = match line.bytes().next() {
@@ -224,31 +248,21 @@ impl Page {
         self.barred(&lines, DIFFERENCE_LINES);
     }
 
-    /// Adds the commands in a line, if they show more than the line itself: it takes several rows, or has more in it than
-    /// these commands and what joins them.
-    fn commands(&mut self, question: &Question, shown: &str) {
-        let all = &question.commands;
-        let is_clear = all.iter().all(|command| command.doubts.is_empty());
-        if is_clear && !all.is_empty() && (all.len() == 1 || self.is_list_of(shown, all)) {
-            return;
-        }
-        let shown = all.iter().map(|command| match command.doubts.as_slice() {
-            [] => command.text.clone(),
-            doubts => format!("{} ({})", command.text, doubts.join("; ")),
-        });
-        self.list("it runs", shown);
+    /// Adds what the model says that the call is for, in quotes, and marked as its words.
+    fn of_model(&mut self, words: Option<String>) {
+        let Some(words) = words else { return };
+        self.list("in the model's words", [words].into_iter());
     }
 
-    /// Whether a line is seen whole on one row, and is these commands one after the other.
-    fn is_list_of(&self, line: &str, commands: &[SimpleCommand]) -> bool {
-        let is_one_row = !line.contains('\n') && width(&shown(line)) <= self.columns;
-        let mut rest = line;
-        let found = commands.iter().all(|command| {
-            let Some((between, behind)) = rest.split_once(command.text.as_str()) else { return false };
-            rest = behind;
-            !command.text.is_empty() && between.chars().all(joins)
+    /// Adds what a command does, the most dangerous part first.
+    fn summary(&mut self, question: &Question) {
+        let style = self.style;
+        let summary = Summary::new(question).painted(|part| match part.weight {
+            Weight::Destroys => style.paint(&part.words, AnsiColor::Red),
+            Weight::Leaves => style.paint(&part.words, AnsiColor::Yellow),
+            Weight::Changes => part.words.clone(),
         });
-        is_one_row && found && rest.chars().all(joins)
+        summary.iter().for_each(|line| self.sentence(line));
     }
 
     /// Adds what an approval grants: every item, none of them shortened.

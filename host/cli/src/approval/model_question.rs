@@ -40,7 +40,11 @@ fn asked(question: &ModelQuestion, style: Style, columns: usize) -> Question {
         of_model.map(|(text, letter)| Choice { letter, label: format!("“{}”", question::line(text)) }).collect();
     choices.push(Choice { letter: 'w', label: "Write an answer".to_owned() });
     choices.push(Choice { letter: 'x', label: "Do not answer".to_owned() });
-    Question { lines: look::of_author(&question.author, &question.text, style, columns), choices, preselected: 0 }
+    Question {
+        lines: look::of_author(&question.author, &question.text, style, columns),
+        choices,
+        ..Question::default()
+    }
 }
 
 #[cfg(test)]

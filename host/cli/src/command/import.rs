@@ -47,7 +47,7 @@ pub(crate) async fn run(
         Some(asker) => {
             let choices = [choice('y', "Write what is new"), choice('n', "Write nothing")].to_vec();
             let lines = vec![asker.style().bold(&format!("Write {}?", counted(new as u64, "thing")))];
-            asker.ask(Question { lines, choices, preselected: 0 }).await? == Answered::Choice(0)
+            asker.ask(Question { lines, choices, ..Question::default() }).await? == Answered::Choice(0)
         }
         None => false,
     };

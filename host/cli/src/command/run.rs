@@ -69,7 +69,7 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     let notice = |note: &str| printer::notes(&[note.to_owned()], &environment);
     let mut app = App::open(&place, &run.access(), project, &environment, &notice, &stop).await?;
     if let Some(asker) = asker.as_ref().filter(|_| run.agent.is_none() && resume.is_none()) {
-        first_start::choose(&mut app, run.model.as_deref(), asker).await?;
+        first_start::choose(&mut app, run.model.as_deref(), run.access().approval_mode, asker).await?;
     }
     if talks && resume == Some(Resume::Last) {
         let how = if picks && first_prompt.is_none() { Choose::Picked } else { Choose::Last };

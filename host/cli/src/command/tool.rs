@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_app::app::{self, App};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
@@ -106,7 +107,10 @@ fn rows(place: &App, grants: &UserGrants) -> Vec<Row> {
                 .plugin
                 .declared()
                 .iter()
-                .map(|scope| (scope.capability(), granted.has(scope.capability())))
+                .map(|scope| scope.capability())
+                // Of those that the plugin requests the tool itself may need none.
+                .filter(|capability| tool.capabilities.iter().any(|needed| needed == capability.name()))
+                .map(|capability| (capability, granted.has(capability)))
                 .collect();
             let title = tool.spec.title.clone().unwrap_or_default();
             rows.push((tool.spec.name.to_string(), installed.manifest.name.clone(), title, needs));
@@ -349,6 +353,9 @@ fn print_preview(confirmation: Option<Confirmation>, json: bool, out: &Out) -> R
     Ok(Code::Done)
 }
 
+/// The tools that the agent itself has.
+const OF_THE_AGENT: [&str; 5] = [ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH];
+
 fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_manifest::ToolEntry), Failure> {
     let found = place.plugins.iter().find_map(|installed| {
         let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
@@ -356,6 +363,10 @@ fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_ma
     });
     if let Some(found) = found {
         return Ok(found);
+    }
+    if OF_THE_AGENT.contains(&name) {
+        let failure = Failure::input(format!("`{name}` is a tool of the agent itself, and no plugin's"));
+        return Err(failure.help("a run has it without a grant; it cannot be called or looked at by itself"));
     }
     Err({
         let failure = Failure::input(format!("there is no tool `{name}`"));

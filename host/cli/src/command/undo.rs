@@ -76,16 +76,20 @@ pub(crate) async fn run(
 
 /// What the user picks from, the latest call first.
 pub(crate) fn choices(calls: &[ChangingCall], style: Style) -> Pick {
-    let entry = |call: &ChangingCall| {
-        let count = counted(call.files.len() as u64, "file");
-        let names: Vec<String> = call.files.iter().take(NAMED).map(|file| file.path.clone()).collect();
-        PickEntry {
-            title: format!("{}  {}", call.number, call.title),
-            details: format!("{count}: {}", names.join(" ")),
-        }
-    };
+    let entry =
+        |call: &ChangingCall| PickEntry { title: format!("{}  {}", call.number, call.title), details: details(call) };
     let title = style.bold("Undo back to before which call? Later calls are undone, too.");
     Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect() }
+}
+
+/// What a call changed, on one line. One that only removed what it had made, or of whose changes nothing is kept, has no files.
+fn details(call: &ChangingCall) -> String {
+    let names: Vec<String> = call.files.iter().take(NAMED).map(|file| file.path.clone()).collect();
+    match (call.files.len(), call.not_kept.first()) {
+        (0, None) => "nothing that it changed is left".to_owned(),
+        (0, Some(why)) => format!("nothing to undo: {why}"),
+        (count, _) => format!("{}: {}", counted(count as u64, "file"), names.join(" ")),
+    }
 }
 
 /// Returns the number of the call at this place of [`choices`].
@@ -106,7 +110,8 @@ pub(crate) fn list(calls: &[ChangingCall], style: Style) -> String {
                 ChangeKind::Removed => '-',
             };
             let why = file.not_kept.as_ref().map(|why| format!(" (not kept: {why})")).unwrap_or_default();
-            let _ = writeln!(text, "     {sign} {}{}", file.path, style.dim(&why));
+            let later = file.run_later_by.map(|by| format!(" (run by {by} later)")).unwrap_or_default();
+            let _ = writeln!(text, "     {sign} {}{}{}", file.path, style.bold(&later), style.dim(&why));
         }
         if let Some(more) = call.files.len().checked_sub(NAMED).filter(|more| *more > 0) {
             let _ = writeln!(text, "     and {} more", counted(more as u64, "file"));
@@ -134,4 +139,38 @@ pub(crate) fn report(undone: &[Undoing], style: Style) -> String {
         text.push_str("there was nothing to undo\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use host_app::session::undo::FileChange;
+
+    use super::*;
+
+    #[test]
+    fn undo_names_what_a_call_changed_or_why_there_is_nothing() {
+        let call = |files: &[&str], not_kept: &[&str]| ChangingCall {
+            number: 1,
+            id: "c1".to_owned(),
+            title: "shell make".to_owned(),
+            files: files
+                .iter()
+                .map(|path| FileChange {
+                    path: (*path).to_owned(),
+                    kind: ChangeKind::Changed,
+                    not_kept: None,
+                    run_later_by: None,
+                })
+                .collect(),
+            not_kept: not_kept.iter().map(|why| (*why).to_owned()).collect(),
+        };
+        for (files, not_kept, said) in [
+            (&["a", "b"][..], &["x"][..], "2 files: a b"),
+            (&["a"], &[], "1 file: a"),
+            (&[], &["`make` was not confined"], "nothing to undo: `make` was not confined"),
+            (&[], &[], "nothing that it changed is left"),
+        ] {
+            assert_eq!(details(&call(files, not_kept)), said);
+        }
+    }
 }

@@ -32,6 +32,8 @@ struct State {
     /// The reason for waiting, while nothing else is under way.
     waiting: Option<Waiting>,
     calls: Calls,
+    /// The reason of the last retry, which was noted.
+    noted_retry: Option<String>,
     /// The text of the current reply so far.
     reply: String,
     thoughts: Thoughts,
@@ -68,6 +70,7 @@ impl Terminal {
         let state = State {
             waiting: None,
             calls: Calls::default(),
+            noted_retry: None,
             reply: String::new(),
             thoughts: Thoughts::Subjects,
             thinks: false,
@@ -299,11 +302,19 @@ impl Observer for Terminal {
             }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
-                let note = format!("{again}{}", state.void_reply());
-                // The note stays, and the row below it counts down.
+                let discarded = state.void_reply();
+                // The note stays, and the row below it counts down. A reason that was noted just before stands there already.
                 let words = format!("(attempt {attempt} of {attempts}): {}", visible_line(reason));
+                let has_a_row = self.terminal.mode() == TerminalMode::Ansi;
+                let is_noted =
+                    has_a_row && attempt > 2 && discarded.is_empty() && state.noted_retry.as_deref() == Some(reason);
                 state.wait_to_retry(wait_ms, &words);
-                self.note(state, &note);
+                state.noted_retry = Some(reason.to_owned());
+                if is_noted {
+                    self.update(state);
+                } else {
+                    self.note(state, &format!("{again}{discarded}"));
+                }
             }
             EventKind::ToolCallRequest { call, title } => {
                 state.waiting = None;

@@ -251,7 +251,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Case>, CaseFileError> {
     if size > MAX_FILE {
         return Err(CaseFileError::TooLarge { path: path.to_owned(), size });
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = host_files::read_text(path, MAX_FILE).map_err(|error| unreadable(error.into()))?;
     let wrong = |why: &str| CaseFileError::Invalid { path: path.to_owned(), why: Reason(why.trim_end().to_owned()) };
     let file: File = toml::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
     if file.case.is_empty() {

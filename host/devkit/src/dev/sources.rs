@@ -159,7 +159,9 @@ impl Stamp {
         let large = |about: Metadata| Self::Large { size: about.len(), written: about.modified().ok() };
         match std::fs::metadata(path) {
             Ok(about) if about.len() > MAX_READ => large(about),
-            Ok(_) => std::fs::read(path).map_or(Self::Gone, |bytes| Self::Content(Digest::of(&bytes))),
+            Ok(_) => {
+                host_files::read_file(path, MAX_READ).map_or(Self::Gone, |bytes| Self::Content(Digest::of(&bytes)))
+            }
             Err(_) => Self::Gone,
         }
     }

@@ -123,7 +123,12 @@ impl Opener {
                 NotOpen::Final(error.to_string())
             }
         })?;
-        match handshake(shared, lines, mode).await {
+        let opened = tokio::select! {
+            biased;
+            opened = handshake(shared, lines, mode) => opened,
+            why = program.left() => return Err(NotOpen::Failed(program.explain(why).await)),
+        };
+        match opened {
             Ok(service) => Ok(Connection { service, program: Some(program) }),
             Err(Refused { is_silent: true, words, .. }) => Err(NotOpen::Failed(program.explain(words).await)),
             Err(Refused { words, .. }) => Err(NotOpen::Failed(program.why(words).await)),

@@ -16,6 +16,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 
 use super::activity::{Requests, UnderWay};
 use super::challenge::Challenge;
+use super::end::End;
 use super::{failures, questions};
 
 /// The longest request to an MCP server in all, however much progress it reports. Protects the run from a server that never
@@ -40,6 +41,8 @@ pub(super) struct Exchange {
     pub(super) silence: Duration,
     /// Gets what the server answers when it wants the user to log in.
     pub(super) challenge: Challenge,
+    /// Has how the server's program ended.
+    pub(super) end: End,
     /// Hears of progress, and asks the user.
     pub(super) listener: Arc<dyn CallListener>,
     /// What an answer that does not come means, for the end of an error.
@@ -56,7 +59,7 @@ impl Exchange {
     async fn send_as(&self, request: ClientRequest, under_way: &UnderWay) -> Result<ServerResult, McpError> {
         let failed = |error: ServiceError| {
             self.challenge.set(error.auth_challenge());
-            failures::of_request(&self.server, &error, self.consequence)
+            failures::of_request(&self.server, &error, &self.end, self.consequence)
         };
         under_way.activity.heard();
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());

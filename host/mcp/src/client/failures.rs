@@ -11,6 +11,9 @@ use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+use super::end::End;
+use super::lines::FOUND_HERE;
+
 /// The longest message of a server in an error, in characters. Protects the context of the model.
 const MAX_MESSAGE: usize = 2_000;
 
@@ -25,14 +28,17 @@ pub(super) fn needs_login(server: &McpServerName) -> String {
 }
 
 /// What a request failed with.
-pub(super) fn of_request(server: &McpServerName, error: &ServiceError, what_happens: &str) -> McpError {
+pub(super) fn of_request(server: &McpServerName, error: &ServiceError, end: &End, what_happens: &str) -> McpError {
     if error.is_authorization_required() || error.auth_challenge().is_some() {
         return McpError::NeedsLogin(needs_login(server));
     }
     let unavailable = |why: String| McpError::Unavailable(format!("the MCP server `{server}` {why}; {what_happens}"));
     match error {
         ServiceError::McpError(data) => of_server(server, data),
-        ServiceError::TransportClosed => unavailable("went away".to_owned()),
+        ServiceError::TransportClosed => unavailable(match end.get() {
+            Some(why) => format!("went away: {why}"),
+            None => "went away".to_owned(),
+        }),
         ServiceError::TransportSend(failed) => {
             let why = transport(&*failed.error);
             match is_about_size(&why) {
@@ -48,7 +54,8 @@ pub(super) fn of_request(server: &McpServerName, error: &ServiceError, what_happ
 
 /// What a server says is wrong.
 fn of_server(server: &McpServerName, data: &ErrorData) -> McpError {
-    let text = format!("the MCP server `{server}` says: {}", host_text::excerpt(&data.message, MAX_MESSAGE));
+    let says = if data.data.as_ref().is_some_and(|data| data == FOUND_HERE) { ":" } else { " says:" };
+    let text = format!("the MCP server `{server}`{says} {}", host_text::excerpt(&data.message, MAX_MESSAGE));
     match data.code {
         ErrorCode::INVALID_PARAMS => McpError::Invalid(text),
         ErrorCode::METHOD_NOT_FOUND | ErrorCode::RESOURCE_NOT_FOUND => McpError::NotFound(text),

@@ -1,7 +1,7 @@
 //! Messages as lines over the streams of a program.
 //!
-//! Promises: no line grows without bound, nor does what is made of it: one that is too large ends the request that it answers
-//! with an error; what is no message is skipped, up to a bound.
+//! Promises: no line grows without bound, nor does what is made of it: one that is too large, or that has the id of a request
+//! and is no message, ends that request with an error; what is no message otherwise is skipped, up to a bound.
 //!
 //! Written here and not taken from the library, which drops a line that is too long without ending its request.
 
@@ -30,6 +30,10 @@ const MAX_RUBBISH: usize = 200;
 
 /// How much of the beginning and the end of a line that is too long is kept, to find the request that it answers.
 const EDGE: usize = 1 << 10;
+
+/// The data of an error that stands for an answer which cannot be used. If a server sends the same, its own words are shown
+/// without saying that they are its words.
+pub(super) const FOUND_HERE: &str = "found by this host";
 
 /// The longest part of a line that is shown.
 const SHOWN: usize = 200;
@@ -174,16 +178,44 @@ fn read(line: Line) -> Read {
     }
     match serde_json::from_slice(text) {
         Ok(message) => Read::Message(Box::new(message)),
-        Err(_) => Read::Rubbish(host_text::excerpt(&String::from_utf8_lossy(text), SHOWN)),
+        Err(_) => {
+            let shown = host_text::excerpt(&String::from_utf8_lossy(text), SHOWN);
+            match answered(text) {
+                Some(id) => failed(id, format!("it answered with no JSON-RPC message: `{shown}`")),
+                None => Read::Rubbish(shown),
+            }
+        }
     }
+}
+
+/// Returns the request that a line was meant to answer which is no message: the id of an object that names no method. A text
+/// that is not even JSON counts if it looks like one. Nobody else would answer that request.
+fn answered(text: &[u8]) -> Option<RequestId> {
+    if text.first() != Some(&b'{') {
+        return None;
+    }
+    match serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(text) {
+        Ok(object) if object.contains_key("method") => None,
+        Ok(object) => object.get("id")?.as_i64().map(RequestId::Number),
+        Err(_) => {
+            let text = String::from_utf8_lossy(text);
+            let is_meant = ["\"jsonrpc\"", "\"result\"", "\"error\""].iter().any(|key| text.contains(key));
+            if is_meant && !text.contains("\"method\"") { id_in(text.as_bytes()) } else { None }
+        }
+    }
+}
+
+/// Returns the error that ends a request. The server did not send it.
+fn failed(id: RequestId, message: String) -> Read {
+    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, message, Some(FOUND_HERE.into()));
+    Read::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
 }
 
 /// Returns the error that ends the request which a message answers that is too large.
 fn too_large(start: &[u8], end: &[u8]) -> Read {
     let Some(id) = id_in(start).or_else(|| id_in(end)) else { return Read::TooLarge };
     let message = format!("the answer is over {} MiB or {MAX_MESSAGE_VALUES} values; ask for less", MAX_MESSAGE >> 20);
-    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None);
-    Read::Message(Box::new(ServerJsonRpcMessage::error(error, Some(id))))
+    failed(id, message)
 }
 
 /// Returns the id of a message of which only an edge is known. The requests of this host have numbers.
@@ -257,6 +289,32 @@ mod tests {
     async fn long_line_without_a_request_gives_the_server_up() {
         let (found, why) = received(format!("{}\n{ANSWER}\n", "x".repeat(MAX_MESSAGE + 1)).into_bytes()).await;
         assert!(found.is_empty() && why.expect("it is given up").contains("24 MiB"));
+    }
+
+    #[tokio::test]
+    async fn answer_that_is_no_message_ends_its_request() {
+        for wrong in [
+            r#"{"id":7,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":7}"#,
+            r#"{"jsonrpc":"1.0","id":7,"result":{}}"#,
+            r#"{"id":7,"answer":"x"}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{"content":[}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":"no"}"#,
+        ] {
+            let (found, why) = received(format!("{wrong}\n{ANSWER}\n").into_bytes()).await;
+            assert_eq!((found.len(), why), (2, None), "{wrong}: {found:?}");
+            assert!(found[0].contains(r#""id":7"#) && found[0].contains("no JSON-RPC message"), "{}", found[0]);
+        }
+        // What a program prints about a request answers nothing.
+        for printed in [
+            r#"{"id":7,"method":"tools/call","wrong":1}"#,
+            r#"got {"jsonrpc":"2.0","id":7}"#,
+            r#"{'id': 7}"#,
+            r#"{"level":"info","message":"started"}"#,
+            r#"[{"id":7}]"#,
+        ] {
+            assert_eq!(received(format!("{printed}\n{ANSWER}\n").into_bytes()).await.0, [ANSWER], "{printed}");
+        }
     }
 
     #[test]

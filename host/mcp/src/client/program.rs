@@ -66,12 +66,18 @@ pub(super) fn start(
     configured: &McpProgram,
     runtime: &Runtime,
 ) -> Result<(Program, Lines<Receiver, Sender>), ServerStartError> {
+    if let Some(path) = configured.changed_file() {
+        let path = host_text::excerpt(&path.display().to_string(), SHOWN);
+        let why = format!("`{path}` is not as you trusted it; look at it with `host trust`, and start a new session");
+        return Err(ServerStartError::Failed(why));
+    }
     let environment = configured.environment.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
     let (program, streams) = runtime.start_server(&ServerCommand {
         name: name.to_string(),
         argv: configured.command.clone(),
         directory: configured.directory.clone(),
         environment,
+        confine: configured.confine,
         resources: configured.resources.clone(),
     })?;
     let trouble = Arc::new(Trouble::default());
@@ -92,6 +98,17 @@ impl Program {
     /// Returns what explains its failures.
     pub(super) fn hints(&self) -> Hints {
         self.hints.clone()
+    }
+
+    /// Waits until it has ended while something that it started holds its output open, so that the stream does not end.
+    /// Returns that in words. What it wrote before its end is read meanwhile.
+    pub(super) async fn left(&mut self) -> String {
+        let how = match self.program.wait().await {
+            host_process::Ended::Code(code) => format!("ended with exit code {code}"),
+            host_process::Ended::Signal(signal) => format!("was ended by signal {signal}"),
+        };
+        tokio::time::sleep(GRACE).await;
+        format!("`{}` {how}, and a program that it started still holds its output open", self.shown)
     }
 
     /// Returns why it went away: how it ended, or else this, with what explains it.

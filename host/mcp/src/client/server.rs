@@ -127,10 +127,22 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
         }
     };
     let ended = service.waiting();
+    shared.end.set(None);
+    let left = async {
+        let Some(program) = &mut program else { return std::future::pending().await };
+        let why = program.left().await;
+        // For the requests that have no answer: they fail as soon as the connection is dropped.
+        shared.end.set(Some(why.clone()));
+        why
+    };
     let keeping = keep_fresh(shared, &peer, &notes, fresh_for);
     let why = tokio::select! {
         biased;
         _ = ended => "it went away".to_owned(),
+        why = left => return NotOpen::Failed(match &mut program {
+            Some(program) => program.explain(why).await,
+            None => why,
+        }),
         never = keeping => match never {},
         never = announced(shared, &peer) => match never {},
         () = shared.again.notified() => return NotOpen::Again,

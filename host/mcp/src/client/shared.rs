@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 
 use super::activity::Requests;
 use super::challenge::Challenge;
+use super::end::End;
 use super::exchange::Exchange;
 use super::failures;
 use super::program::Hints;
@@ -26,6 +27,7 @@ pub(super) struct Shared {
     known: Mutex<Known>,
     /// What the server answered when it wanted the user to log in.
     challenge: Challenge,
+    pub(super) end: End,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,7 @@ impl Shared {
             counter,
             known: Mutex::new(Known { status, peer: None, hints: None }),
             challenge: Challenge::default(),
+            end: End::default(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Shared {
                 requests: Arc::clone(&self.requests),
                 silence: self.config.timeout,
                 challenge: self.challenge.clone(),
+                end: self.end.clone(),
                 server,
                 listener,
                 consequence,

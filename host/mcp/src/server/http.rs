@@ -1,10 +1,11 @@
 //! The server on HTTP, for clients that do not start it themselves.
 //!
 //! Promises: nothing is answered without the token, nor for a `Host` that the user did not name, nor for a page of any
-//! browser (`Origin`); connections, sessions, headers and bodies are limited.
+//! browser (`Origin`); connections, sessions, headers and bodies are limited, and whoever sends nothing keeps nobody out.
 //!
 //! Deliberately not here: TLS, and which addresses may be listened on (`host/cli`).
 
+mod connections;
 mod sessions;
 
 use std::convert::Infallible;
@@ -23,18 +24,15 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use self::connections::{Place, Places};
 use self::sessions::BoundedSessions;
 use super::{MAX_MESSAGE, ServeError, Token, ToolServer};
 
 /// The path of the server.
 const PATH: &str = "/mcp";
-
-/// The most connections at the same time. Protects memory and descriptors.
-const MAX_CONNECTIONS: usize = 128;
 
 /// How long a client may take to send the headers of a request. Protects the connections from one that sends nothing.
 const HEADER_LIMIT: Duration = Duration::from_secs(10);
@@ -81,21 +79,16 @@ pub async fn serve_http(
     config.allowed_hosts.extend(options.names);
     let http: Http = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(BoundedSessions::new()), config);
     let token = Arc::new(options.token);
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Places::new();
     let mut connections = JoinSet::new();
     loop {
-        let place = tokio::select! {
+        let (stream, peer) = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             // The set keeps what has ended until somebody asks.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
-            place = Arc::clone(&places).acquire_owned() => place,
-        };
-        let stream = tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -106,11 +99,10 @@ pub async fn serve_http(
         // Small messages wait for nothing.
         stream.set_nodelay(true).ok();
         let (http, token) = (http.clone(), Arc::clone(&token));
-        connections.spawn(async move {
-            let _place = place;
+        places.serve(peer.ip(), &mut connections, |place| async move {
             let service = service_fn(move |request| {
-                let (http, token) = (http.clone(), Arc::clone(&token));
-                async move { Ok::<_, Infallible>(answer(&http, &token, request).await) }
+                let (http, token, place) = (http.clone(), Arc::clone(&token), Arc::clone(&place));
+                async move { Ok::<_, Infallible>(answer(&http, &token, &place, request).await) }
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -127,7 +119,7 @@ pub async fn serve_http(
 }
 
 /// Answers a request. Nothing of it is read before its token is known to be right.
-async fn answer(http: &Http, token: &Token, request: Request<Incoming>) -> Answer {
+async fn answer(http: &Http, token: &Token, place: &Place, request: Request<Incoming>) -> Answer {
     if !token.is_in(request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes)) {
         let mut answer =
             plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong: send `Authorization: Bearer TOKEN`");
@@ -136,6 +128,7 @@ async fn answer(http: &Http, token: &Token, request: Request<Incoming>) -> Answe
         answer.headers_mut().insert(CONNECTION, http::HeaderValue::from_static("close"));
         return answer;
     }
+    place.admit().await;
     if request.uri().path() != PATH {
         return plain(StatusCode::NOT_FOUND, "nothing is here: the server is at /mcp");
     }

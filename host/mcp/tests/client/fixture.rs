@@ -19,6 +19,7 @@ use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, ProgramAccess, Runtime,
     RuntimeOptions,
 };
+use host_process::ConfineMode;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Map, Value, json};
@@ -91,7 +92,9 @@ impl Fixture {
         let environment = [("LOG".to_owned(), SecretText(self.path("log").display().to_string()))];
         let program = McpProgram {
             command: vec!["sh".to_owned(), file.display().to_string()],
-            directory: self.path("").components().collect(),
+            directory: Some(self.path("").components().collect()),
+            files: Vec::new(),
+            confine: self.access.as_ref().map_or(ConfineMode::Off, |access| access.walls.mode),
             environment: environment.into_iter().collect(),
             resources: Resources::default(),
         };

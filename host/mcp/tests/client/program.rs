@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use host_app::mcp::{McpState, McpTransport};
 use host_message::OutputPart;
-use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess};
+use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess, ProgramWalls};
 use host_process::ConfineMode;
 use serde_json::json;
 
@@ -427,7 +427,8 @@ async fn confined_server_reads_no_other_file_and_reaches_no_server() {
         // Without walls there is nothing to break: then it is not started, which the next test tries.
         return;
     }
-    let secret = tempfile::tempdir().expect("a folder");
+    // In /tmp it would be hidden by the program's own.
+    let secret = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let secret = secret.path().canonicalize().expect("it is there").join("secret");
     std::fs::write(&secret, "SECRET").expect("written");
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -436,7 +437,7 @@ async fn confined_server_reads_no_other_file_and_reaches_no_server() {
     let mut fixture = Fixture::new();
     let here = fixture.path("").components().collect::<std::path::PathBuf>();
     fixture.access = Some(ProgramAccess {
-        mode: ConfineMode::Require,
+        walls: ProgramWalls { mode: ConfineMode::Require, is_chosen: true },
         installed: host_process::Places::new(None, Vec::new()),
         writable: vec![here],
         ..ProgramAccess::default()

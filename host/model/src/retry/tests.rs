@@ -136,6 +136,23 @@ async fn retry_repeats_a_temporary_error_after_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn retry_asks_a_server_whose_name_does_not_exist_twice_more_and_no_longer() {
+    for (cause, requests) in [
+        ("dns error: failed to lookup address information: Name or service not known", 3),
+        ("dns error: failed to lookup address information: nodename nor servname provided, or not known", 3),
+        ("dns error: failed to lookup address information: Temporary failure in name resolution", 10),
+        ("Connection refused (os error 111)", 10),
+    ] {
+        let error = ModelError::Unreachable { service: service(), cause: Cause(cause.to_owned()) };
+        let policy = RetryPolicy { attempts: 10, ..without_jitter() };
+        let provider = Scripted::new((0..10).map(|_| Reply::Fails("", error.clone())));
+        let retrying = Retrying::new(Arc::clone(&provider) as _, policy, None);
+        ask(&retrying).await;
+        assert_eq!(provider.models().len(), requests, "{cause}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn retry_does_not_repeat_a_permanent_error() {
     let check = async |error: ModelError, kind: ErrorKind| {
         let provider = Scripted::new([Reply::Fails("", error.clone())]);

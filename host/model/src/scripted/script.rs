@@ -216,7 +216,7 @@ impl Item {
 
 /// Reads the text of a script; the error says why it cannot be read.
 pub(super) fn read(file: &Path) -> Result<String, String> {
-    host_files::read_text(file, MAX_SCRIPT_BYTES).map_err(|error| error.to_string())
+    host_files::read_input(file, MAX_SCRIPT_BYTES).map_err(|error| error.to_string())
 }
 
 /// Parses a script; the error has the number of the first invalid line, from 1, and the reason.

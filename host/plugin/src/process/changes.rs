@@ -1,17 +1,19 @@
 //! What programs change is kept, so that it can be undone.
 //!
-//! Promises: a program does not start if what it may change cannot be kept; what is known not to be kept is written down
+//! Promises: what it may not leave in repositories does not stay; a program does not start if what it may change cannot be kept; what is known not to be kept is written down
 //! before it starts; what it changed is written down when it has ended, also when its call was dropped.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use host_message::with_causes;
-use host_undo::{CallRecorder, ProgramRecorder, Recorder};
+use host_undo::{CallRecorder, ProgramRecorder, Recorder, run_later_by};
 
 use crate::Runtime;
 use crate::bindings::process::Error;
 use crate::preview_guard::Lasts;
-use crate::programs::Unkept;
+use crate::programs::{ProgramReach, Repositories, Unkept};
+use crate::shared::Shared;
 use crate::store::CallState;
 
 /// Looks at what there is before a program changes it, for a call whose changes can be undone. If that fails, no program may
@@ -22,13 +24,22 @@ pub(crate) async fn before_program(changes: Option<CallRecorder>) -> Result<Opti
     looked.map_err(|error| error.to_string())?.map(Some).map_err(|error| with_causes(&error))
 }
 
+/// Finds the repositories that a program can change, before it starts.
+pub(crate) async fn repositories(shared: Arc<Shared>, reach: ProgramReach) -> Result<Option<Repositories>, String> {
+    let found = tokio::task::spawn_blocking(move || shared.programs.repositories(reach)).await;
+    found.map_err(|error| error.to_string())
+}
+
 impl CallState {
     /// Writes down what of its changes is not kept.
     pub(super) fn not_kept(&self, command: &str, granted: &[PathBuf], lasts: Lasts) -> Result<(), Error> {
         let Some(changes) = &self.changes else { return Ok(()) };
         let command = host_text::excerpt(command, 60);
         let is_kept = |path: &Path| changes.recorder().covers(path);
-        let mut unkept = self.shared.programs.unkept(is_kept);
+        let mut unkept = match self.reach {
+            ProgramReach::Everything => vec![Unkept::Elsewhere],
+            ProgramReach::Reading | ProgramReach::Workspace => self.shared.programs.unkept(is_kept),
+        };
         if unkept != [Unkept::Elsewhere] {
             unkept.extend(granted.iter().filter(|path| !is_kept(path)).cloned().map(Unkept::In));
         }
@@ -64,36 +75,81 @@ pub(super) fn cannot_be_kept(why: &str) -> Error {
     Error::Io(format!("no program was started, since what it may change cannot be kept: {why}"))
 }
 
-/// What is written down when a program has ended, also if this is dropped.
+/// What is to be done when a program has ended, also if this is dropped: the repositories are settled, and what it changed
+/// is written down.
 #[derive(Debug)]
-pub(crate) struct AfterProgram(Option<ProgramRecorder>);
+pub(crate) struct AfterProgram {
+    recorder: Option<ProgramRecorder>,
+    repositories: Option<Repositories>,
+}
 
 impl AfterProgram {
     /// For a program that was started.
-    pub(crate) fn new(program: Option<ProgramRecorder>) -> Self {
-        Self(program)
+    pub(crate) fn new(recorder: Option<ProgramRecorder>, repositories: Option<Repositories>) -> Self {
+        Self { recorder, repositories }
     }
 
-    /// Writes down what it changed.
-    pub(crate) async fn look(&mut self) {
-        let Some(program) = self.0.take() else { return };
+    /// Takes what is still to be done.
+    fn take(&mut self) -> Option<Self> {
+        if self.recorder.is_none() && self.repositories.is_none() {
+            return None;
+        }
+        Some(Self { recorder: self.recorder.take(), repositories: self.repositories.take() })
+    }
+
+    /// Does it. Returns what the user should know of it, a line each.
+    pub(crate) async fn look(&mut self) -> Vec<String> {
+        let Some(after) = self.take() else { return Vec::new() };
         // Dropped with its call, it still ends.
-        tokio::task::spawn_blocking(move || look(program)).await.ok();
+        tokio::task::spawn_blocking(move || after.finish()).await.unwrap_or_default()
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        // First: what is moved aside is what the program made.
+        let mut lines = self.repositories.take().map(|mut repositories| repositories.settle()).unwrap_or_default();
+        lines.extend(self.recorder.take().and_then(look));
+        lines
     }
 }
 
 impl Drop for AfterProgram {
     fn drop(&mut self) {
-        let Some(program) = self.0.take() else { return };
+        // At once: when its call is dropped the process may be about to end, and nothing may be left half done.
+        drop(self.repositories.take());
+        let Some(recorder) = self.recorder.take() else { return };
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || look(program))),
-            Err(_) => look(program),
+            Ok(runtime) => drop(runtime.spawn_blocking(move || look(recorder))),
+            Err(_) => drop(look(recorder)),
         }
     }
 }
 
-fn look(program: ProgramRecorder) {
-    if let Err(error) = program.after_program() {
-        tracing::error!(error = with_causes(&error), "what a program changed cannot be written down");
+/// Writes down what a program changed. Returns what the user should know of it.
+fn look(recorder: ProgramRecorder) -> Option<String> {
+    match recorder.after_program() {
+        Ok(changed) => run_later(&changed),
+        Err(error) => {
+            tracing::error!(error = with_causes(&error), "what a program changed cannot be written down");
+            None
+        }
     }
+}
+
+/// The most files that others run later of which a line names each.
+const MOST: usize = 6;
+
+/// Names the changed files that others run later, on one line.
+fn run_later(changed: &[PathBuf]) -> Option<String> {
+    let found = changed.iter().filter_map(|path| Some((path, run_later_by(path)?.first()?)));
+    let mut named: Vec<String> = found
+        .map(|(path, by)| {
+            format!("`{}` ({by})", host_text::exact(&path.file_name().unwrap_or_default().to_string_lossy()))
+        })
+        .collect();
+    named.dedup();
+    let more = named.len().saturating_sub(MOST);
+    named.truncate(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty())
+        .then(|| format!("this changed what others run later, without walls: {}{more}", named.join(", ")))
 }

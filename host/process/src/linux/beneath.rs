@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, openat, statat};
 
 use super::way::FOLDER;
-use crate::Confinement;
+use crate::{Confinement, Layer};
 
 /// Returns the confinement with plain paths: without double slashes, dots, and slashes at their ends.
 pub(super) fn plain(confinement: &Confinement) -> Confinement {
@@ -21,6 +21,8 @@ pub(super) fn plain(confinement: &Confinement) -> Confinement {
         readable: all(&confinement.readable),
         writable: all(&confinement.writable),
         protected: all(&confinement.protected),
+        hidden: all(&confinement.hidden),
+        layers: confinement.layers.iter().map(|layer| Layer { place: plain(&layer.place), ..layer.clone() }).collect(),
         temporary: confinement.temporary.as_ref().map(plain),
     }
 }

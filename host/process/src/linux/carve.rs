@@ -15,7 +15,7 @@ pub(super) fn without_links(confinement: &Confinement) -> Confinement {
     };
     let writable = confinement.writable.iter().flat_map(|root| {
         match confinement.protected.iter().any(|protected| leads(root, protected)) {
-            true => carve(std::slice::from_ref(root), &confinement.protected),
+            true => carve(std::slice::from_ref(root), &confinement.protected).whole,
             false => vec![root.clone()],
         }
     });
@@ -23,10 +23,18 @@ pub(super) fn without_links(confinement: &Confinement) -> Confinement {
     Confinement { readable, writable: writable.collect(), ..confinement.clone() }
 }
 
-/// Returns the largest folders and files beneath the roots that contain nothing protected. A folder that contains
-/// something is left out itself, so nothing new can be made directly in it.
-pub(super) fn carve(roots: &[PathBuf], protected: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// What is left of folders when something in them is taken out.
+#[derive(Debug, Default)]
+pub(super) struct Carved {
+    /// The largest folders and files that contain nothing of it.
+    pub(super) whole: Vec<PathBuf>,
+    /// The folders around it. They are not among the others, so nothing new can be made directly in them.
+    pub(super) around: Vec<PathBuf>,
+}
+
+/// Takes what is protected out of the roots.
+pub(super) fn carve(roots: &[PathBuf], protected: &[PathBuf]) -> Carved {
+    let mut carved = Carved::default();
     let all: Rc<[&Path]> = protected.iter().map(PathBuf::as_path).collect();
     let mut open: Vec<(PathBuf, Rc<[&Path]>)> = roots.iter().map(|root| (root.clone(), Rc::clone(&all))).collect();
     while let Some((path, near)) = open.pop() {
@@ -36,15 +44,16 @@ pub(super) fn carve(roots: &[PathBuf], protected: &[PathBuf]) -> Vec<PathBuf> {
         // Something that does not exist yet is protected, too: its folder is left out.
         let within: Rc<[&Path]> = near.iter().copied().filter(|protected| is_beneath(protected, &path)).collect();
         if within.is_empty() {
-            found.push(path);
+            carved.whole.push(path);
             continue;
         }
         let entries = fs::read_dir(&path).into_iter().flatten().flatten();
         // A link leads to a place that is granted by itself, or is not.
         let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
         open.extend(entries.map(|entry| (entry.path(), Rc::clone(&within))));
+        carved.around.push(path);
     }
-    found
+    carved
 }
 
 #[cfg(test)]
@@ -65,7 +74,7 @@ mod tests {
         let carved = |protected: &[&str]| {
             let protected: Vec<PathBuf> = protected.iter().map(|path| root.join(path)).collect();
             let mut carved: Vec<String> =
-                carve(&[root.to_owned()], &protected).iter().map(|path| relative(path, root)).collect();
+                carve(&[root.to_owned()], &protected).whole.iter().map(|path| relative(path, root)).collect();
             carved.sort();
             carved.join(" ")
         };
@@ -83,7 +92,9 @@ mod tests {
         fs::create_dir_all(root.join(&deep)).expect("made");
         fs::create_dir(root.join(&deep).join("o")).expect("made");
         let protected: Vec<PathBuf> = (0..20).map(|number| root.join(&deep).join(number.to_string())).collect();
-        assert_eq!(carve(&[root.to_owned()], &protected), [root.join(&deep).join("o")]);
+        let carved = carve(&[root.to_owned()], &protected);
+        assert_eq!(carved.whole, [root.join(&deep).join("o")]);
+        assert_eq!(carved.around.len(), depth + 1);
         assert!(
             without_links(&Confinement {
                 writable: vec![root.to_owned()],

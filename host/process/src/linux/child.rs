@@ -4,6 +4,7 @@
 //! here allocates, frees, formats or panics; it makes system calls on memory that was prepared before, and ends with
 //! `_exit`. Each failure is reported to the host as its step and the system's error.
 
+use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_ulong, c_void};
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,6 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::door;
+use super::join;
 use super::step::{Failed, Step, Stepped, check, errno};
 use super::walls::Walls;
 
@@ -97,7 +99,7 @@ impl Plan<'_> {
     pub(super) fn start(&self) -> Result<Pid, Failed> {
         let pipe = pipe_with(PipeFlags::CLOEXEC);
         let (failed_in, failed_out) = pipe.map_err(|error| Failed { step: Step::Clone, error: error.into() })?;
-        let guard = self.clone_guard(failed_out.as_raw_fd()).map_err(|error| Failed { step: Step::Clone, error })?;
+        let guard = self.clone_guard(failed_out.as_raw_fd())?;
         drop(failed_out);
         let mut message = [0; Failed::SIZE];
         match File::from(failed_in).read_exact(&mut message) {
@@ -110,26 +112,20 @@ impl Plan<'_> {
         }
     }
 
-    fn clone_guard(&self, failed: c_int) -> io::Result<Pid> {
-        let namespaces = self.walls.as_ref().map_or(0, |walls| walls.namespaces);
+    fn clone_guard(&self, failed: c_int) -> Result<Pid, Failed> {
+        let flags = self.walls.as_ref().map_or(0, |walls| walls.namespaces);
         let host = rustix::process::getpid().as_raw_pid();
-        let blocked = Blocked::all()?;
-        // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the
-        // head of this file says, and never returns.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
-        if pid == 0 {
-            self.guard(failed, host);
-        }
-        let error = (pid < 0).then(io::Error::last_os_error);
-        drop(blocked);
-        match error {
-            Some(error) => Err(error),
-            None => {
-                i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))
+        let not_cloned = |error| Failed { step: Step::Clone, error };
+        match self.walls.and_then(Walls::joins_users) {
+            Some((joins, users)) => {
+                let _blocked = Blocked::all().map_err(not_cloned)?;
+                join::cloned(joins, users, flags, || self.guard(failed, host))
             }
+            None => cloned(flags, || self.guard(failed, host)).map_err(not_cloned),
         }
     }
 
+    /// What the guard does. Runs between clone and exec.
     fn guard(&self, failed: c_int, host: c_int) -> ! {
         // In a PID namespace the end of the guard is that of all. Elsewhere it lives on to end them.
         let host = (self.walls.map_or(0, |walls| walls.namespaces) == 0).then_some(host);
@@ -233,6 +229,23 @@ impl Image {
 
 const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
 
+/// Clones a process in new namespaces, which does this and nothing else.
+pub(super) fn cloned(namespaces: u32, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
+    let blocked = Blocked::all()?;
+    // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head of
+    // this file says, and never returns.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
+    if pid == 0 {
+        child();
+    }
+    let error = (pid < 0).then(io::Error::last_os_error);
+    drop(blocked);
+    match error {
+        Some(error) => Err(error),
+        None => i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::from_raw_os_error(libc::EIO)),
+    }
+}
+
 /// Ends a guard, and in a PID namespace all of its processes.
 pub(super) fn end(guard: Pid) {
     kill_process(guard, Signal::KILL).ok();
@@ -265,11 +278,7 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
             Some(report) => libc::dup2(report, 0),
             None => libc::close(0),
         };
-        if libc::syscall(libc::SYS_close_range, 1, c_ulong::from(u32::MAX), 0) < 0 {
-            (1..OPEN_FILES).for_each(|descriptor| {
-                libc::close(descriptor);
-            });
-        }
+        close_from(1);
         let mut signals = std::mem::zeroed();
         libc::sigemptyset(&raw mut signals);
         libc::sigaddset(&raw mut signals, libc::SIGCHLD);
@@ -343,6 +352,18 @@ const CHILDREN: usize = 4096;
 
 /// How many descriptors are closed one by one where `close_range` is missing (before Linux 5.9).
 const OPEN_FILES: c_int = 65_536;
+
+/// Closes all descriptors from this one on.
+pub(super) fn close_from(first: c_int) {
+    // SAFETY: system calls without pointers; nothing of this process uses the descriptors any more.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, c_ulong::from(u32::MAX), 0) < 0 {
+            (first..OPEN_FILES).for_each(|descriptor| {
+                libc::close(descriptor);
+            });
+        }
+    }
+}
 
 /// Lets exec close all descriptors but the standard streams.
 fn close_on_exec() -> Stepped {

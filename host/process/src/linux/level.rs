@@ -5,6 +5,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use super::child::{self, Plan};
+use super::group::Group;
 use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
 use super::step::{Failed, Step};
 use super::walls::{self, Walls};
@@ -17,6 +18,8 @@ pub struct Level {
     means: Means,
     /// Why there are no namespaces.
     failed: Option<Failed>,
+    /// Why there are no layers, although there are namespaces.
+    no_layers: Option<Failed>,
 }
 
 /// Returns what this machine can do. The first use tries it, which takes a few milliseconds.
@@ -27,12 +30,47 @@ pub fn level() -> &'static Level {
             Ok(true) => Namespaces::AsRoot,
             Ok(false) | Err(_) => Namespaces::OfUser,
         };
-        let means = Means { landlock: ruleset::version(), namespaces: wanted, seccomp: filters::available() };
-        match try_out(means) {
-            Ok(()) => Level { means, failed: None },
-            Err(failed) => Level { means: Means { namespaces: Namespaces::None, ..means }, failed: Some(failed) },
+        let mut level = Level {
+            means: Means {
+                landlock: ruleset::version(),
+                namespaces: wanted,
+                seccomp: filters::available(),
+                layers: true,
+                pid_limit: has_pid_limit(),
+                group: false,
+            },
+            failed: None,
+            no_layers: None,
+        };
+        while let Err(failed) = try_out(level.means) {
+            // The walls stand without these.
+            match failed.step {
+                Step::Layers if level.means.layers => {
+                    level.means.layers = false;
+                    level.no_layers = Some(failed);
+                }
+                Step::Processes if level.means.pid_limit => level.means.pid_limit = false,
+                _ => return level.without(failed),
+            }
         }
+        if level.means.namespaces == Namespaces::AsRoot && !level.means.pid_limit {
+            level.means.group = Group::new().is_ok();
+        }
+        level
     })
+}
+
+/// Whether a PID namespace has its own largest number of a process (Linux 6.14). Elsewhere the whole machine has one, which
+/// must not be changed, and looks the same.
+fn has_pid_limit() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    is_at_least(&release, (6, 14))
+}
+
+/// Whether this is the release of a kernel of that version or a later one.
+fn is_at_least(release: &str, version: (u32, u32)) -> bool {
+    let mut parts = release.split(|part: char| !part.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= version
 }
 
 /// Puts up all walls around a process that runs nothing.
@@ -40,6 +78,7 @@ fn try_out(means: Means) -> Result<(), Failed> {
     let nothing = Confinement::default();
     let walls =
         Walls::new(&nothing, means).map_err(|error| Failed { step: Step::Files, error: io::Error::other(error) })?;
+    let walls = if means.layers { walls.with_layer() } else { walls };
     child::end(Plan { image: None, walls: Some(&walls), door: None }.start()?);
     Ok(())
 }
@@ -48,6 +87,29 @@ impl Level {
     /// Whether a program can get a network of its own, through which it reaches only some servers.
     pub fn has_networks(&self) -> bool {
         self.failed.is_none()
+    }
+
+    /// Whether what a program changes can be kept apart ([`Layer`](crate::Layer)).
+    pub fn has_layers(&self) -> bool {
+        self.means.layers
+    }
+
+    /// Returns why it cannot be, as a sentence without a full stop; `None` if it can.
+    pub fn no_layers(&self) -> Option<String> {
+        let why = |failed: &Failed| format!("no overlay file system ({}: {})", failed.step.name(), failed.error);
+        match (&self.failed, &self.no_layers) {
+            (Some(failed), _) => Some(no_namespaces(failed).0),
+            (None, Some(failed)) => Some(why(failed)),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns it without namespaces, and what needs them.
+    fn without(mut self, failed: Failed) -> Self {
+        self.means =
+            Means { namespaces: Namespaces::None, layers: false, pid_limit: false, group: false, ..self.means };
+        self.failed = Some(failed);
+        self
     }
 
     /// Returns what the kernel offers.
@@ -59,8 +121,30 @@ impl Level {
     #[cfg(test)]
     pub(super) fn without_namespaces(&self) -> Self {
         let error = io::Error::from_raw_os_error(libc::EPERM);
-        let means = Means { namespaces: Namespaces::None, ..self.means };
-        Self { means, failed: Some(Failed { step: Step::Clone, error }) }
+        Self { means: self.means, failed: None, no_layers: None }.without(Failed { step: Step::Clone, error })
+    }
+
+    /// Returns the level of this machine if it had no layers.
+    #[cfg(test)]
+    pub(super) fn without_layers(&self) -> Self {
+        let error = io::Error::from_raw_os_error(libc::ENODEV);
+        let no_layers = Some(Failed { step: Step::Layers, error });
+        Self { means: Means { layers: false, ..self.means }, failed: None, no_layers }
+    }
+
+    /// Returns the level of this machine if a PID namespace had no limit of processes.
+    #[cfg(test)]
+    pub(super) fn without_pid_limit(&self) -> Self {
+        let group = self.means.namespaces == Namespaces::AsRoot && Group::new().is_ok();
+        Self { means: Means { pid_limit: false, group, ..self.means }, failed: None, no_layers: None }
+    }
+
+    /// Returns the level of this machine if it had neither namespaces nor Landlock.
+    #[cfg(test)]
+    pub(super) fn without_walls_for_files(&self) -> Self {
+        let mut level = self.without_namespaces();
+        level.means.landlock = 0;
+        level
     }
 
     /// Whether no wall is missing: each of the others is a gap that a different wall covers.
@@ -96,6 +180,16 @@ impl Level {
             let processes = format!("{why}: a program can see the processes of this user");
             let is_covered = self.means.landlock > 0;
             missing.push(Missing { wall: Wall::Processes, why: processes, help, is_covered });
+        }
+        if self.failed.is_none()
+            && let Some(why) = self.no_layers()
+        {
+            let why = format!("{why}: a program can change no repository's `.git`");
+            missing.push(Missing { wall: Wall::Mounts, why, help: newer_kernel("6.6"), is_covered: true });
+        }
+        if self.means.namespaces == Namespaces::AsRoot && !self.means.pid_limit && !self.means.group {
+            let why = "the kernel does not limit the processes of a program that root starts".to_owned();
+            missing.push(Missing { wall: Wall::Processes, why, help: newer_kernel("6.14"), is_covered: true });
         }
         if !self.means.seccomp {
             let why = "the kernel has no filters for system calls (CONFIG_SECCOMP_FILTER)".to_owned();

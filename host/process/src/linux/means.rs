@@ -8,6 +8,12 @@ pub(super) struct Means {
     pub(super) namespaces: Namespaces,
     /// Whether system calls can be filtered.
     pub(super) seccomp: bool,
+    /// Whether what a program changes can be kept apart.
+    pub(super) layers: bool,
+    /// Whether a PID namespace has a limit of its own for processes.
+    pub(super) pid_limit: bool,
+    /// Whether a control group can have one, where a PID namespace does not.
+    pub(super) group: bool,
 }
 
 /// The namespaces that a program gets.

@@ -2,220 +2,173 @@
 //! again.
 //!
 //! A mount cannot be moved away or replaced, but a folder above it can. So each folder between a writable root and
-//! something protected is a mount, too.
+//! something in it that is protected, hidden or a layer is a mount, too.
 
 use std::collections::BTreeSet;
-use std::ffi::{CStr, CString, OsString, c_int, c_ulong};
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::ptr;
 
 use super::beneath::{between, exists, is_beneath};
-use super::step::{Stepped, check};
-use crate::Confinement;
+use super::layers::Layers;
+use super::masks::Masks;
+use super::mount_calls::{bind, make_private, read_only, writable};
+use super::step::Step;
+use super::tmp::OwnTmp;
+use crate::{Confinement, StartError};
 
 /// A mount to make, in this order.
 #[derive(Debug, PartialEq, Eq)]
 enum Mount {
     /// The path in its place, and writable.
     Writable(CString),
+    /// What is mounted at the path already, writable.
+    Layer(CString),
     /// The path in its place, as its surroundings are.
     Fixed(CString),
     /// The path in its place, and read-only.
     ReadOnly(CString),
-    /// The first path in the place of the second, and writable.
-    Over(CString, CString),
 }
 
 /// The mounts of a program.
 #[derive(Debug)]
 pub(super) struct Mounts {
+    pub(super) layers: Layers,
     mounts: Vec<Mount>,
-    /// Whether `/tmp` shows the folder for temporary files.
-    pub(super) own_tmp: bool,
+    masks: Masks,
+    tmp: Option<OwnTmp>,
 }
 
-const TMP: &str = "/tmp";
-
 impl Mounts {
-    pub(super) fn new(confinement: &Confinement) -> Self {
-        let path = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
-        // Sorted by their texts, so that a folder comes before what is in it: a mount over a folder hides those in it.
-        let sorted = |paths: &mut dyn Iterator<Item = &PathBuf>| -> BTreeSet<OsString> {
-            paths.filter(|path| exists(path)).map(|path| path.as_os_str().to_owned()).collect()
-        };
-        let writable = sorted(&mut confinement.writable.iter().chain(&confinement.temporary));
-        let protected = sorted(&mut confinement.protected.iter());
-        let mut mounts: Vec<Mount> =
-            writable.iter().filter_map(|root| path(Path::new(root))).map(Mount::Writable).collect();
-        let mut all = protected.clone();
-        for place in protected.iter().map(Path::new) {
-            let roots = writable.iter().map(Path::new).filter(|root| is_beneath(place, root));
-            // A root within a root is a mount already.
-            let fixed = roots.flat_map(|root| between(place, root)).map(|folder| folder.as_os_str().to_owned());
-            all.extend(fixed.filter(|folder| !writable.contains(folder)));
-        }
-        for place in all {
-            let Some(text) = path(Path::new(&place)) else { continue };
-            mounts.push(match protected.contains(&place) {
-                true => Mount::ReadOnly(text),
-                false => Mount::Fixed(text),
-            });
-        }
-        let granted = || confinement.readable.iter().chain(&confinement.writable);
-        let own_tmp = !granted().any(|path| path.starts_with(TMP) || Path::new(TMP).starts_with(path));
-        if own_tmp
-            && let Some(source) = confinement.temporary.as_deref().and_then(path)
-            && let Some(target) = path(Path::new(TMP))
-        {
-            mounts.push(Mount::Over(source, target));
-            return Self { mounts, own_tmp: true };
-        }
-        Self { mounts, own_tmp: false }
+    /// Prepares them. What is hidden in the confinement are real paths.
+    pub(super) fn new(confinement: &Confinement) -> Result<Self, StartError> {
+        let tmp = OwnTmp::new(confinement)?;
+        // The folder for temporary files has no other name than `/tmp` then.
+        let temporary = confinement.temporary.as_ref().filter(|_| tmp.is_none());
+        Ok(Self {
+            layers: Layers::new(&confinement.layers)?,
+            mounts: mounts(confinement, temporary),
+            masks: Masks::new(&confinement.hidden),
+            tmp,
+        })
+    }
+
+    /// Whether `/tmp` is the folder for temporary files.
+    pub(super) fn own_tmp(&self) -> bool {
+        self.tmp.is_some()
     }
 
     /// Makes the mounts. Runs between clone and exec, in a mount namespace of its own.
-    pub(super) fn make(&self) -> Stepped {
-        // Nothing that is mounted here appears elsewhere, nor the reverse.
-        mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
-        attribute(c"/", RECURSIVE, Some(READ_ONLY), None)?;
+    pub(super) fn make(&self) -> Result<(), (Step, i32)> {
+        let at = |step: Step| move |error: i32| (step, error);
+        make_private().map_err(at(Step::Mounts))?;
+        // Before all is read-only: a layer's changes would be, too.
+        self.layers.make().map_err(at(Step::Layers))?;
+        read_only(c"/").map_err(at(Step::Mounts))?;
         for step in &self.mounts {
-            match step {
-                Mount::Writable(path) => {
-                    bind(path, path)?;
-                    writable(path)?;
-                }
-                Mount::Fixed(path) => bind(path, path)?,
-                Mount::ReadOnly(path) => {
-                    bind(path, path)?;
-                    attribute(path, RECURSIVE, Some(READ_ONLY), None)?;
-                }
-                Mount::Over(source, target) => {
-                    bind(source, target)?;
-                    writable(target)?;
-                }
-            }
+            let made = match step {
+                Mount::Writable(path) => bind(path, path).and_then(|()| writable(path)),
+                Mount::Layer(path) => writable(path),
+                Mount::Fixed(path) => bind(path, path),
+                Mount::ReadOnly(path) => bind(path, path).and_then(|()| read_only(path)),
+            };
+            made.map_err(at(Step::Mounts))?;
         }
-        Ok(())
-    }
-}
-
-/// A file system of the program's own.
-#[derive(Clone, Copy)]
-pub(super) enum Own {
-    /// The processes of its PID namespace.
-    Processes,
-    /// Shared memory.
-    SharedMemory,
-    /// Terminals that it makes.
-    Terminals,
-}
-
-impl Own {
-    pub(super) const ALL: [Self; 3] = [Self::Processes, Self::SharedMemory, Self::Terminals];
-
-    pub(super) fn folder(self) -> &'static CStr {
-        match self {
-            Self::Processes => c"/proc",
-            Self::SharedMemory => c"/dev/shm",
-            Self::Terminals => c"/dev/pts",
+        self.masks.make().map_err(at(Step::Hidden))?;
+        match &self.tmp {
+            Some(tmp) => tmp.make().map_err(at(Step::Temporary)),
+            None => Ok(()),
         }
     }
-
-    /// Mounts it. Runs between clone and exec.
-    pub(super) fn mount(self) -> Stepped {
-        let (kind, options, flags) = match self {
-            Self::Processes => (c"proc", None, libc::MS_NODEV),
-            Self::SharedMemory => (c"tmpfs", Some(c"mode=1777"), libc::MS_NODEV),
-            Self::Terminals => (c"devpts", Some(c"newinstance,ptmxmode=0666,mode=0620"), 0),
-        };
-        let flags = flags | libc::MS_NOSUID | libc::MS_NOEXEC;
-        let options = options.map_or(ptr::null(), CStr::as_ptr);
-        // SAFETY: all strings end with NUL.
-        let mounted = unsafe {
-            libc::mount(kind.as_ptr(), self.folder().as_ptr(), kind.as_ptr(), flags, options.cast::<libc::c_void>())
-        };
-        check(mounted.into())
-    }
 }
 
-fn mount(source: Option<&CStr>, target: &CStr, kind: Option<&CStr>, flags: c_ulong) -> Stepped {
-    let text = |text: Option<&CStr>| text.map_or(ptr::null(), CStr::as_ptr);
-    // SAFETY: all strings end with NUL; there are no options.
-    check(unsafe { libc::mount(text(source), target.as_ptr(), text(kind), flags, ptr::null()) }.into())
-}
-
-fn bind(source: &CStr, target: &CStr) -> Stepped {
-    mount(Some(source), target, None, libc::MS_BIND | libc::MS_REC)
-}
-
-/// What `mount_setattr` takes (Linux 5.12), as the kernel defines it.
-#[repr(C)]
-struct Attributes {
-    set: u64,
-    cleared: u64,
-    propagation: u64,
-    users: u64,
-}
-
-const READ_ONLY: u64 = 1;
-const RECURSIVE: c_int = 0x8000;
-
-fn attribute(path: &CStr, flags: c_int, set: Option<u64>, cleared: Option<u64>) -> Stepped {
-    let attributes = Attributes { set: set.unwrap_or(0), cleared: cleared.unwrap_or(0), propagation: 0, users: 0 };
-    // SAFETY: the path ends with NUL, and the structure is as long as said.
-    let changed = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            flags,
-            &raw const attributes,
-            size_of::<Attributes>(),
-        )
+/// Returns the mounts in the places of paths.
+fn mounts(confinement: &Confinement, temporary: Option<&PathBuf>) -> Vec<Mount> {
+    let text = |path: &OsString| CString::new(path.as_bytes()).ok();
+    // Sorted by their texts, so that a folder comes before what is in it: a mount over a folder hides those in it.
+    let sorted = |paths: &mut dyn Iterator<Item = &PathBuf>| -> BTreeSet<OsString> {
+        paths.filter(|path| exists(path)).map(|path| path.as_os_str().to_owned()).collect()
     };
-    check(changed)
-}
-
-/// Makes a mount writable, with those in it; without them if one of them was read-only before, which stays so.
-fn writable(path: &CStr) -> Stepped {
-    attribute(path, RECURSIVE, None, Some(READ_ONLY)).or_else(|_| attribute(path, 0, None, Some(READ_ONLY)))
+    let layers = sorted(&mut confinement.layers.iter().map(|layer| &layer.place));
+    let protected = sorted(&mut confinement.protected.iter());
+    let hidden = sorted(&mut confinement.hidden.iter());
+    let mut roots = sorted(&mut confinement.writable.iter().chain(temporary));
+    roots.extend(layers.iter().cloned());
+    let root = |root: &OsString| match layers.contains(root) {
+        true => text(root).map(Mount::Layer),
+        false => text(root).map(Mount::Writable),
+    };
+    let mut mounts: Vec<Mount> = roots.iter().filter_map(root).collect();
+    let mut all = protected.clone();
+    for place in protected.iter().chain(&hidden).chain(&layers).map(Path::new) {
+        let around = roots.iter().map(Path::new).filter(|root| is_beneath(place, root));
+        // A root within a root is a mount already.
+        let fixed = around.flat_map(|root| between(place, root)).map(|folder| folder.as_os_str().to_owned());
+        all.extend(fixed.filter(|folder| !roots.contains(folder)));
+    }
+    let place = |place: &OsString| match protected.contains(place) {
+        true => text(place).map(Mount::ReadOnly),
+        false => text(place).map(Mount::Fixed),
+    };
+    mounts.extend(all.iter().filter_map(place));
+    mounts
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CStr;
     use std::fs;
 
     use super::*;
+    use crate::Layer;
 
     #[test]
     fn mounts_fix_every_folder_between_a_writable_root_and_what_is_protected() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().to_owned();
-        for path in ["w/.git/hooks", "w/src", "t"] {
+        for path in ["w/.git/hooks", "w/src", "w/a/b/c", "w/keys/d/e", "t", "l/m"] {
             fs::create_dir_all(root.join(path)).expect("made");
         }
         fs::write(root.join("w/.git/config"), "").expect("written");
-        let mounts = Mounts::new(&Confinement {
-            readable: vec![],
+        let layer = |place: &str| Layer {
+            place: root.join(place),
+            below: vec![],
+            changes: root.join("changes"),
+            work: root.join("work"),
+        };
+        let temporary = root.join("t");
+        let confinement = Confinement {
             writable: vec![root.join("w"), root.join("missing")],
-            protected: ["w/.git/hooks", "w/.git/config", "w/.host"].map(|path| root.join(path)).to_vec(),
-            temporary: Some(root.join("t")),
-        });
+            protected: ["w/.git/hooks", "w/.git/config", "w/.host", "l/m"].map(|path| root.join(path)).to_vec(),
+            hidden: vec![root.join("w/keys/d/e")],
+            layers: vec![layer("w/a/b"), layer("l")],
+            ..Confinement::default()
+        };
         let text = |path: &CStr| path.to_str().expect("text").replace(root.to_str().expect("text"), "");
-        let shown: Vec<String> = mounts
-            .mounts
+        let shown: Vec<String> = mounts(&confinement, Some(&temporary))
             .iter()
             .map(|mount| match mount {
                 Mount::Writable(path) => format!("writable {}", text(path)),
+                Mount::Layer(path) => format!("layer {}", text(path)),
                 Mount::Fixed(path) => format!("fixed {}", text(path)),
                 Mount::ReadOnly(path) => format!("read-only {}", text(path)),
-                Mount::Over(source, target) => format!("{} over {}", text(source), text(target)),
             })
             .collect();
         assert_eq!(
             shown,
-            ["writable /t", "writable /w", "fixed /w/.git", "read-only /w/.git/config", "read-only /w/.git/hooks"]
+            [
+                "layer /l",
+                "writable /t",
+                "writable /w",
+                "layer /w/a/b",
+                "read-only /l/m",
+                "fixed /w/.git",
+                "read-only /w/.git/config",
+                "read-only /w/.git/hooks",
+                "fixed /w/a",
+                "fixed /w/keys",
+                "fixed /w/keys/d",
+            ]
         );
     }
 }

@@ -1,9 +1,11 @@
 //! Removes what a program made, however deep it is and whatever rights it took away, and follows no link.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::way::{self, Way, take_rights};
@@ -13,6 +15,22 @@ const LISTED: usize = 1_024;
 
 /// How often a folder is listed, altogether. Ends the work against a program that makes new entries meanwhile.
 const MAX_LISTINGS: usize = 1_000_000;
+
+/// Removes a file or a folder with all that is in it, however deep, and takes the rights for that which a program took away.
+/// Follows no link but those in the folders above it. It is no error if there is nothing.
+///
+/// # Errors
+///
+/// If something cannot be removed.
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    match openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        folder => Ok(remove(&folder?, name)?),
+    }
+}
 
 /// Removes the entry of a folder, with all that is in it. It is no error if there is none.
 pub(super) fn remove(folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
@@ -37,6 +55,18 @@ pub(super) fn remove(folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
                 None => return remove_folder(folder, name),
             },
         }
+    }
+    Err(Errno::AGAIN)
+}
+
+/// Removes all entries of a folder.
+pub(super) fn empty(folder: &OwnedFd) -> Result<(), Errno> {
+    for _ in 0..MAX_LISTINGS {
+        let names = way::names(folder, LISTED)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        names.iter().try_for_each(|name| remove(folder, name))?;
     }
     Err(Errno::AGAIN)
 }
@@ -104,7 +134,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let opened: OwnedFd = File::open(folder.path()).expect("opened").into();
         nest(&opened, 1_100);
-        remove(&opened, OsStr::new("nested")).expect("removed");
+        remove_tree(&folder.path().join("nested")).expect("removed");
+        remove_tree(&folder.path().join("nested/none")).expect("there is nothing");
         assert!(!folder.path().join("nested").exists());
     }
 

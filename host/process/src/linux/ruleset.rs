@@ -1,7 +1,7 @@
 //! The wall around files: Landlock.
 //!
 //! A ruleset allows and cannot except: what lies in a writable folder and stays unchanged is a read-only mount where there
-//! are mounts, and is left out here where there are none. Each version of Landlock handles more; what a kernel does not
+//! are mounts, and is left out here where there are none; so is what is hidden. Each version of Landlock handles more; what a kernel does not
 //! handle, its [`Level`](super::Level) says.
 
 use std::ffi::{CStr, c_int};
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use landlock::{ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules};
 
+use super::beneath::is_within;
 use super::carve::carve;
 use super::step::{Stepped, check};
 use crate::Confinement;
@@ -35,14 +36,25 @@ fn writing() -> BitFlags<AccessFs> {
 pub(super) fn create(confinement: &Confinement, mounts: bool) -> Result<Option<OwnedFd>, io::Error> {
     let other = |error: landlock::RulesetError| io::Error::other(error);
     let writable: Vec<PathBuf> = confinement.writable.iter().chain(&confinement.temporary).cloned().collect();
-    let changed = if mounts { writable.clone() } else { carve(&writable, &confinement.protected) };
+    let (read, listed, changed) = match mounts {
+        true => ([&confinement.readable[..], &writable].concat(), Vec::new(), writable),
+        false => {
+            let read = carve(&[&confinement.readable[..], &writable].concat(), &confinement.hidden);
+            let closed = [&confinement.protected[..], &confinement.hidden].concat();
+            // A folder around a hidden file can be listed; around a hidden folder, that would list this one as well.
+            let is_hidden_in =
+                |folder: &PathBuf| confinement.hidden.iter().any(|hidden| hidden.is_dir() && is_within(hidden, folder));
+            let listed = read.around.into_iter().filter(|folder| !is_hidden_in(folder)).collect();
+            (read.whole, listed, carve(&writable, &closed).whole)
+        }
+    };
     let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let created = Ruleset::default()
         .handle_access(AccessFs::from_all(ABI))
         .and_then(|ruleset| ruleset.scope(Scope::from_all(ABI)))
         .and_then(Ruleset::create)
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&confinement.readable, reading())))
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&writable, reading())))
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&read, reading())))
+        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&listed, AccessFs::ReadDir)))
         .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&changed, writing())))
         .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(DEVICES, devices)))
         .map_err(other)?;
@@ -64,12 +76,12 @@ struct PathBeneath {
     parent: c_int,
 }
 
-/// The rights that [`allow`] gives; those that no version after the first is needed for.
+/// The rights that [`allow`] gives.
 #[derive(Clone, Copy)]
 pub(super) enum Allowed {
     /// Reading: of `/proc`.
     Reading,
-    /// Everything but devices: of a file system that belongs to the program alone.
+    /// Everything but devices: of a file system that belongs to the program alone, and of a layer.
     Everything,
 }
 
@@ -80,7 +92,8 @@ pub(super) fn allow(ruleset: &OwnedFd, folder: &CStr, allowed: Allowed, version:
         1 => ABI::V1,
         2 => ABI::V2,
         3 | 4 => ABI::V3,
-        _ => ABI::V5,
+        5..=8 => ABI::V5,
+        _ => ABI::V9,
     };
     let allowed = match allowed {
         Allowed::Reading => AccessFs::from_read(newest).bits(),

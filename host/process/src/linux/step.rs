@@ -9,9 +9,14 @@ use std::io;
 pub(super) enum Step {
     Clone,
     Guard,
+    Network,
     Users,
     Loopback,
+    Layers,
     Mounts,
+    Hidden,
+    Temporary,
+    Processes,
     Proxy,
     Fork,
     Streams,
@@ -24,12 +29,17 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 19] = [
         Self::Clone,
         Self::Guard,
+        Self::Network,
         Self::Users,
         Self::Loopback,
+        Self::Layers,
         Self::Mounts,
+        Self::Hidden,
+        Self::Temporary,
+        Self::Processes,
         Self::Proxy,
         Self::Fork,
         Self::Streams,
@@ -46,9 +56,14 @@ impl Step {
         match self {
             Self::Clone => "clone",
             Self::Guard => "the guard of the program",
+            Self::Network => "the network of the session",
             Self::Users => "the user namespace",
             Self::Loopback => "the loopback network",
+            Self::Layers => "the layers",
             Self::Mounts => "the mounts",
+            Self::Hidden => "the hidden files",
+            Self::Temporary => "the private /tmp",
+            Self::Processes => "the limit of processes",
             Self::Proxy => "the proxy",
             Self::Fork => "fork",
             Self::Streams => "the standard streams",

@@ -1,5 +1,7 @@
 //! Programs under confinement: each row of a table tries to get past a wall.
 
+mod session;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,7 +10,12 @@ use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
 
 use super::*;
-use crate::{NotConnected, Wall};
+use crate::{Missing, NotConnected, Wall};
+
+mod hidden;
+mod layers;
+mod limits;
+mod tmp;
 
 /// A home with secrets, a workspace with a repository in it, and a folder for temporary files.
 struct World {
@@ -16,8 +23,13 @@ struct World {
 }
 
 impl World {
+    /// One outside of `/tmp`, which a program sees as it is.
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        Self::beneath("/var/tmp")
+    }
+
+    fn beneath(place: &str) -> Self {
+        let folder = tempfile::tempdir_in(place).expect("a folder");
         let root = folder.path();
         for path in ["home/.ssh", "work/.git/hooks", "work/.git/objects", "work/src", "tmp", "other"] {
             fs::create_dir_all(root.join(path)).expect("made");
@@ -47,6 +59,7 @@ impl World {
             writable: vec![self.path("work")],
             protected: ["work/.git/hooks", "work/.git/config", "work/.host"].map(|path| self.path(path)).to_vec(),
             temporary: Some(self.path("tmp")),
+            ..Confinement::default()
         }
     }
 
@@ -70,9 +83,8 @@ impl World {
 
     /// The same on a machine of this level.
     async fn run_at(&self, script: &str, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
-        let mut process =
-            start_with(&self.command(script), confinement.map(|confinement| (confinement, level.means())), None)
-                .expect("it starts");
+        let confinement = confinement.map(|confinement| (confinement, level));
+        let mut process = start_at(&self.command(script), confinement, None, None).expect("it starts");
         let ended = process.wait().await;
         process.end();
         let mut text = String::new();
@@ -94,7 +106,7 @@ const CASES: &[(&str, &str, bool)] = &[
     ("reads its workspace", "cat file", true),
     ("writes its workspace", "echo x > new && mkdir d && mv new d/y && rm -r d", true),
     ("writes what it may of a repository", "echo x > .git/index && mkdir .git/objects/aa && rm .git/index", true),
-    ("writes temporary files", "echo x > $R/tmp/x && cat $R/tmp/x", true),
+    ("writes temporary files", "f=$(mktemp) && echo x > $f && cat $f && rm $f", true),
     ("uses the null device", "echo x > /dev/null && head -c 4 /dev/urandom > /dev/null", true),
     ("starts programs", "ls /usr > /dev/null && sh -c 'exit 0'", true),
     ("uses pipes and jobs", "(sleep 0.01; echo a) | cat & wait", true),
@@ -507,5 +519,7 @@ async fn program_that_cannot_start_is_reported_and_leaves_nothing() {
 #[test]
 fn level_names_each_missing_wall() {
     let level = level_of_tests();
-    assert!(level.missing().iter().all(|missing| missing.wall == Wall::Calls && missing.is_covered));
+    // As root, a kernel can lack a limit of processes that is the program's own.
+    let is_gap = |missing: &Missing| missing.is_covered && matches!(missing.wall, Wall::Calls | Wall::Processes);
+    assert!(level.missing().iter().all(is_gap));
 }

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
-use std::path::{Component, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags, openat, renameat_with, statat};
@@ -68,6 +68,12 @@ impl Vacant {
     pub(super) fn clear(self) -> Vec<Moved> {
         self.0.iter().filter_map(Place::clear).collect()
     }
+}
+
+/// Moves aside what is at a path beneath a folder, whose last name is not followed, nor any other. `None` if nothing is
+/// there.
+pub fn move_aside(folder: &Path, beneath: &Path) -> Option<Moved> {
+    Place { root: folder.to_owned(), way: beneath.to_owned() }.clear()
 }
 
 impl Drop for Vacant {
@@ -127,7 +133,7 @@ impl Place {
                 Found::Thing => {
                     let cleared = match how {
                         Clear::Move => {
-                            move_aside(&folder, name).map(|aside| MovedTo::Aside(path.with_file_name(aside)))
+                            rename_aside(&folder, name).map(|aside| MovedTo::Aside(path.with_file_name(aside)))
                         }
                         Clear::Remove => remove(&folder, name).map(|()| MovedTo::Removed),
                     };
@@ -161,7 +167,8 @@ fn find(folder: &OwnedFd, name: &OsStr, is_last: bool) -> Result<Found, Errno> {
     })
 }
 
-fn move_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, Errno> {
+/// Renames an entry of a folder to a name that is free, and returns that.
+pub(super) fn rename_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, Errno> {
     let suffixed = |suffix: &str| {
         let mut aside = name.to_owned();
         aside.push(suffix);
@@ -198,11 +205,9 @@ fn again<T>(folder: &OwnedFd, error: Errno) -> Result<T, Errno> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::path::Path;
-
-    use super::*;
 
     /// What is moved if this is done between the start and the end of a program, by the names beneath the root.
     fn moved(before: impl Fn(&Path), made: impl Fn(&Path)) -> String {

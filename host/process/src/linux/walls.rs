@@ -10,8 +10,13 @@ use seccompiler::BpfProgram;
 
 use super::carve::without_links;
 use super::filters::{self, Gaps};
+use super::group::Group;
+use super::join::Joins;
+use super::layers::{self, Held};
+use super::masks;
 use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
-use super::mounts::{Mounts, Own};
+use super::mounts::Mounts;
+use super::own::Own;
 use super::ruleset::{self, Allowed};
 use super::step::{Step, Stepped, check};
 use crate::{Confinement, StartError};
@@ -22,10 +27,18 @@ pub(super) struct Walls {
     pub(super) namespaces: u32,
     /// The lines of `uid_map` and `gid_map`; `None` without a user namespace.
     users: Option<(String, String)>,
+    /// The network that it joins; `None` if it has one of its own.
+    joins: Option<Joins>,
     mounts: Option<Mounts>,
     ruleset: Option<OwnedFd>,
     version: i32,
     filters: Vec<BpfProgram>,
+    /// Whether the number of processes is limited for the PID namespace.
+    limits_pids: bool,
+    /// What limits it otherwise.
+    group: Option<Group>,
+    /// Whether it is only tried out if there can be layers.
+    tries_layers: bool,
 }
 
 /// The capabilities of a program that root starts: those over files and processes that root owns or could own. All
@@ -38,8 +51,9 @@ const KEPT: u64 = 1 << 0 /* chown */
     | 1 << 6 /* setgid */
     | 1 << 7 /* setuid */;
 
-/// The most processes and threads of a program in a user namespace, where they are counted apart. Ends a fork bomb.
-const MAX_PROCESSES: u64 = 4_096;
+/// The most processes and threads of a program, where they are counted apart: in a user namespace, and for root in a PID
+/// namespace with a limit of its own, or in a control group. Ends a fork bomb.
+pub(super) const MAX_PROCESSES: u64 = 4_096;
 
 impl Walls {
     pub(super) fn new(confinement: &Confinement, means: Means) -> Result<Self, StartError> {
@@ -49,8 +63,12 @@ impl Walls {
             Namespaces::AsRoot => (flags, None),
             Namespaces::OfUser => (flags | libc::CLONE_NEWUSER, Some(maps())),
         };
-        let confinement = &without_links(confinement);
-        let mounts = (namespaces != 0).then(|| Mounts::new(confinement));
+        let hidden = masks::real(&confinement.hidden);
+        if let Some(path) = hidden.first().filter(|_| namespaces == 0 && means.landlock == 0) {
+            return Err(StartError::NotHidden { path: path.clone() });
+        }
+        let confinement = &Confinement { hidden, ..without_links(confinement) };
+        let mounts = (namespaces != 0).then(|| Mounts::new(confinement)).transpose()?;
         let failed = |step| move |source| StartError::System { step, source };
         let version = means.landlock;
         let ruleset = match version {
@@ -65,12 +83,59 @@ impl Walls {
                 truncation: version < TRUNCATION && namespaces == 0,
             }),
         };
-        Ok(Self { namespaces: namespaces.unsigned_abs(), users, mounts, ruleset, version, filters })
+        // A user namespace counts processes apart.
+        let limits_pids = means.pid_limit && means.namespaces == Namespaces::AsRoot;
+        let needs_group = means.group && !limits_pids && means.namespaces == Namespaces::AsRoot;
+        let group = needs_group.then(Group::new).transpose().map_err(failed(Step::Processes.name()))?;
+        let namespaces = namespaces.unsigned_abs();
+        Ok(Self {
+            namespaces,
+            users,
+            mounts,
+            ruleset,
+            version,
+            filters,
+            limits_pids,
+            group,
+            joins: None,
+            tries_layers: false,
+        })
     }
 
-    /// Whether `/tmp` shows the folder for temporary files.
+    /// Returns these walls around a program that joins a network instead of having one of its own.
+    pub(super) fn joining(self, joins: Joins) -> Self {
+        let namespaces = self.namespaces & !libc::CLONE_NEWNET.unsigned_abs();
+        Self { namespaces, joins: Some(joins), ..self }
+    }
+
+    /// Whether there is a user namespace.
+    pub(super) fn has_users(&self) -> bool {
+        self.users.is_some()
+    }
+
+    /// Returns what is joined before the guard is cloned: the user namespace of the network.
+    pub(super) fn joins_users(&self) -> Option<(Joins, c_int)> {
+        self.joins.and_then(|joins| Some((joins, joins.users?)))
+    }
+
+    /// Returns them with a layer, which shows nothing of the machine's.
+    pub(super) fn with_layer(self) -> Self {
+        Self { tries_layers: true, ..self }
+    }
+
+    /// Whether `/tmp` is the folder for temporary files.
     pub(super) fn own_tmp(&self) -> bool {
-        self.mounts.as_ref().is_some_and(|mounts| mounts.own_tmp)
+        self.mounts.as_ref().is_some_and(Mounts::own_tmp)
+    }
+
+    /// Returns what keeps the folders of the layers for this program.
+    pub(super) fn take_held(&mut self) -> Held {
+        self.mounts.as_mut().map(|mounts| mounts.layers.take_held()).unwrap_or_default()
+    }
+
+    /// Returns the group that its processes are in, which is to be kept until they have ended.
+    pub(super) fn take_group(&mut self) -> Option<Group> {
+        self.group.take()
     }
 
     /// The steps of the guard: what it shares with the program. Runs between clone and exec.
@@ -78,12 +143,23 @@ impl Walls {
         if let Some((users, groups)) = &self.users {
             map(users, groups).map_err(|error| (Step::Users, error))?;
         }
-        if self.namespaces != 0 {
-            loopback().map_err(|error| (Step::Loopback, error))?;
+        match self.joins {
+            // With a user namespace it was joined before.
+            Some(Joins { users: Some(_), .. }) => {}
+            Some(joins) => joins.network().map_err(|error| (Step::Network, error))?,
+            None if self.namespaces != 0 => loopback().map_err(|error| (Step::Loopback, error))?,
+            None => {}
+        }
+        // Before all is read-only, groups too.
+        if let Some(group) = &self.group {
+            write(&group.members, b"0").map_err(|error| (Step::Processes, error))?;
         }
         let Some(mounts) = &self.mounts else { return Ok(()) };
+        mounts.make()?;
+        if self.tries_layers {
+            layers::try_out().map_err(|error| (Step::Layers, error))?;
+        }
         let own = || {
-            mounts.make()?;
             for own in Own::ALL {
                 match own.mount() {
                     // A machine without the folder has no such file system to hide.
@@ -95,9 +171,18 @@ impl Walls {
                     ruleset::allow(ruleset, own.folder(), allowed, self.version)?;
                 }
             }
-            Ok(())
+            let Some(ruleset) = &self.ruleset else { return Ok(()) };
+            // What lies over a folder is not the folder that a rule was made for.
+            mounts
+                .layers
+                .places()
+                .try_for_each(|place| ruleset::allow(ruleset, place, Allowed::Everything, self.version))
         };
-        own().map_err(|error| (Step::Mounts, error))
+        own().map_err(|error| (Step::Mounts, error))?;
+        if self.limits_pids {
+            limit_pids().map_err(|error| (Step::Processes, error))?;
+        }
+        Ok(())
     }
 
     /// The steps of the program. Runs between clone and exec.
@@ -120,6 +205,26 @@ impl Walls {
         Ok(())
     }
 }
+
+/// Limits the processes and threads of this PID namespace, which also bounds their numbers. Runs between clone and exec.
+fn limit_pids() -> Stepped {
+    let mut denied = libc::EINVAL;
+    // A machine with very many processors takes no number as low as the first.
+    for most in MAX_PIDS {
+        match write(c"/proc/sys/kernel/pid_max", most) {
+            Err(libc::EINVAL) => {}
+            Err(error) => {
+                denied = error;
+                break;
+            }
+            Ok(()) => return Ok(()),
+        }
+    }
+    Err(denied)
+}
+
+/// The numbers for [`limit_pids`]: [`MAX_PROCESSES`], and what a kernel for more processors takes.
+const MAX_PIDS: [&[u8]; 3] = [b"4096", b"16384", b"65536"];
 
 /// Returns the maps by which a user namespace has this user and this group under their own numbers, and no others.
 fn maps() -> (String, String) {

@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Opened, connect};
+use super::{Opened, Token, connect};
 use crate::network::{Network, NotConnected, Server};
 
 /// The longest head of a request, and the most header fields of one.
@@ -15,17 +15,27 @@ const FIELDS: usize = 100;
 /// Fields between a client and its proxy (RFC 9110, 7.6.1), which a server does not get.
 const HOP_BY_HOP: &[&str] = &["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade"];
 
+/// The answer to who does not know the token: clients that send it only when asked ask again.
+const UNKNOWN: &str = "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"host\"";
+
 /// A request of a program.
 enum Asked {
     Tunnel(Server),
     /// A request for a server, and the length of its body.
     Request(Server, Vec<u8>, u64),
+    /// A request without the token.
+    Unknown,
     /// Something else, with the answer to it.
     Wrong(&'static str, String),
 }
 
 /// Reads where the program wants to go, behind the first byte, and connects to it.
-pub(super) async fn open(first: u8, stream: &mut TcpStream, network: &Network) -> io::Result<Option<Opened>> {
+pub(super) async fn open(
+    first: u8,
+    stream: &mut TcpStream,
+    network: &Network,
+    token: Option<&Token>,
+) -> io::Result<Option<Opened>> {
     let mut head = vec![first];
     while !head.ends_with(b"\r\n\r\n") {
         if head.len() >= HEAD {
@@ -34,9 +44,10 @@ pub(super) async fn open(first: u8, stream: &mut TcpStream, network: &Network) -
         // Byte by byte, so that nothing behind the head is taken; the stream's buffer is in the kernel.
         head.push(stream.read_u8().await?);
     }
-    let (server, early, rest) = match asked(&head) {
+    let (server, early, rest) = match asked(&head, token) {
         Asked::Tunnel(server) => (server, Vec::new(), None),
         Asked::Request(server, request, body) => (server, request, Some(body)),
+        Asked::Unknown => return refuse(stream, UNKNOWN, "this is the proxy of a different program").await,
         Asked::Wrong(status, why) => return refuse(stream, status, &why).await,
     };
     match connect(network, &server).await {
@@ -51,12 +62,18 @@ pub(super) async fn open(first: u8, stream: &mut TcpStream, network: &Network) -
     }
 }
 
-fn asked(head: &[u8]) -> Asked {
+fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let invalid = || Asked::Wrong("400 Bad Request", "the proxy does not understand this request".to_owned());
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     if !matches!(request.parse(head), Ok(httparse::Status::Complete(_))) {
         return invalid();
+    }
+    let named = |name: &'static str| {
+        request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+    };
+    if token.is_some_and(|token| !named("proxy-authorization").any(|field| token.is_in(field))) {
+        return Asked::Unknown;
     }
     let (Some(method), Some(target)) = (request.method, request.path) else { return invalid() };
     if method == "CONNECT" {
@@ -67,9 +84,6 @@ fn asked(head: &[u8]) -> Asked {
     };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let Some(server) = server(authority, Some(80)) else { return invalid() };
-    let named = |name: &'static str| {
-        request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
-    };
     // Another name here would reach a different server behind the same address.
     if named("host").any(|host| !host.eq_ignore_ascii_case(authority.as_bytes()))
         || named("transfer-encoding").count() > 0

@@ -1,4 +1,4 @@
-//! SOCKS 5 (RFC 1928) without authentication: `CONNECT` to a name or an address.
+//! SOCKS 5 (RFC 1928), with a user and a password (RFC 1929) if a token is asked for: `CONNECT` to a name or an address.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -6,18 +6,24 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Opened, connect};
+use super::{Opened, Token, connect};
 use crate::network::{Network, NotConnected, Server};
 
 /// The first byte of a connection.
 pub(super) const VERSION: u8 = 5;
 
 const NO_AUTHENTICATION: u8 = 0;
+const PASSWORD: u8 = 2;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
+
+/// The version of what follows if a password is asked for, and the answers to it.
+const PASSWORD_VERSION: u8 = 1;
+const PASSWORD_RIGHT: u8 = 0;
+const PASSWORD_WRONG: u8 = 1;
 
 const SUCCEEDED: u8 = 0;
 const NOT_ALLOWED: u8 = 2;
@@ -26,14 +32,28 @@ const NOT_SUPPORTED: u8 = 7;
 const WRONG_ADDRESS: u8 = 8;
 
 /// Reads where the program wants to go, behind the first byte, and connects to it.
-pub(super) async fn open(stream: &mut TcpStream, network: &Network) -> io::Result<Option<Opened>> {
-    let mut methods = vec![0; usize::from(stream.read_u8().await?)];
-    stream.read_exact(&mut methods).await?;
-    if !methods.contains(&NO_AUTHENTICATION) {
+pub(super) async fn open(
+    stream: &mut TcpStream,
+    network: &Network,
+    token: Option<&Token>,
+) -> io::Result<Option<Opened>> {
+    let methods = counted(stream).await?;
+    let wanted = if token.is_some() { PASSWORD } else { NO_AUTHENTICATION };
+    if !methods.contains(&wanted) {
         stream.write_all(&[VERSION, NO_METHOD]).await?;
         return Ok(None);
     }
-    stream.write_all(&[VERSION, NO_AUTHENTICATION]).await?;
+    stream.write_all(&[VERSION, wanted]).await?;
+    if let Some(token) = token {
+        let version = stream.read_u8().await?;
+        let (user, password) = (counted(stream).await?, counted(stream).await?);
+        if version != PASSWORD_VERSION || !token.is(&user, &password) {
+            stream.write_all(&[PASSWORD_VERSION, PASSWORD_WRONG]).await?;
+            stream.shutdown().await?;
+            return Ok(None);
+        }
+        stream.write_all(&[PASSWORD_VERSION, PASSWORD_RIGHT]).await?;
+    }
     let [version, command, _, kind] = read(stream).await?;
     if version != VERSION || command != CONNECT {
         return refuse(stream, NOT_SUPPORTED).await;
@@ -41,11 +61,7 @@ pub(super) async fn open(stream: &mut TcpStream, network: &Network) -> io::Resul
     let host = match kind {
         IPV4 => Ipv4Addr::from(read::<4>(stream).await?).to_string().into_bytes(),
         IPV6 => Ipv6Addr::from(read::<16>(stream).await?).to_string().into_bytes(),
-        NAME => {
-            let mut name = vec![0; usize::from(stream.read_u8().await?)];
-            stream.read_exact(&mut name).await?;
-            name
-        }
+        NAME => counted(stream).await?,
         _ => return refuse(stream, WRONG_ADDRESS).await,
     };
     let port = stream.read_u16().await?;
@@ -58,6 +74,13 @@ pub(super) async fn open(stream: &mut TcpStream, network: &Network) -> io::Resul
         Err(NotConnected::Denied(_)) => refuse(stream, NOT_ALLOWED).await,
         Err(NotConnected::Unreachable(_)) => refuse(stream, HOST_UNREACHABLE).await,
     }
+}
+
+/// Reads a number of bytes, and as many bytes.
+async fn counted(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::from(stream.read_u8().await?)];
+    stream.read_exact(&mut bytes).await?;
+    Ok(bytes)
 }
 
 async fn read<const SIZE: usize>(stream: &mut TcpStream) -> io::Result<[u8; SIZE]> {

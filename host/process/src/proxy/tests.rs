@@ -22,6 +22,11 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
+        Self::asking_for(None).await
+    }
+
+    /// With a proxy that asks for this token.
+    async fn asking_for(token: Option<Token>) -> Self {
         let upstream = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let server = upstream.local_addr().expect("bound");
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -58,7 +63,7 @@ impl Bench {
                 }
             })
         }));
-        tasks.spawn(serve(listener, network));
+        tasks.spawn(serve(listener, network, token));
         Self { proxy, asked, got, _tasks: tasks }
     }
 
@@ -192,6 +197,63 @@ async fn proxy_connects_by_socks_only_to_what_is_allowed() {
         assert_eq!(found, code, "{bytes:?}: {answer:?}");
         assert_eq!(bench.asked(), asked, "{bytes:?}");
         assert_eq!(bench.got(), if code == Some(0) { "hello" } else { "" }, "{bytes:?}");
+    }
+}
+
+// promise confine.proxy
+#[tokio::test]
+async fn proxy_with_a_token_serves_only_who_knows_it() {
+    let token = Token::new().expect("random");
+    let (own, other) = (token.user_information(), Token::new().expect("random").user_information());
+    let bench = Bench::asking_for(Some(token)).await;
+    let encoded = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
+    let right = format!("Proxy-Authorization: Basic {}\r\n", encoded(&own));
+    for (what, fields, is_served) in [
+        ("the token", right.clone(), true),
+        ("another case", format!("proxy-authorization:  bAsIc   {}\r\n", encoded(&own)), true),
+        ("no token", String::new(), false),
+        ("that of a different program", format!("Proxy-Authorization: Basic {}\r\n", encoded(&other)), false),
+        ("a part of it", format!("Proxy-Authorization: Basic {}\r\n", encoded(&own[..own.len() - 1])), false),
+        ("more", format!("Proxy-Authorization: Basic {}\r\n", encoded(&format!("{own}0"))), false),
+        ("no user", format!("Proxy-Authorization: Basic {}\r\n", encoded(&own["host".len()..])), false),
+        ("nothing", "Proxy-Authorization: Basic\r\n".to_owned(), false),
+        ("another scheme", format!("Proxy-Authorization: Bearer {}\r\n", encoded(&own)), false),
+        ("another field", format!("Authorization: Basic {}\r\n", encoded(&own)), false),
+        ("no base64", format!("Proxy-Authorization: Basic {own}\r\n"), false),
+    ] {
+        for request in ["CONNECT allowed.example:443 HTTP/1.1", "GET http://allowed.example/ HTTP/1.1"] {
+            let answer = bench.send(format!("{request}\r\n{fields}\r\nhello").as_bytes()).await;
+            let answer = String::from_utf8_lossy(&answer).into_owned();
+            let wanted = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"host\"\r\n";
+            assert_eq!(!answer.starts_with(wanted), is_served, "{what}: {answer}");
+            assert_eq!(!bench.asked().is_empty(), is_served, "{what}: {request}");
+            let got = bench.got();
+            assert_eq!(!got.is_empty(), is_served, "{what}: {request}");
+            assert!(!got.to_lowercase().contains("proxy-authorization"), "{got}");
+        }
+    }
+    let (user, password) = own.split_once(':').expect("both");
+    let socks = |methods: &[u8], version: u8, user: &str, password: &str| {
+        let part = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
+        let [user, password, name] = [user, password, "allowed.example"].map(part);
+        let count = [5, u8::try_from(methods.len()).expect("few")];
+        let port = 443_u16.to_be_bytes();
+        [&count, methods, &[version], &user, &password, &[5, 1, 0, 3], &name, &port[..], b"hello"].concat()
+    };
+    let other = other.split_once(':').expect("both").1;
+    for (bytes, begin, is_served) in [
+        (socks(&[0, 2], 1, user, password), &[5, 2, 1, 0, 5, 0][..], true),
+        (socks(&[0, 2], 1, user, other), &[5, 2, 1, 1], false),
+        (socks(&[2], 1, user, ""), &[5, 2, 1, 1], false),
+        (socks(&[2], 1, "", password), &[5, 2, 1, 1], false),
+        (socks(&[2], 0, user, password), &[5, 2, 1, 1], false),
+        // Without a password.
+        (socks(&[0], 1, user, password), &[5, 0xff], false),
+    ] {
+        let answer = bench.send(&bytes).await;
+        assert!(answer.starts_with(begin), "{bytes:?}: {answer:?}");
+        assert_eq!(!bench.asked().is_empty(), is_served, "{bytes:?}");
+        assert_eq!(bench.got() == "hello", is_served, "{bytes:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Programs that make, copy, move, change and delete files.
 
-use super::{Irreversible, Program, Understood, Writes};
+use super::{Deletes, Irreversible, Program, Understood, Writes};
 
 /// A program that writes all its operands.
 const fn writes_all(names: &'static [&'static str], table: &'static str, irreversible: Irreversible) -> Program {
@@ -14,17 +14,23 @@ pub(super) const ROWS: &[Program] = &[
     writes_all(&["mkdir"], ". -p -v -m= --parents --verbose --mode= : files\n", Irreversible::No),
     writes_all(&["mkfifo", "mknod", "link"], ". : files\n", Irreversible::No),
     Program { writes: Writes::All, ..Program::named(&["patch", "rename"]) },
-    writes_all(&["rmdir"], ". -p -v --parents --verbose : files\n", Irreversible::Always),
-    writes_all(&["unlink"], ". : files\n", Irreversible::Always),
+    Program {
+        deletes: Deletes::All,
+        ..writes_all(&["rmdir"], ". -p -v --parents --verbose : files\n", Irreversible::Always)
+    },
+    Program { deletes: Deletes::All, ..writes_all(&["unlink"], ". : files\n", Irreversible::Always) },
     writes_all(&["chmod"], ". -R -v -c -f --recursive --verbose : files\n", Irreversible::Always),
     writes_all(&["chown"], ". -R -v -c -f -h --recursive --verbose : files\n", Irreversible::Always),
     writes_all(&["chgrp"], ". -R -v -c -f -h --recursive --verbose : files\n", Irreversible::No),
     writes_all(&["truncate"], ". -c -s= --no-create --size= : files\n", Irreversible::Always),
-    writes_all(
-        &["rm"],
-        ". -r -R -f -v -d -i -I --recursive --force --verbose --dir --interactive : files\n",
-        Irreversible::Always,
-    ),
+    Program {
+        deletes: Deletes::All,
+        ..writes_all(
+            &["rm"],
+            ". -r -R -f -v -d -i -I --recursive --force --verbose --dir --interactive : files\n",
+            Irreversible::Always,
+        )
+    },
     writes_all(
         &["mv"],
         ". -f -i -n -v -u -T -t= --force --no-clobber --verbose --update --target-directory= : files\n",

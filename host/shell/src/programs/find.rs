@@ -1,12 +1,17 @@
 //! `find -exec … ;` and `fd -x …`, which run a command for each file.
 
-use super::{Program, Runs, Understood};
+use super::{Deletes, Program, Runs, Understood};
 use crate::Word;
 use crate::hazard::{Hazard, RISKY_OPTION};
 use crate::inner::{Inner, Wrapped};
 
 pub(super) const ROWS: &[Program] = &[
-    Program { runs: Runs::Sometimes(find), hazards: Some(find_hazards), ..Program::named(&["find"]) },
+    Program {
+        runs: Runs::Sometimes(find),
+        hazards: Some(find_hazards),
+        deletes: Deletes::Found(deleted),
+        ..Program::named(&["find"])
+    },
     Program { runs: Runs::Sometimes(fd), understood: Understood::Table(FD), ..Program::named(&["fd", "fdfind"]) },
 ];
 
@@ -77,6 +82,17 @@ fn started_elsewhere(words: &[Word]) -> Vec<Hazard> {
     let options = words[1..].iter().take_while(|word| matches!(word.text.as_str(), "-H" | "-P")).count();
     let starts = words[1 + options..].iter().take_while(is_start).count();
     (1 + options..1 + options + starts).map(Hazard::folder).collect()
+}
+
+/// Returns the folders in which it deletes what it finds.
+fn deleted(words: &[Word]) -> Vec<String> {
+    if !words.iter().any(|word| word.text == "-delete") {
+        return Vec::new();
+    }
+    let behind_options = words.iter().skip(1).skip_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"));
+    let is_start = |word: &&Word| !word.text.starts_with('-') && !matches!(word.text.as_str(), "(" | "!" | ",");
+    let starts: Vec<String> = behind_options.take_while(is_start).map(|word| word.text.clone()).collect();
+    if starts.is_empty() { vec![".".to_owned()] } else { starts }
 }
 
 /// Returns the indices of the folders and files that it opens; `None` if it runs or changes something, follows links, or

@@ -1,6 +1,6 @@
 //! `git`: which of its commands destroy what it stores, and which run something else.
 
-use super::{Irreversible, Program, Runs};
+use super::{Deletes, Irreversible, Program, Runs};
 use crate::Word;
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped, as_line};
@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Program] = &[Program {
     understood: Understood::Table(TABLE),
     begins: command,
     hazards: Some(hazards),
+    deletes: Deletes::Found(deleted),
     irreversible: Irreversible::Sometimes { why: destructive, never: only_adds },
     ..Program::named(&["git"])
 }];
@@ -151,6 +152,16 @@ verify-commit -v --verbose --raw : files
 verify-tag -v --verbose --raw : files
 hash-object -t= --stdin : files
 ";
+
+/// Returns the files that `git rm` deletes.
+fn deleted(words: &[Word]) -> Vec<String> {
+    let Some(at) = command(words).filter(|at| words[*at].is("rm")) else { return Vec::new() };
+    let arguments = &words[at + 1..];
+    if arguments.iter().any(|word| is_long(word, &["--cached", "--dry-run"]) || is_short(word, &['n'])) {
+        return Vec::new();
+    }
+    arguments.iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.clone()).collect()
+}
 
 /// Whether the command, whatever its options, destroys nothing that git stores.
 fn only_adds(command: &str) -> bool {

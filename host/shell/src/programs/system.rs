@@ -1,6 +1,6 @@
 //! Programs that change the machine as a whole: its power, its disks, its processes.
 
-use super::{Danger, Irreversible, Program, Writes};
+use super::{Danger, Deletes, Irreversible, Program, Writes};
 
 const POWER_OFF: &[(&[&str], Danger)] = &[(&[], Danger::PowerOff)];
 const DISKS: &[(&[&str], Danger)] = &[(&[], Danger::Disks)];
@@ -13,6 +13,12 @@ pub(super) const ROWS: &[Program] = &[
     },
     Program { irreversible: Irreversible::Always, dangers: DISKS, ..Program::named(&["mkfs"]) },
     Program { dangers: DISKS, ..Program::named(&["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "fdisk", "parted", "wipefs"]) },
-    Program { writes: Writes::All, irreversible: Irreversible::Always, dangers: DISKS, ..Program::named(&["shred"]) },
+    Program {
+        writes: Writes::All,
+        deletes: Deletes::All,
+        irreversible: Irreversible::Always,
+        dangers: DISKS,
+        ..Program::named(&["shred"])
+    },
     Program { irreversible: Irreversible::Always, ..Program::named(&["kill", "killall", "pkill"]) },
 ];

@@ -112,17 +112,21 @@ impl Painter {
                 self.link = Some((*image, String::new()));
                 if *image {
                     let style = self.base;
-                    self.push("image: ", style);
+                    self.push("[image: ", style);
                 }
             }
             Event::LinkEnds { address } => {
-                let text = self.link.take().map(|(_, text)| text).unwrap_or_default();
+                let (is_image, text) = self.link.take().unwrap_or_default();
+                if is_image {
+                    // A sentence often has the word before it already.
+                    self.push("]", self.base);
+                }
                 let is_same = text == *address || format!("mailto:{text}") == *address;
                 if is_same {
                     return;
                 }
                 let style = self.base;
-                let space = if text.is_empty() { "" } else { " " };
+                let space = if text.is_empty() && !is_image { "" } else { " " };
                 if address.is_empty() {
                     return;
                 }

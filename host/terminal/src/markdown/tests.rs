@@ -143,7 +143,8 @@ fn markdown_links_show_their_address() {
         &[&format!("see the page ({address}) or {address}")],
     );
     check(&format!("[{address}]({address})\n"), 80, &[address]);
-    check("![logo](logo.png)\n", 80, &["image: logo (logo.png)"]);
+    check("![logo](logo.png)\n", 80, &["[image: logo] (logo.png)"]);
+    check("an image ![logo](logo.png)\n", 80, &["an image [image: logo] (logo.png)"]);
     let coloured = shown(&[&format!("[text]({address})\n")], 80, true);
     assert!(coloured.contains(&format!("\u{1b}]8;;{address}\u{1b}\\")), "{coloured:?}");
     assert!(coloured.contains("\u{1b}]8;;\u{1b}\\"), "{coloured:?}");

@@ -15,10 +15,13 @@ fn question() -> Question {
         confirmation: Confirmation::Call,
         about: About::Call,
         commands: Vec::new(),
+        effects: Vec::new(),
         touches: Grants::none(),
         reasons: Vec::new(),
         not_undone: Vec::new(),
+        can_leave_walls: false,
         mode: ApprovalMode::Default,
+        switches: Vec::new(),
         always: Vec::new(),
         objection: None,
     }

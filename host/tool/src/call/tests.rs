@@ -37,10 +37,13 @@ fn question() -> Question {
         confirmation: Confirmation::Call,
         about: crate::About::Call,
         commands: Vec::new(),
+        effects: Vec::new(),
         touches: host_capability::Grants::none(),
         reasons: Vec::new(),
         not_undone: Vec::new(),
+        can_leave_walls: false,
         mode: ApprovalMode::Default,
+        switches: Vec::new(),
         always: Vec::new(),
         objection: None,
     }

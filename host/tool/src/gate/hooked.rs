@@ -11,7 +11,7 @@ use std::sync::Arc;
 use host_message::FunctionCall;
 use serde_json::Value;
 
-use super::{AtGate, Considered, Gate, Passed, allowed_because, asked_because, strict};
+use super::{AtGate, Considered, Gate, Passed, allowed_because, asked_because, shown_because, strict};
 use crate::hooks::{ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks};
 use crate::{ApprovalMode, Because, CallFailure, Decided, Decision, FailureKind, Tier, Tool};
 
@@ -88,13 +88,22 @@ impl Considered {
         self.intent.touches.le(&self.intent.granted) && !strict(&self.verdict).any(|reason| is_rule(&reason.because))
     }
 
-    /// Returns the reasons that a question shows: those of hooks, and those of the policy unless it would not ask.
+    /// Returns the reasons for a question: those of hooks, and those of the policy unless it would not ask.
     pub(super) fn reasons_to_ask(&self) -> Vec<String> {
+        self.with_reasons_of_hooks(asked_because(&self.verdict))
+    }
+
+    /// Returns the same as a question shows them, beside so many commands.
+    pub(super) fn reasons_to_show(&self, commands: usize) -> Vec<String> {
+        self.with_reasons_of_hooks(shown_because(&self.verdict, commands))
+    }
+
+    fn with_reasons_of_hooks(&self, of_policy: Vec<String>) -> Vec<String> {
         let changed = self.hooked.changed_by.as_ref().map(|hook| format!("the hook `{hook}` changed the arguments"));
         let asks = self.hooked.asks.iter().map(|reason| reason.said("asks for your approval"));
         let mut reasons: Vec<String> = changed.into_iter().chain(asks).collect();
         if reasons.is_empty() || self.verdict.decision == Decision::Ask {
-            reasons.extend(asked_because(&self.verdict));
+            reasons.extend(of_policy);
         }
         reasons
     }

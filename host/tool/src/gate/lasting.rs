@@ -208,7 +208,7 @@ impl Rule {
         match (self.decision, &self.scope) {
             (Decision::Ask | Decision::Deny, _) => true,
             (Decision::Allow, Some(scope)) => is_lasting(scope),
-            (Decision::Allow, None) => !self.command.is_empty(),
+            (Decision::Allow, None) => !self.command.is_empty() && !self.leaves_walls,
         }
     }
 }

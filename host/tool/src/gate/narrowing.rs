@@ -76,6 +76,7 @@ impl Gate {
         Verdict {
             decision: Decision::Deny,
             message: None,
+            leaves_walls: false,
             reasons: vec![Reason { part: None, decision: Decision::Deny, because }],
         }
     }
@@ -111,7 +112,7 @@ mod tests {
     }
 
     fn verdict(decision: Decision) -> Verdict {
-        Verdict { decision, message: None, reasons: Vec::new() }
+        Verdict { decision, message: None, leaves_walls: false, reasons: Vec::new() }
     }
 
     // promise skills.narrow: `allowed-tools` of a skill or a command only takes tools away: it allows no call that would be

@@ -122,6 +122,11 @@ fn words(rule: &Rule) -> String {
     let mut commands: Vec<Suggestion> = commands.collect();
     commands.sort();
     let what = match (commands.as_slice(), &rule.scope) {
+        _ if !rule.net.is_empty() => {
+            let servers: Vec<&str> = rule.net.iter().map(|server| server.trim_end_matches(":443")).collect();
+            let programs: Vec<String> = rule.command.iter().map(|prefix| format!("`{prefix}`")).collect();
+            format!("{} reaches {}", programs.join(", "), servers.join(", "))
+        }
         ([], Some(scope)) => named(scope),
         ([], None) => "everything".to_owned(),
         (commands, _) => covered(commands),

@@ -21,19 +21,19 @@ use tokio::sync::mpsc;
 use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, declined};
 use crate::{
     About, Always, Answer, ApprovalMode, CallAsker, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
-    PlanAnswer, Query, Question, ReadAnswer, SessionReads, Until, elicitation,
+    PlanAnswer, Query, Question, ReachAnswer, ReadAnswer, SessionReads, Until, elicitation,
 };
 
 /// Asks the user on behalf of one running call.
 #[derive(Clone)]
 pub(crate) struct CallQuestions {
-    gate: Gate,
-    call: Arc<FunctionCall>,
-    run_clock: PausableClock,
+    pub(super) gate: Gate,
+    pub(super) call: Arc<FunctionCall>,
+    pub(super) run_clock: PausableClock,
     /// The index of the call in its reply.
-    at: usize,
+    pub(super) at: usize,
     /// Receives each question before it is asked.
-    asked: mpsc::Sender<(usize, Arc<Question>)>,
+    pub(super) asked: mpsc::Sender<(usize, Arc<Question>)>,
 }
 
 impl fmt::Debug for CallQuestions {
@@ -100,7 +100,15 @@ impl CallQuestions {
                 {
                     return ReadAnswer::ForSession;
                 }
-                (Ok(Answer::Proceed { .. } | Answer::Modify { .. } | Answer::Switch { .. }), _) => {
+                (
+                    Ok(
+                        Answer::ProceedWithoutWalls
+                        | Answer::Proceed { .. }
+                        | Answer::Modify { .. }
+                        | Answer::Switch { .. },
+                    ),
+                    _,
+                ) => {
                     question.objection = Some(NOT_OFFERED.to_owned());
                 }
             }
@@ -122,14 +130,20 @@ impl CallQuestions {
                     let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
                     return PlanAnswer::Rejected(reason.map(|reason| clip(reason, REASON_CHARACTERS).into_owned()));
                 }
-                Ok(Answer::ProceedOnce | Answer::Proceed { .. } | Answer::Modify { .. } | Answer::Switch { .. }) => {
+                Ok(
+                    Answer::ProceedOnce
+                    | Answer::ProceedWithoutWalls
+                    | Answer::Proceed { .. }
+                    | Answer::Modify { .. }
+                    | Answer::Switch { .. },
+                ) => {
                     question.objection = Some(NOT_OFFERED.to_owned());
                 }
             }
         }
     }
 
-    fn question(&self, origin: Option<Origin>, touches: Grants) -> Question {
+    pub(super) fn question(&self, origin: Option<Origin>, touches: Grants) -> Question {
         Question {
             agent: self.gate.agent.clone(),
             agent_id: self.gate.agent_id.clone(),
@@ -138,10 +152,13 @@ impl CallQuestions {
             confirmation: Confirmation::Call,
             about: About::Call,
             commands: Vec::new(),
+            effects: Vec::new(),
             touches,
             reasons: Vec::new(),
             not_undone: Vec::new(),
+            can_leave_walls: false,
             mode: self.gate.mode,
+            switches: Vec::new(),
             always: Vec::new(),
             objection: None,
         }
@@ -170,6 +187,15 @@ impl CallQuestions {
 impl CallAsker for CallQuestions {
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer> {
         Box::pin(self.ask_to_read(path, origin))
+    }
+
+    fn may_reach<'a>(
+        &'a self,
+        argv: &'a [String],
+        server: &'a str,
+        origin: Option<Origin>,
+    ) -> BoxFuture<'a, ReachAnswer> {
+        Box::pin(self.ask_to_reach(argv, server, origin))
     }
 
     fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {

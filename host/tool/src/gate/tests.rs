@@ -19,9 +19,14 @@ use crate::{
     SettledCall, Tier,
 };
 
+mod doors;
 mod hooks;
 mod permissions;
 mod questions;
+mod switching;
+
+/// Every question about a command says it here: these gates have no walls.
+const OFF: &str = "confinement is off: the command runs with all your rights";
 
 const WORKSPACE: &str = "/w";
 

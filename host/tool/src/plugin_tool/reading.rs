@@ -75,13 +75,22 @@ impl PluginTool {
         context: &CallContext,
         grants: Arc<Grants>,
     ) -> (Result<Output, CallError>, Option<std::path::PathBuf>) {
-        let Allowance { shown, .. } = context.allowance.as_ref();
+        let Allowance { shown, reach, .. } = context.allowance.as_ref();
         let (live, wanted) = (context.live.clone(), Arc::clone(&self.wanted));
         let questions = context.questions.clone();
-        let listener = Arc::new(Listener { live, wanted, questions, shown: shown.clone(), denied: Mutex::default() });
+        let listener = Arc::new(Listener {
+            live,
+            wanted,
+            questions,
+            shown: shown.clone(),
+            origin: self.origin(),
+            reached: tokio::sync::Mutex::default(),
+            denied: Mutex::default(),
+        });
         let invocation = Invocation {
             listener: Arc::clone(&listener) as Arc<_>,
             shown: shown.clone(),
+            reach: *reach,
             ..self.invocation(call, grants, context.cancel.clone())
         };
         let ended = self.sandbox.runtime.call(&self.plugin, invocation).await;

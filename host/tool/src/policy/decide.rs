@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Resources, Scope};
+use host_plugin::ProgramWalls;
 use host_shell::{Analysis, Command, Hazard, HazardKind, NamedPath, Word, analyse};
 use serde_json::{Map, Value};
 
@@ -26,6 +27,8 @@ struct Call<'p, 'q> {
     base: Option<&'p Rule>,
     /// Whether commands that only read the workspace are allowed.
     lets_read: bool,
+    /// The walls without which no command is harmless.
+    walls: Option<ProgramWalls>,
     /// Whether the command, as it is spawned, is granted.
     granted_whole: bool,
     /// Whether unclear parts do not matter: everything is allowed anyway, and no rule singles out commands.
@@ -34,6 +37,8 @@ struct Call<'p, 'q> {
 
 /// What allows a part, and how many of its words it covers.
 struct Allowed {
+    /// Whether a rule takes the walls away from it.
+    leaves_walls: bool,
     words: usize,
     because: Because,
 }
@@ -85,8 +90,9 @@ impl Policy {
         };
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
         let place = Place::new(query.workspace, &self.own);
-        let environment = &self.environment;
-        let call = Call { query, place, environment, rules, base, lets_read: self.lets_read, granted_whole, lenient };
+        let (environment, walls) = (&self.environment, self.walls);
+        let lets_read = self.lets_read;
+        let call = Call { query, place, environment, rules, base, lets_read, walls, granted_whole, lenient };
         call.commands(&analyse(argv))
     }
 }
@@ -138,6 +144,11 @@ impl Call<'_, '_> {
             }
             allowed.push(allows);
         }
+        // Of a line whose other commands nobody let out, none gets out.
+        let parts = || allowed.iter().zip(&analysis.commands).filter(|(_, part)| !part.transparent);
+        let leaves_walls = analysis.unclear.is_empty()
+            && parts().next().is_some()
+            && parts().all(|(allowed, _)| allowed.as_ref().is_some_and(|allowed| allowed.leaves_walls));
         if !self.lenient {
             let unclear = analysis.unclear.iter().cloned();
             reasons.extend(unclear.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
@@ -163,7 +174,7 @@ impl Call<'_, '_> {
             None if reasons.is_empty() => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
             Some(_) | None => {}
         }
-        verdict(reasons, denied.or(self.base))
+        Verdict { leaves_walls, ..verdict(reasons, denied.or(self.base)) }
     }
 
     /// Returns what the command wants besides what every confined one may use, if neither a grant nor a rule with a
@@ -227,22 +238,29 @@ impl Call<'_, '_> {
             return PartDecision::Strict(reason(shown(), Decision::Ask, Because::Destructive(built_in::DELETES)), None);
         }
         if let Some((rule, words)) = winner {
-            return PartDecision::Allow(Allowed { words, because: by_rule(rule, None).because });
+            let leaves_walls = rule.leaves_walls;
+            return PartDecision::Allow(Allowed { leaves_walls, words, because: by_rule(rule, None).because });
         }
         if part.transparent {
             return PartDecision::Silent;
         }
         match granted(self.query.granted, &part.words) {
-            Some(words) => PartDecision::Allow(Allowed { words, because: Because::Granted }),
-            None if self.granted_whole => PartDecision::Allow(Allowed { words: 0, because: Because::Granted }),
+            Some(words) => PartDecision::Allow(Allowed { leaves_walls: false, words, because: Because::Granted }),
+            None if self.granted_whole => {
+                PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Granted })
+            }
+            // The words of a command are never all of it, so what nobody is asked about needs walls.
+            None if self.walls.is_some_and(|walls| !walls.are_complete()) && outer.is_none() => {
+                PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None)
+            }
             None if stays && self.place.is_harmless(part, shells) => {
-                PartDecision::Allow(Allowed { words: 0, because: Because::Harmless })
+                PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Harmless })
             }
             None if self.lets_read && stays && self.place.lets_read(part, shells, self.environment) => {
-                PartDecision::Allow(Allowed { words: usize::MAX, because: Because::Reads })
+                PartDecision::Allow(Allowed { leaves_walls: false, words: usize::MAX, because: Because::Reads })
             }
             None => match outer {
-                Some(words) => PartDecision::Allow(Allowed { words, because: Because::Outer }),
+                Some(words) => PartDecision::Allow(Allowed { leaves_walls: false, words, because: Because::Outer }),
                 None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
             },
         }
@@ -315,7 +333,7 @@ fn verdict(reasons: Vec<Reason>, denied: Option<&Rule>) -> Verdict {
     let decision = reasons.iter().map(|reason| reason.decision).max().unwrap_or(Decision::Ask);
     let denied = denied.filter(|rule| decision == Decision::Deny && rule.decision == Decision::Deny);
     let message = denied.and_then(|rule| rule.message.clone());
-    Verdict { decision, message, reasons }
+    Verdict { decision, message, leaves_walls: false, reasons }
 }
 
 /// Writes the arguments as JSON without blanks and with sorted keys, so that a pattern sees only one form of them.

@@ -5,6 +5,7 @@ mod form;
 use std::path::PathBuf;
 
 use form::{Example, RawFile, RawRule};
+use host_capability::{Resources, Scope};
 use host_shell::{Word, analyse_line, read};
 use serde_json::Value;
 use toml::Spanned;
@@ -145,7 +146,16 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
         );
         return Err(value("decision", why));
     }
+    if raw.decision != Decision::Allow && (!raw.net.0.is_empty() || raw.walls.is_some()) {
+        let key = if raw.walls.is_some() { "walls" } else { "net" };
+        return Err(value(key, format!("only a rule that allows opens the walls, and this one says {}", raw.decision)));
+    }
+    let servers = Resources { servers: raw.net.0.clone(), ..Resources::default() };
+    Scope::for_command_using(&["x".to_owned()], &servers)
+        .map_err(|error| value("net", format!("{error}; {}", error.help())))?;
     let rule = Rule {
+        net: raw.net.0,
+        leaves_walls: raw.walls == Some(false),
         tool: raw.tool.0,
         plugin: raw.plugin,
         digest: raw.digest.0,

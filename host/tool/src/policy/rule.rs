@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Grants, Scope};
+use host_capability::{Capability, Grants, Resources, Scope};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +159,11 @@ pub struct Rule {
     pub agent: Vec<String>,
     /// Approval modes.
     pub mode: Vec<ApprovalMode>,
+    /// Servers that a confined command which the rule names may reach, each as a grant names it. A rule with servers is about
+    /// nothing else: whether the command runs, others decide.
+    pub net: Vec<String>,
+    /// Whether a command that the rule allows runs without walls.
+    pub leaves_walls: bool,
     /// Its decision.
     pub decision: Decision,
     /// Its rank among the rules of its tier, 0 to 999.
@@ -189,6 +194,8 @@ impl Rule {
             capability: Vec::new(),
             agent: Vec::new(),
             mode: Vec::new(),
+            net: Vec::new(),
+            leaves_walls: false,
             decision,
             priority: USUAL_PRIORITY,
             message: None,
@@ -224,7 +231,8 @@ impl Rule {
 
     /// Whether all criteria except `command` hold; `arguments` are the call's, as text.
     pub(super) fn holds(&self, query: &Query<'_>, arguments: &str) -> bool {
-        self.is_about(&Who::new(query))
+        self.net.is_empty()
+            && self.is_about(&Who::new(query))
             && self.scope.as_ref().is_none_or(|scope| query.touches.le(scope))
             && (self.capability.is_empty() || self.capability.iter().any(|one| query.touches.has(*one)))
             && self.arguments.as_ref().is_none_or(|pattern| pattern.matches(arguments))
@@ -241,9 +249,37 @@ impl Rule {
         (servers.has_private() && !is_granted).then(|| servers.to_string())
     }
 
+    /// Whether it lets a command, or one that it runs, reach this server, which is named as a grant names it.
+    pub(crate) fn opens(&self, who: &Who<'_>, commands: &[Vec<String>], server: &str) -> bool {
+        let begins = |prefix: &CommandPrefix| {
+            commands.iter().any(|command| {
+                let program = command.first().and_then(|program| program.rsplit('/').next());
+                let same = prefix.words.first().map(String::as_str) == program;
+                same && command.get(1..).is_some_and(|rest| rest.starts_with(prefix.words.get(1..).unwrap_or_default()))
+            })
+        };
+        let covers = || {
+            let scope = |servers: &[String]| {
+                let resources = Resources { servers: servers.to_vec(), ..Resources::default() };
+                Scope::for_command_using(&["x".to_owned()], &resources).ok().flatten()
+            };
+            let (wanted, held) = (scope(&[server.to_owned()]), scope(&self.net));
+            wanted.zip(held).is_some_and(|(wanted, held)| wanted.le(&held))
+        };
+        self.decision == Decision::Allow
+            && !self.net.is_empty()
+            && self.is_about(who)
+            && (self.command.is_empty() || self.command.iter().any(begins))
+            && covers()
+    }
+
     /// Whether it decides the same for every call to which it applies.
     pub(super) fn is_unconditional(&self) -> bool {
-        self.scope.is_none() && self.arguments.is_none() && self.command.is_empty() && self.capability.is_empty()
+        self.net.is_empty()
+            && self.scope.is_none()
+            && self.arguments.is_none()
+            && self.command.is_empty()
+            && self.capability.is_empty()
     }
 
     /// Describes it briefly: `deny command = "git push"`.
@@ -264,6 +300,10 @@ impl Rule {
         add("capability", self.capability.iter().map(ToString::to_string).collect());
         add("agent", self.agent.iter().map(|agent| format!("{agent:?}")).collect());
         add("mode", self.mode.iter().map(ToString::to_string).collect());
+        add("net", self.net.iter().map(|server| format!("{server:?}")).collect());
+        if self.leaves_walls {
+            shown.push_str(" walls = false");
+        }
         shown
     }
 }
@@ -277,13 +317,13 @@ fn names(pattern: &str, tool: &str) -> bool {
 }
 
 /// The caller, the tool, the place and the mode of a call.
-pub(super) struct Who<'a> {
-    pub(super) tool: &'a str,
-    pub(super) plugin: Option<&'a str>,
-    pub(super) digest: Option<&'a str>,
-    pub(super) agent: &'a str,
-    pub(super) mode: ApprovalMode,
-    pub(super) workspace: &'a Path,
+pub(crate) struct Who<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) plugin: Option<&'a str>,
+    pub(crate) digest: Option<&'a str>,
+    pub(crate) agent: &'a str,
+    pub(crate) mode: ApprovalMode,
+    pub(crate) workspace: &'a Path,
 }
 
 impl<'a> Who<'a> {

@@ -16,6 +16,8 @@ pub struct Verdict {
     pub decision: Decision,
     /// The message for the model if the call is denied and the rule has a message.
     pub message: Option<String>,
+    /// Whether every part that runs is allowed by a rule of the user's that takes the walls away.
+    pub leaves_walls: bool,
     /// The decisions about the parts, in their order; never empty.
     pub reasons: Vec<Reason>,
 }

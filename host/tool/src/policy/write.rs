@@ -42,6 +42,8 @@ impl Rule {
         add("capability", list(self.capability.iter().map(ToString::to_string).collect()));
         add("agent", names(&self.agent));
         add("mode", list(self.mode.iter().map(ToString::to_string).collect()));
+        add("net", names(&self.net));
+        add("walls", self.leaves_walls.then_some(Value::Boolean(false)));
         add("decision", Some(string(self.decision.name())));
         add("priority", Some(Value::Integer(i64::from(self.priority))));
         add("message", self.message.as_deref().map(string));

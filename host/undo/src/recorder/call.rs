@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Recorder, no_unicode};
@@ -62,8 +62,11 @@ impl CallRecorder {
         let (before, not_kept) = match old {
             Old::Absent => (State::Absent, None),
             Old::File(content, mode) => {
-                journal.keep(content)?;
-                (State::file(content, mode), None)
+                let full = journal.room_for(content.len() as u64)?;
+                if full.is_none() {
+                    journal.keep(content)?;
+                }
+                (State::file(content, mode), full)
             }
             Old::Folder(mode) => (State::Folder { mode }, None),
             Old::There => there(journal, path)?,
@@ -137,14 +140,18 @@ impl ProgramRecorder {
         self
     }
 
-    /// Writes down what the program changed, which has ended.
+    /// Writes down what the program changed, which has ended. Returns the paths.
     ///
     /// # Errors
     ///
     /// When the journal cannot be written.
-    pub fn after_program(self) -> Result<(), JournalError> {
-        let mut inner = self.of.recorder.inner();
-        self.of.recorder.look(&mut inner, Some(&self.of.call))
+    pub fn after_program(self) -> Result<Vec<PathBuf>, JournalError> {
+        let recorder = &self.of.recorder;
+        let mut inner = recorder.inner();
+        let known = inner.journal(recorder)?.changes().len();
+        recorder.look(&mut inner, Some(&self.of.call))?;
+        let changes = inner.journal(recorder)?.changes().get(known..).unwrap_or_default();
+        Ok(changes.iter().map(|change| change.path.clone()).collect())
     }
 }
 
@@ -155,20 +162,19 @@ impl Drop for ProgramRecorder {
 }
 
 /// Keeps what is at a path. Returns why it is not kept, if it is not.
-fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), JournalError> {
+fn there(journal: &mut Journal, path: &Path) -> Result<(State, Option<String>), JournalError> {
     use std::os::unix::fs::MetadataExt as _;
-    let failed = |error: io::Error| journal.failed(error);
     let about = match fs::symlink_metadata(path) {
         Ok(about) => about,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((State::Absent, None)),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(journal.failed(error)),
     };
     let mode = about.mode() & PERMISSIONS;
     if about.is_dir() {
         return Ok((State::Folder { mode }, None));
     }
     if about.is_symlink() {
-        return Ok((State::Link { target: fs::read_link(path).map_err(failed)? }, None));
+        return Ok((State::Link { target: fs::read_link(path).map_err(|error| journal.failed(error))? }, None));
     }
     if !about.is_file() {
         return Ok((State::Other, Some("it is not a regular file".to_owned())));
@@ -176,6 +182,10 @@ fn there(journal: &Journal, path: &Path) -> Result<(State, Option<String>), Jour
     if about.len() > MAX_KEPT_FILE {
         return Ok((State::Other, Some(format!("{} bytes are too many to keep", about.len()))));
     }
-    let (digest, size) = journal.keep(fs::File::open(path).map_err(failed)?)?;
+    if let Some(full) = journal.room_for(about.len())? {
+        return Ok((State::Other, Some(full)));
+    }
+    let file = fs::File::open(path).map_err(|error| journal.failed(error))?;
+    let (digest, size) = journal.keep(file)?;
     Ok((State::File { digest, size, mode }, None))
 }

@@ -1,14 +1,37 @@
 """Sends prepared bytes to the proxy of this program, and writes what came back for each. Usage: probe.py REQUESTS RESULTS"""
 
-import json, socket, ssl, sys
+import base64, json, os, socket, ssl, sys, urllib.parse
+
+# The proxy of this program, which asks for the password that its variables have.
+PROXY = urllib.parse.urlsplit(os.environ["http_proxy"])
+CREDENTIALS = base64.b64encode(f"{PROXY.username}:{PROXY.password}".encode())
+FIELD = b"\r\nProxy-Authorization: Basic " + CREDENTIALS + b"\r\n"
+
+
+def connect():
+    return socket.create_connection((PROXY.hostname, PROXY.port), 20)
+
+
+def sign_in(stream):
+    """Gives the password, as SOCKS 5 does."""
+    stream.sendall(b"\5\1\2")
+    stream.recv(2)
+    parts = [part.encode() for part in (PROXY.username, PROXY.password)]
+    stream.sendall(b"\1" + b"".join(bytes([len(part)]) + part for part in parts))
+    stream.recv(2)
 
 
 def ask(steps):
     """Sends the first step, and each further one when something came back."""
-    stream = socket.create_connection(("127.0.0.1", 3128), 20)
+    stream = connect()
     answer = b""
-    for step in steps:
-        stream.sendall(bytes.fromhex(step))
+    first, *rest = [bytes.fromhex(step) for step in steps]
+    if first == b"\5\1\0":
+        sign_in(stream)
+    else:
+        rest = [first.replace(b"\r\n", FIELD, 1)] + rest
+    for step in rest:
+        stream.sendall(step)
         piece = stream.recv(65536)
         answer += piece
         if not piece:
@@ -22,8 +45,8 @@ def ask(steps):
 
 def greet(port, name):
     """Asks for a tunnel to a server, and greets a different one in it."""
-    stream = socket.create_connection(("127.0.0.1", 3128), 20)
-    stream.sendall(f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode())
+    stream = connect()
+    stream.sendall(f"CONNECT localhost:{port} HTTP/1.1".encode() + FIELD + b"\r\n")
     stream.recv(65536)
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -1,7 +1,7 @@
 //! Files that a confined program may not read, and those that it may not change.
 
 use super::world::check;
-use super::{Attack, Control, How, python, shell};
+use super::{Attack, Control, How, kept, python, shell};
 
 const DENIED: &str = "Permission denied";
 /// A mount that cannot be written, removed or moved.
@@ -175,41 +175,28 @@ const WRITING: &[Attack] = &[
 ];
 
 const PROTECTED: &[Attack] = &[
-    shell("a new hook", "echo x > .git/hooks/pre-commit", FIXED),
-    shell("a hook that exists", "echo x >> .git/hooks/sample", FIXED),
-    shell("a hook that becomes another", "mv .git/hooks/sample .git/hooks/pre-commit", FIXED),
-    shell("a link in place of a hook", "ln -s $WORK/src/main.rs .git/hooks/post-checkout", FIXED),
-    shell(
+    kept("a new hook", "echo x > .git/hooks/pre-commit"),
+    kept("a hook that exists", "echo x >> .git/hooks/sample"),
+    kept("a hook that becomes another", "mv .git/hooks/sample .git/hooks/pre-commit"),
+    kept("a link in place of a hook", "ln -s $WORK/src/main.rs .git/hooks/post-checkout"),
+    kept(
         "a hook that may be run",
         "chmod 700 .git/hooks/sample && test -x .git/hooks/sample && test $(stat -c %a .git/hooks/sample) = 700",
-        FIXED,
     ),
-    shell("hooks moved away", "mv .git/hooks .git/old && mkdir .git/hooks && echo x > .git/hooks/pre-commit", FIXED),
+    kept("hooks moved away", "mv .git/hooks .git/old && mkdir .git/hooks && echo x > .git/hooks/pre-commit"),
     shell("the repository moved away", "mv .git .git2 && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit", FIXED),
-    shell(
-        "settings of the repository",
-        "git config core.fsmonitor 'touch owned'",
-        "Read-only|could not|Device or resource busy|Permission denied",
-    ),
-    shell("settings by the file", "printf '[core]\\n\\thooksPath = evil\\n' >> .git/config", FIXED),
-    shell("settings that are replaced", "echo x > .git/c && mv -f .git/c .git/config", FIXED),
-    shell("settings through a link", "ln -s .git/config s1 && echo x >> s1", FIXED),
+    kept("settings of the repository", "git config core.fsmonitor 'touch owned'"),
+    kept("settings by the file", "printf '[core]\\n\\thooksPath = evil\\n' >> .git/config"),
+    kept("settings that are replaced", "echo x > .git/c && mv -f .git/c .git/config"),
+    kept("settings through a link", "ln -s .git/config s1 && echo x >> s1"),
     shell(
         "settings through a hard link",
         "ln .git/config s2 && echo x >> s2",
         "cross-device|Read-only|not permitted|Permission denied",
     ),
-    shell("settings by the lock of git", "echo x > .git/config.lock && mv .git/config.lock .git/config", FIXED),
-    shell(
-        "an alias that runs a program",
-        "git config alias.st '!touch owned'",
-        "Read-only|could not|Device or resource busy|Permission denied",
-    ),
-    shell(
-        "a filter that runs a program",
-        "git config filter.x.clean 'touch owned'",
-        "Read-only|could not|Device or resource busy|Permission denied",
-    ),
+    kept("settings by the lock of git", "echo x > .git/config.lock && mv .git/config.lock .git/config"),
+    kept("an alias that runs a program", "git config alias.st '!touch owned'"),
+    kept("a filter that runs a program", "git config filter.x.clean 'touch owned'"),
     shell("settings of the host", "echo 'x = 1' >> .host/config.toml", FIXED),
     shell("the folder of the host moved", "mv .host .host2 && mkdir .host && echo x > .host/config.toml", FIXED),
     shell("a tool of the project", "mkdir -p .host/tools && echo x > .host/tools/evil", FIXED),
@@ -230,11 +217,11 @@ const PROTECTED: &[Attack] = &[
     .controlled(Control::Other(How::Shell(
         "mkdir m2; unshare -m sh -c 'mount --bind m2 .git/hooks && umount .git/hooks'",
     ))),
-    python("an exchange of folders", "os.mkdir('x1'); exchange('x1', '.git/hooks')", FIXED),
+    python("an exchange of folders", "os.mkdir('x1'); exchange('x1', '.git/hooks')", "cross-device"),
     python("an exchange of the repository", "os.mkdir('x2'); exchange('x2', '.git')", FIXED),
     // A program may destroy what it may change, so these are last.
-    shell("hooks removed", "rm -rf .git/hooks && mkdir .git/hooks", FIXED),
-    shell("hooks that are a link", "mkdir evil1 && rm -r .git/hooks && ln -s ../evil1 .git/hooks", FIXED),
+    kept("hooks removed", "rm -rf .git/hooks && mkdir .git/hooks"),
+    kept("hooks that are a link", "mkdir evil1 && rm -r .git/hooks && ln -s ../evil1 .git/hooks"),
     shell(
         "the repository in an archive",
         "cp -r .git copy && rm -rf .git && mv copy .git && echo x > .git/hooks/pre-commit",

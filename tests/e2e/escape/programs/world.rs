@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use host_tests::host::Host;
+use host_tests::host::{Host, folder};
 use serde_json::{Value, json};
 
 use super::super::Failures;
@@ -20,6 +20,9 @@ pub(super) const SECRET: &str = "SECRET-OF-THE-USER";
 
 /// Where Python is looked for: a shim in the user's home is not part of what confined programs read.
 const PYTHON: &str = "/usr/bin/python3";
+
+/// The variables that scripts know.
+const NAMES: &[&str] = &["WORK", "OUT", "TWIN", "SERVICES", "VICTIM", "ABSTRACT", "PORT", "UDP", "HOST_PID", "SHARED"];
 
 const DRIVER: &str = include_str!("driver.py");
 
@@ -61,7 +64,7 @@ struct Ended {
 impl World {
     fn new() -> Self {
         assert!(Path::new(PYTHON).exists(), "these tests need {PYTHON}");
-        let (outside, services) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (outside, services) = (folder(), folder());
         let host = Host::new(Vec::<String>::new())
             .file("file", "mine\n")
             .file("src/main.rs", "fn main() {}\n")
@@ -80,7 +83,7 @@ impl World {
             .home_file(".local/state/host/trust.json", "{\"version\":1,\"folders\":{}}")
             .home_file(".local/state/host/sessions/old.jsonl", SECRET)
             .home_file(".local/share/host/plugins/agreed.json", "{}")
-            .configured("# kept\n");
+            .configured(&format!("[confine]\nvariables = {NAMES:?}\n"));
         let repository = host.repository().to_owned();
         std::fs::remove_dir_all(repository.join(".git")).expect("removed");
         for arguments in
@@ -160,10 +163,10 @@ impl World {
                 json!({"name": name, "kind": kind, "script": script})
             })
             .collect();
+        let copies = folder();
         let folder = self.host.repository();
         std::fs::write(folder.join("attacks.json"), Value::from(list).to_string()).expect("written");
         std::fs::write(folder.join("driver.py"), DRIVER).expect("written");
-        let copies = tempfile::tempdir().expect("a folder");
         let template = if confine == "off" { copies.path().display().to_string() } else { String::new() };
         let line = format!("{PYTHON} driver.py attacks.json results.json {template}");
         let arguments = json!({"command": line}).to_string();
@@ -208,12 +211,13 @@ impl World {
         for root in [self.host.home(), self.outside.path(), self.services.path(), &self.twin] {
             picture(root, &mut found);
         }
-        for path in [".git/hooks", ".git/config", ".bashrc", ".host"] {
+        for path in [".git/hooks", ".git/config", ".git/commondir", ".bashrc", ".host"] {
             picture(&repository.join(path), &mut found);
         }
         picture(&self.shared, &mut found);
         // What the host itself writes while it runs.
-        found.retain(|path, _| !path.contains("/.cache") && !path.contains("/.config/host/history"));
+        let own = ["/.cache", "/.config/host/history", "/.local/state/host/layers"];
+        found.retain(|path, _| !own.iter().any(|own| path.contains(own)));
         found
     }
 }
@@ -304,6 +308,7 @@ pub(super) fn check(table: &[Attack]) {
                     let is_explained = reason.split('|').any(|reason| said.contains(reason));
                     failures.check(&name, *succeeded || is_explained, &format!("not for `{reason}`: {said}"));
                 }
+                Outcome::Kept => {}
                 Outcome::Undone(path) => {
                     let is_there = std::fs::symlink_metadata(world.host.repository().join(path)).is_ok();
                     failures.check(&name, !is_there, &format!("`{path}` is left: {said}"));

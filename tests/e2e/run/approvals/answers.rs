@@ -62,6 +62,45 @@ fn approvals_reason_is_typed_on_a_terminal_that_sends_lines() {
     assert_eq!(file(&host, "a.txt"), None);
 }
 
+// promise approval.typing
+#[test]
+fn approvals_text_that_goes_on_is_the_reason_of_a_no_and_loses_nothing() {
+    for (terminal, typed) in [("xterm-256color", "no, use src instead"), ("dumb", "no, use src instead\n")] {
+        let told = "Reason: the user rejected this call: no, use src instead";
+        let host = calling(&[write("a.txt", "1")], &[told], &[]);
+        let mut pty = begin_as(&host, Way::Task, 80, 30, &[("TERM", terminal)]);
+        pty.sees("Esc to reject").types(typed);
+        if terminal != "dumb" {
+            pty.sees("why › no, use src instead").types("\r");
+        }
+        done(&mut pty, Way::Task);
+        assert_eq!(file(&host, "a.txt"), None);
+    }
+}
+
+// promise approval.switch
+#[test]
+fn approvals_answer_switches_to_auto_and_the_next_command_is_not_asked_about() {
+    for way in WAYS {
+        let replies = [
+            json!({"chunks": [shell("touch one")]}),
+            json!({"chunks": [shell("touch two"), write("three", "3")]}),
+            json!({"chunks": [{"text": "All is done."}]}),
+        ];
+        let host = Host::scripted(&replies, &["--confine", "auto"]);
+        let mut pty = begin(&host, way, 80, 30);
+        pty.sees("m  Yes, and switch to auto: programs run confined, fewer questions");
+        answers(&mut pty, "│ touch one", "m");
+        pty.saw("All is done.").saw("mode: auto – also runs confined programs");
+        if way == Way::Talk {
+            pty.sees("auto › ").types("\u{4}");
+        }
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        assert_eq!(pty.everything().matches("wants to").count(), 1, "{}", pty.everything());
+        assert!(["one", "two", "three"].iter().all(|name| file(&host, name).is_some()), "{}", pty.everything());
+    }
+}
+
 // promise approval.forgotten
 #[test]
 fn approvals_what_was_allowed_is_listed_and_taken_back_in_a_conversation() {

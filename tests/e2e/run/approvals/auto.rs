@@ -48,9 +48,9 @@ fn auto_is_not_to_be_had_without_confinement() {
     let configured = Host::scripted(&[], &["--approval-mode", "auto", "Go"]).configured("[confine]\nmode = 'off'\n");
     assert_eq!(configured.run().code, Some(42));
     // Nor in the middle of a conversation.
-    let host = Host::scripted(&[], &[]);
+    let host = Host::scripted(&[], &["--confine", "off"]);
     let mut pty = begin_idle(&host);
-    pty.types("/mode auto\r").saw("here they are not confined");
+    pty.types("/mode auto\r").saw("confinement is off");
     pty.sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }
@@ -63,7 +63,7 @@ fn begin_idle(host: &Host) -> Pty {
     pty
 }
 
-// promise approval.servers: A command that was kept from a server and runs again is asked about with that server's name;
+// promise approval.servers: A command that wants to reach a server waits while the user is asked about that server by its name;
 //   a yes is for that command and that server.
 #[tokio::test(flavor = "multi_thread")]
 async fn auto_asks_about_the_server_that_a_command_was_kept_from() {
@@ -72,18 +72,17 @@ async fn auto_asks_about_the_server_that_a_command_was_kept_from() {
     let fetch = |path: &str| shell(&format!("curl -s --max-time 20 --noproxy '' http://127.0.0.1:{port}/{path}"));
     let replies = [
         json!({"chunks": [fetch("a")]}),
-        json!({"expect": {"responses": ["may not connect"]}, "chunks": [fetch("a")]}),
         json!({"expect": {"responses": ["reached /a"]}, "chunks": [fetch("b")]}),
-        json!({"expect": {"responses": ["may not connect"]}, "chunks": [fetch("b")]}),
-        json!({"expect": {"responses": [DECLINED]}, "chunks": [{"text": "All is done."}]}),
+        json!({"expect": {"responses": ["may not connect"]}, "chunks": [{"text": "All is done."}]}),
     ];
     let host = Host::scripted(&replies, AUTO);
     tokio::task::spawn_blocking(move || {
         let mut pty = begin(&host, Way::Task, 110, 40);
-        let asked = format!("it wants to reach `127.0.0.1:{port}");
-        let listening = |screen: &str| screen.contains(&asked) && listens(screen);
-        pty.until("the first question", |screen| listening(screen) && screen.contains("/a")).types("y");
-        pty.until("the second question", |screen| listening(screen) && screen.contains("/b")).types("n");
+        let asked = format!("│ 127.0.0.1:{port}, which leads to this machine or a private network");
+        let listening = |screen: &str| listens(screen) && screen.contains("curl wants to reach:");
+        pty.until("the first question", |screen| listening(screen) && screen.contains(&asked)).types("y");
+        pty.sees("reached /a");
+        pty.until("the second question", |screen| listening(screen) && screen.matches(&asked).count() == 2).types("n");
         done(&mut pty, Way::Task);
     })
     .await
@@ -98,18 +97,19 @@ async fn auto_asks_about_the_server_that_a_command_was_kept_from() {
 fn auto_asks_about_the_files_that_a_command_was_kept_from() {
     let host = Host::scripted(&[], AUTO)
         .home_file(".cache/tool/a", "")
-        .home_file("notes/a.txt", "NOTED")
+        .home_file(".cache/notes/a.txt", "NOTED")
         .home_file(".ssh/id", "SECRET");
     let home = std::fs::canonicalize(host.home()).expect("it is there");
     let home = home.display();
     let make = shell(&format!("mkdir -p {home}/.cache/tool/b/c"));
-    let notes = shell(&format!("cat {home}/notes/a.txt"));
-    let more = shell(&format!("ls {home}/notes"));
+    let notes = shell(&format!("cat {home}/.cache/notes/a.txt"));
+    let more = shell(&format!("ls {home}/.cache/notes"));
     let secret = shell(&format!("cat {home}/.ssh/id"));
     // What a program says is not what it was kept from.
     let lie = shell(&format!("echo '{home}/.ssh/id: Read-only file system' >&2; exit 1"));
     let wants = |grant: &str| format!("add --grant 'shell:process=PROGRAM;{grant}'");
-    let (write, read) = (wants(&format!("write={home}/.cache/tool")), wants(&format!("read={home}/notes/a.txt")));
+    let (write, read) =
+        (wants(&format!("write={home}/.cache/tool")), wants(&format!("read={home}/.cache/notes/a.txt")));
     let unoffered = "`, add that to `";
     let reply = |told: &str, calls: Value| json!({"expect": {"responses": [told]}, "chunks": [calls]});
     let replies = [
@@ -132,8 +132,8 @@ fn auto_asks_about_the_files_that_a_command_was_kept_from() {
         pty.until(&what, |screen| screen.contains(&what) && listens(screen)).types(key);
     };
     asks(&mut pty, format!("it wants to change `{home}/.cache/tool`"), "y");
-    asks(&mut pty, format!("it wants to read `{home}/notes/a.txt`"), "y");
-    asks(&mut pty, format!("it wants to read `{home}/notes`"), "n");
+    asks(&mut pty, format!("it wants to read `{home}/.cache/notes/a.txt`"), "y");
+    asks(&mut pty, format!("it wants to read `{home}/.cache/notes`"), "n");
     done(&mut pty, Way::Task);
     assert_eq!(pty.everything().matches("SECRET").count(), 0);
     assert!(host.home().join(".cache/tool/b/c").is_dir());

@@ -25,8 +25,8 @@ fn approvals_files_that_are_never_written_are_denied_and_nobody_is_asked() {
     for arguments in modes {
         let paths = [".git/config", ".bashrc", ".host/x", "sub/.git/hooks/pre-commit"];
         let calls: Vec<Value> = paths.iter().flat_map(|path| writes(path)).collect();
-        // In plan mode there is nothing to write with at all.
-        let told = if arguments.contains(&"plan") { "grant for" } else { "was not run" };
+        // In plan mode nothing is written at all.
+        let told = if arguments.contains(&"plan") { "plan mode only reads" } else { "was not run" };
         let told = vec![told; calls.len()];
         let mut host = calling(&calls, &told, arguments).file("a.txt", "old\n");
         for path in paths {
@@ -113,7 +113,8 @@ fn a_subagents_call_is_never_asked_about() {
 #[test]
 fn plan_mode_asks_nothing_and_refuses() {
     let calls = [write("a.txt", "x"), shell("touch b"), call("memory", json!({"action": "save", "fact": "x"}))];
-    let host = calling(&calls, &["fs-write", "process", "state"], &["--approval-mode", "plan"]);
+    let host =
+        calling(&calls, &["plan mode only reads", "plan mode only reads", "state"], &["--approval-mode", "plan"]);
     let mut pty = begin(&host, Way::Task, 80, 30);
     done(&mut pty, Way::Task);
     assert!(!pty.everything().contains("wants to"), "{}", pty.everything());
@@ -131,7 +132,7 @@ fn approvals_without_a_user_what_would_be_asked_is_denied_with_what_would_allow_
     ];
     let told = [
         "--approval-mode auto-edit",
-        "--approval-mode yolo",
+        "--approval-mode auto, in which programs are confined",
         "--grant memory:state=write",
         "--grant 'web_fetch:http=GET 127.0.0.1:9'.",
     ];

@@ -58,6 +58,33 @@ fn approvals_plan_that_is_approved_switches_the_mode_and_is_carried_out() {
 
 // promise plan.approved
 #[test]
+fn approvals_plan_is_rendered_and_carried_out_in_auto_where_programs_are_confined() {
+    let replies = [
+        // Nothing is changed in the meantime, and the refusal says how to leave the mode.
+        json!({"chunks": [shell("touch a.txt")]}),
+        json!({
+            "expect": {"responses": ["plan mode only reads; the user can leave it with Shift-Tab or /mode"]},
+            "chunks": [present("1. **Touch** b.txt")],
+        }),
+        json!({
+            "expect": {"responses": ["The approval mode is now `auto`"]},
+            "chunks": [shell("touch b.txt")],
+        }),
+        json!({"chunks": [{"text": "All is done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "plan", "--confine", "auto", "Do it"]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 80, 30);
+    pty.sees("3 c  Yes, and run confined programs without asking, too");
+    answered(&mut pty, "│ 1. Touch b.txt", "c");
+    pty.saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    assert_eq!((file(&host, "a.txt"), file(&host, "b.txt").as_deref()), (None, Some("")), "{}", pty.everything());
+}
+
+// promise plan.approved
+#[test]
 fn approvals_plan_that_is_not_approved_changes_no_mode() {
     let replies = [
         json!({"chunks": [present("1. Burn"), write("a.txt", "1")]}),

@@ -162,8 +162,7 @@ fn input_question_mark_on_an_empty_line_shows_the_keys_and_twice_is_text() {
 #[test]
 fn input_shift_tab_goes_through_the_modes_and_the_next_prompt_has_the_new_one() {
     let (_host, mut pty) = talk(&[answer("One.")], &[]);
-    // Not `auto`: here no program is confined.
-    for mode in ["auto-edit", "plan", "default", "auto-edit", "plan"] {
+    for mode in ["auto-edit", "auto", "plan", "default", "auto-edit", "auto", "plan"] {
         pty.types("\u{1b}[Z").sees(&format!("{mode} › ")).sees(&format!("mode: {mode} "));
     }
     pty.types("first\r").sees("One.").types("/mode\r").sees("› plan").types("\u{4}");

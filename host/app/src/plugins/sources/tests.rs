@@ -22,6 +22,7 @@ fn folders(home: &Path) -> Folders {
         programs: at("programs"),
         audit: at("audit"),
         indexes: at("indexes"),
+        layers: at("layers"),
     }
 }
 

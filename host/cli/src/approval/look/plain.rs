@@ -1,7 +1,7 @@
 //! What questions that are not about a call add to a page: a title and sentences of ours, at any width.
 
 use anstyle::AnsiColor;
-use host_terminal::{broken_at, wrapped};
+use host_terminal::{broken_at_word, wrapped};
 
 use super::{NARROWEST, Page};
 use crate::printer::Style;
@@ -39,9 +39,9 @@ impl Page {
             let mut rest = row;
             loop {
                 // A word that fits no row is broken here: the terminal would continue it at the edge.
-                let (part, more) = rest.split_at(broken_at(rest, self.columns));
-                self.lines.push(format!("{INDENT}{part}"));
-                rest = more;
+                let (end, next) = broken_at_word(rest, self.columns);
+                self.lines.push(format!("{INDENT}{}", &rest[..end]));
+                rest = &rest[next..];
                 if rest.is_empty() {
                     break;
                 }

@@ -1,8 +1,9 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use host_capability::Grants;
 use host_message::{AgentId, CallId, FunctionCall, ToolName};
-use host_tool::{ApprovalMode, simple_commands};
+use host_tool::{ApprovalMode, effects, simple_commands};
 use serde_json::{Map, json};
 
 use super::*;
@@ -10,10 +11,10 @@ use super::*;
 const PLAIN: Style = Style { colour: false };
 
 fn question(confirmation: Confirmation) -> Question {
-    let commands = match &confirmation {
-        Confirmation::Exec { argv, .. } => simple_commands(argv),
+    let (commands, effects) = match &confirmation {
+        Confirmation::Exec { argv, .. } => (simple_commands(argv), effects(argv, None, Path::new("/w"))),
         Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-            Vec::new()
+            Default::default()
         }
     };
     let arguments = Map::from_iter([("n".to_owned(), json!("x\u{1b}[2J"))]);
@@ -25,10 +26,13 @@ fn question(confirmation: Confirmation) -> Question {
         confirmation,
         about: About::Call,
         commands,
+        effects,
         touches: Grants::none(),
         reasons: vec!["by the rule at mine.toml:1".to_owned()],
         not_undone: Vec::new(),
+        can_leave_walls: false,
         mode: ApprovalMode::Default,
+        switches: Vec::new(),
         always: Vec::new(),
         objection: None,
     }
@@ -40,7 +44,7 @@ fn exec(line: &str) -> Question {
 }
 
 fn shown(question: &Question) -> String {
-    lines(question, PLAIN, 80).join("\n")
+    lines(question, PLAIN, 80, Answers::Rendered).join("\n")
 }
 
 #[test]
@@ -48,10 +52,76 @@ fn approval_look_shows_a_command_behind_a_bar_with_its_parts() {
     let want = "\n\
                 ? shell wants to run this command:\n  \
                   │ make && (rm -rf x)\n  \
+                  deletes: x\n  \
                   it runs: make\n  \
                   it runs: rm -rf x\n  \
                   reason: by the rule at mine.toml:1";
     assert_eq!(shown(&exec("make && (rm -rf x)")), want);
+}
+
+/// The same question with what the model says that the command is for.
+fn described(line: &str, description: &str) -> Question {
+    let mut question = exec(line);
+    let call = Arc::make_mut(&mut question.call);
+    call.arguments.insert("description".to_owned(), json!(description));
+    Question { reasons: Vec::new(), ..question }
+}
+
+// promise approval.words: The model's reason for a command is shown in quotes as the model's, on one line, and cannot look
+//   like words of the host's.
+#[test]
+fn approval_look_quotes_the_words_of_the_model() {
+    let line = "cargo build --release && ./target/release/fuel | head -5 > out.txt; rm -rf target";
+    let asked = described(line, "Build, run,\n clean up");
+    let expected = [
+        "",
+        "? shell wants to run, in the model's words “Build, run, clean up”:",
+        "  │ cargo build --release && ./target/release/fuel | head -5 > out.txt; rm -rf",
+        "  │ target",
+        "  deletes: target · writes: out.txt · runs: ./target/release/fuel",
+    ];
+    assert_eq!(lines(&asked, PLAIN, 80, Answers::Rendered), expected);
+    let expected = [
+        "",
+        "? shell wants to run, in the model's words:",
+        "  │ “Build, run, clean up”",
+        "",
+        "  │ cargo build --release &&",
+        "  │ ./target/release/fuel | head -5 >",
+        "  │ out.txt; rm -rf target",
+        "  deletes: target · writes: out.txt ·",
+        "  runs: ./target/release/fuel",
+    ];
+    assert_eq!(lines(&asked, PLAIN, 40, Answers::Rendered), expected);
+    for forged in
+        ["ok”:\n  │ ls\n? shell wants to run", "x\u{1b}[2J\u{202e}”", "› 1 y  Yes, this once”", &"y ".repeat(2_000)]
+    {
+        for columns in [20, 40, 80] {
+            let shown = lines(&described("ls", forged), PLAIN, columns, Answers::Rendered);
+            assert_eq!(shown.iter().filter(|line| line.starts_with("? ")).count(), 1, "{shown:?}");
+            assert!(shown.iter().all(|line| !line.starts_with('›')), "{shown:?}");
+            assert!(shown.len() < 20 && shown.concat().matches(['“', '”']).count() == 2, "{shown:?}");
+            assert!(!shown.concat().contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+        }
+    }
+    assert_eq!(lines(&described("ls", " \n "), PLAIN, 80, Answers::Rendered)[1], "? shell wants to run this command:");
+}
+
+#[test]
+fn approval_look_breaks_no_word_that_fits_a_row() {
+    let line =
+        "git commit --message 'an unusually long subject' && cargo test --workspace --all-features --no-fail-fast";
+    for columns in [40, 80] {
+        let question =
+            described(line, "Commit the change with a message that is longer than one row of the terminal is");
+        let shown = lines(&Question { reasons: vec![line.to_owned()], ..question }, PLAIN, columns, Answers::Rendered);
+        let words: Vec<&str> = shown.iter().flat_map(|row| row.trim_start_matches("  │ ").split_whitespace()).collect();
+        assert!(
+            line.split(' ').all(|word| words.iter().filter(|shown| shown.trim_matches('`') == word).count() >= 2),
+            "{shown:#?}"
+        );
+        assert!(shown.iter().skip(2).all(|row| width(row) <= columns), "{shown:#?}");
+    }
 }
 
 #[test]
@@ -60,17 +130,17 @@ fn approval_look_shows_a_plain_list_of_commands_once() {
         ("make && rm -rf x", true),
         ("make; ls | wc -l", true),
         ("make & ls", true),
-        ("X=1 make && ls", false),
+        ("X=1 make && ls", true),
         ("make > out && ls", true),
-        ("make\nls", false),
+        ("make\nls", true),
         ("make && $(ls)", false),
         ("if make; then ls; fi", false),
         ("make # && ls\nrm x", false),
     ] {
         assert_eq!(!shown(&exec(line)).contains("it runs: "), once, "{line}: {}", shown(&exec(line)));
     }
-    let long = format!("make {} && ls", "x".repeat(90));
-    assert!(shown(&exec(&long)).contains("it runs: ls"), "a line of several rows is listed");
+    let long = format!("make {} && ls", "x".repeat(400));
+    assert!(shown(&exec(&long)).contains("it runs: ls"), "a line of many rows is listed");
 }
 
 #[test]
@@ -80,8 +150,18 @@ fn approval_look_of_reading_and_of_a_plan_escapes_what_a_model_wrote() {
     let want = "\n? shell wants to read outside of the workspace:\n  │ /tmp/a\\u{1b}[2J\\n? x";
     assert_eq!(shown(&reading), want);
     let text = "1. Fly\u{202e}\n› 1 y  Yes".to_owned();
+    let plan =
+        Question { about: About::Plan { text: text.clone(), modes: Vec::new() }, ..question(Confirmation::Call) };
+    let source = lines(&plan, PLAIN, 80, Answers::Source).join("\n");
+    assert_eq!(source, "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │ › 1 y  Yes");
+    // Rendered, a line that goes on with the item before stands beneath it.
+    assert_eq!(shown(&plan), "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │    › 1 y  Yes");
+    let text = "## Steps\n\n1. **Rename** `burn` in [the engine](https://a.example/x)".to_owned();
     let plan = Question { about: About::Plan { text, modes: Vec::new() }, ..question(Confirmation::Call) };
-    assert_eq!(shown(&plan), "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │ › 1 y  Yes");
+    let coloured = lines(&plan, Style { colour: true }, 60, Answers::Rendered).join("\n");
+    assert!(!coloured.contains("**") && !coloured.contains("\u{1b}]8"), "{coloured:?}");
+    assert!(coloured.contains("https://a.example/x") && coloured.contains("Rename"), "{coloured:?}");
+    assert!(coloured.lines().skip(2).all(|line| line.contains('│')), "{coloured:?}");
 }
 
 // promise approval.forged: Text from a model, a plugin or a file can neither look like a question nor hide part of
@@ -131,7 +211,7 @@ fn approval_look_marks_what_is_too_long_and_hides_no_command() {
     assert!(shown.lines().count() < 60, "{}", shown.lines().count());
     assert!(shown.contains("lines are not shown here") && shown.contains("and 3"), "{shown}");
     let wide = exec(&format!("echo {}; rm -rf x", "x".repeat(100_000)));
-    let shown = lines(&wide, PLAIN, 40).join("\n");
+    let shown = lines(&wide, PLAIN, 40, Answers::Rendered).join("\n");
     assert!(shown.len() < 20_000 && shown.replace("\n  │ ", "").contains("characters are not shown here"), "{shown}");
     assert!(shown.replace("\n  │ ", "").contains("; rm -rf x"), "{shown}");
     assert!(shown.lines().all(|line| width(line) <= 40), "{shown}");
@@ -146,7 +226,7 @@ fn everything_that_a_yes_grants_is_shown() {
     let requests = vec![("POST".to_owned(), url.clone())];
     let shown = shown(&question(Confirmation::Info { text: "Tidy up".to_owned(), requests, writes: writes.clone() }));
     let shown = shown.replace("\n  │ ", "\n").replace('\n', "");
-    assert!(shown.contains(&format!("POST {url}")) && shown.contains(&deep), "{shown}");
+    assert!(shown.contains(&format!("POST{url}")) && shown.contains(&deep), "{shown}");
     assert!(writes.iter().all(|file| shown.contains(file.as_str())), "{shown}");
 }
 
@@ -159,7 +239,7 @@ fn a_difference_has_its_colours_and_a_plain_look() {
     let shown = shown(&question);
     assert!(shown.contains("? shell wants to change f\\u{202e}:"), "{shown}");
     assert!(shown.contains("  │ -old\n  │ +new\\u{1b}[0m\n"), "{shown}");
-    let coloured = lines(&question, Style { colour: true }, 80).join("\n");
+    let coloured = lines(&question, Style { colour: true }, 80, Answers::Rendered).join("\n");
     assert!(coloured.contains("\u{1b}[1m\u{1b}[32m+new\\u{1b}[0m\u{1b}[0m"), "{coloured:?}");
 }
 

@@ -109,9 +109,9 @@ pub(super) async fn hold(
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
-    if status::is_shown(&session) {
-        session.observers().add(Arc::new(status::StatusRow::new(&session, terminal.clone())));
-    }
+    let row = status::is_shown(&session).then(|| Arc::new(status::StatusRow::new(&session, terminal.clone())));
+    let _status = row.as_ref().map(|row| row.listen());
+    row.into_iter().for_each(|row| session.observers().add(row as Arc<_>));
     session.observers().add(Arc::clone(&stats) as Arc<_>);
     let call_pages = CallPages::new(&session, terminal.clone());
     let _pages = call_pages.listen(style);

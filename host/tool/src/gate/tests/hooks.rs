@@ -105,7 +105,7 @@ async fn gate_arguments_that_a_hook_changed_are_asked_about_again() {
     let (settled, asked) = run(&gate, &queue, &[command("make")], &[Answer::ProceedOnce]).await;
     assert!(words(&settled)[0].starts_with("Approved {\"command\":\"git status\"}"), "{settled:?}");
     assert_eq!(asked[0].call.arguments["command"], "git status");
-    assert_eq!(asked[0].reasons, ["the hook `h` changed the arguments"]);
+    assert_eq!(asked[0].reasons, ["the hook `h` changed the arguments", OFF]);
     let seen = hooks.1.lock().expect("no test panics with it").clone();
     assert_eq!(seen[..2], ["PreToolUse {\"command\":\"make\"}", "PreToolUse {\"command\":\"git status\"}"]);
     // Allowed by the same hook, as far as the grants reach.
@@ -156,7 +156,7 @@ async fn gate_hook_that_asks_asks_the_user_about_a_granted_call() {
     let queue = ApprovalQueue::new();
     let (gate, _) = hooked(rules(""), &queue, only(HookEvent::PreToolUse, said(HookDecision::Ask, "sure?")));
     let (settled, asked) = run(&gate, &queue, &[command("git status")], &[Answer::ProceedOnce]).await;
-    assert_eq!(asked[0].reasons, ["the hook `h` asks for your approval: sure?"]);
+    assert_eq!(asked[0].reasons, ["the hook `h` asks for your approval: sure?", OFF]);
     assert_eq!(settled[0].decided, Some(Decided::Approved));
 }
 

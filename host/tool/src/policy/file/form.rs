@@ -37,6 +37,9 @@ pub(super) struct RawRule {
     pub(super) agent: OneOrMore<String>,
     #[serde(default)]
     pub(super) mode: OneOrMore<ApprovalMode>,
+    #[serde(default)]
+    pub(super) net: OneOrMore<String>,
+    pub(super) walls: Option<bool>,
     pub(super) decision: Decision,
     #[serde(default = "usual_priority")]
     pub(super) priority: i64,

@@ -198,7 +198,6 @@ fn reading_with_git_is_asked_about_where_the_repository_decides_what_runs() {
         "[gpg]\n\tprogram = x",
         "[credential]\n\thelper = x",
         "[user]\n\tname = a\\\n[diff]\n\texternal = x",
-        "[user]\n\tname = a\\",
         "[user \"]\n[diff\"]\n\texternal = x",
         "[diff]external = x",
         "[ diff ]\n\texternal = x",

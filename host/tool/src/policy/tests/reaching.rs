@@ -9,11 +9,13 @@ use super::*;
 fn workspace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join("w");
-    for sub in ["w/.git/hooks", "w/sub", "w/tests", "w/up/x/hooks", "elsewhere"] {
+    for sub in ["w/.git/hooks", "w/.git/objects", "w/.git/refs", "w/sub", "w/tests", "w/up/x/hooks", "elsewhere"] {
         fs::create_dir_all(folder.path().join(sub)).expect("made");
     }
     let settings = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.com/a.git\n";
-    for (path, text) in [(".git/config", settings), ("tests/t.py", ""), ("cfg", ""), ("x", "")] {
+    for (path, text) in
+        [(".git/config", settings), (".git/HEAD", "ref: refs/heads/main\n"), ("tests/t.py", ""), ("cfg", ""), ("x", "")]
+    {
         fs::write(root.join(path), text).expect("written");
     }
     fs::write(folder.path().join("elsewhere/t.py"), "").expect("written");

@@ -46,6 +46,7 @@ impl Bench {
             programs: at("programs"),
             audit: at("audit"),
             indexes: at("indexes"),
+            layers: at("layers"),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };

@@ -103,6 +103,7 @@ impl Repl {
     /// Lists the programs in the background, or ends one.
     async fn processes(&self, argument: Option<&str>) -> Result<(), Failure> {
         let background = self.session.background();
+        let ports = self.session.status().status().ports;
         let shown = match argument.map(|argument| argument.split_whitespace().collect::<Vec<_>>()).as_deref() {
             None => background.list(),
             Some(["stop", id]) => vec![background.stop(id).await.ok_or_else(|| {
@@ -115,7 +116,8 @@ impl Repl {
                 );
             }
         };
-        self.terminal.lines(&processes::list(&shown, self.style, self.terminal.columns()));
+        let ports = if argument.is_none() { ports } else { Vec::new() };
+        self.terminal.lines(&processes::list(&shown, &ports, self.style, self.terminal.columns()));
         Ok(())
     }
 
@@ -224,7 +226,7 @@ impl Repl {
             let question = Question {
                 lines: vec![format!("{shown} already exists.")],
                 choices: vec![choice('n', "Keep"), choice('y', "Overwrite")],
-                preselected: 0,
+                ..Question::default()
             };
             if self.terminal.ask(question).await != Chosen::Choice(1) {
                 self.note("nothing was written");
@@ -265,7 +267,8 @@ impl Repl {
         };
         let undone = undo.take_back(number)?;
         self.session.add_undone(&undone);
-        self.terminal.lines(&undo::report(&undone, self.style));
+        // An empty line behind it, as behind an answer.
+        self.terminal.lines(&(undo::report(&undone, self.style) + "\n"));
         Ok(())
     }
 

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use host_message::counted;
-use host_plugin::{BackgroundProgram, BackgroundState};
+use host_plugin::{BackgroundProgram, BackgroundState, Forwarded};
 use host_terminal::truncate_to_width;
 use host_text::visible_line;
 
+use super::status::addresses;
 use crate::printer::Style;
 
 /// The narrowest column for a command.
 const NARROWEST: usize = 20;
 
-/// Two lines for each program, in the order in which they were started.
-pub(super) fn list(programs: &[BackgroundProgram], style: Style, columns: usize) -> String {
+/// Two lines for each program, in the order in which they were started, and one for the ports that the user reaches.
+pub(super) fn list(programs: &[BackgroundProgram], ports: &[Forwarded], style: Style, columns: usize) -> String {
     if programs.is_empty() {
         return "nothing runs in the background\n".to_owned();
     }
@@ -29,6 +30,9 @@ pub(super) fn list(programs: &[BackgroundProgram], style: Style, columns: usize)
         let command = truncate_to_width(&visible_line(&program.command), room);
         lines.push_str(&format!("{}  {command}\n", style.bold(&program.id)));
         lines.push_str(&format!("    {}\n", style.dim(&truncate_to_width(&about, room.saturating_sub(2)))));
+    }
+    if !ports.is_empty() {
+        lines.push_str(&format!("{}\n", truncate_to_width(&format!("open: {}", addresses(ports)), columns)));
     }
     lines
 }
@@ -56,17 +60,19 @@ mod tests {
     #[test]
     fn processes_list_has_command_state_and_time() {
         let style = Style { colour: false };
-        assert_eq!(list(&[], style, 80), "nothing runs in the background\n");
+        assert_eq!(list(&[], &[], style, 80), "nothing runs in the background\n");
         let programs = [
             program("p1", "npm run dev", BackgroundState::Running, 75),
             program("p2", "make\n\u{1b}[2Jx", BackgroundState::Exited(2), 3),
             program("p3", "sleep 9", BackgroundState::Signalled(15), 7_300),
         ];
-        let text = list(&programs, style, 80);
+        let ports = [Forwarded { inside: 5173, outside: 5173 }];
+        let text = list(&programs, &ports, style, 80);
         let expected = "p1  npm run dev\n    running for 1 min 15 s, 1 byte printed\n";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("    exited with 2 after 3 s") && text.contains("ended by signal 15 after 2 h 1 min"));
-        assert!(text.lines().count() == 6 && !text.contains('\u{1b}'), "{text:?}");
-        assert!(list(&programs, style, 30).lines().all(|line| host_terminal::width(line) <= 30));
+        assert!(text.ends_with("\nopen: localhost:5173\n") && text.lines().count() == 7);
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        assert!(list(&programs, &ports, style, 30).lines().all(|line| host_terminal::width(line) <= 30));
     }
 }

@@ -72,7 +72,7 @@ impl Repl {
         let question = Question {
             lines: vec![self.style.bold(why)],
             choices: vec![choice('y', "Continue where it stopped"), choice('n', "Not now")],
-            preselected: 0,
+            ..Question::default()
         };
         let picks_up = self.terminal.ask(question).await == Chosen::Choice(0);
         if !picks_up {

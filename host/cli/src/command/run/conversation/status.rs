@@ -7,8 +7,10 @@ use std::sync::Arc;
 use host_agent::{Charge, Event, EventKind, Observer, PriceBasis};
 use host_app::session::Session;
 use host_app::session::status::{SessionStatus, StatusTracker};
+use host_plugin::Forwarded;
 use host_terminal::{StatusPart, Terminal, truncate_to_width};
 use host_text::exact;
+use tokio::task::AbortHandle;
 
 use super::{Repl, mode};
 
@@ -17,12 +19,13 @@ const MODEL: usize = 40;
 
 /// The parts of the row, in their order. The mode is the first to be left out: the label before the input has it too.
 fn parts(status: &SessionStatus) -> Vec<StatusPart> {
-    let SessionStatus { model, mode: now, context, tokens, cost, branch, background } = status;
+    let SessionStatus { model, mode: now, context, tokens, cost, branch, background, ports } = status;
     // `/model` has the provider.
     let name = model.rsplit('/').next().unwrap_or(model);
     let context = context.percent().map(|percent| format!("{percent} % of {}", count(context.window)));
     let tokens = (*tokens > 0).then(|| format!("{} tokens", count(*tokens)));
     let background = (*background > 0).then(|| format!("{background} in background"));
+    let ports = (!ports.is_empty()).then(|| addresses(ports));
     [
         (Some(truncate_to_width(&exact(name), MODEL)), 6),
         (Some(mode(*now).to_owned()), 1),
@@ -31,10 +34,20 @@ fn parts(status: &SessionStatus) -> Vec<StatusPart> {
         (cost.map(money), 4),
         (branch.clone(), 2),
         (background, 5),
+        (ports, 5),
     ]
     .into_iter()
     .filter_map(|(words, importance)| Some(StatusPart { words: words?, importance }))
     .collect()
+}
+
+/// The addresses of ports that the user reaches, each with the number that the program knows if it is a different one.
+pub(super) fn addresses(ports: &[Forwarded]) -> String {
+    let address = |port: &Forwarded| match port.inside == port.outside {
+        true => format!("localhost:{}", port.outside),
+        false => format!("localhost:{} (for {})", port.outside, port.inside),
+    };
+    ports.iter().map(address).collect::<Vec<_>>().join(" ")
 }
 
 /// A cost in a few characters. List prices are in US dollars; the currency of the user's own is theirs.
@@ -66,6 +79,29 @@ pub(super) struct StatusRow {
 impl StatusRow {
     pub(super) fn new(session: &Session, terminal: Terminal) -> Self {
         Self { status: Arc::clone(session.status()), terminal }
+    }
+}
+
+/// Keeps the row up to date with what no event reports, until it is dropped.
+pub(super) struct StatusTask(AbortHandle);
+
+impl Drop for StatusTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl StatusRow {
+    /// Shows the ports of programs as they come and go: a server listens a moment after the call that started it.
+    pub(super) fn listen(&self) -> StatusTask {
+        let (status, terminal) = (Arc::clone(&self.status), self.terminal.clone());
+        let mut changes = status.port_changes();
+        let task = tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
+                terminal.show_status(parts(&status.status()));
+            }
+        });
+        StatusTask(task.abort_handle())
     }
 }
 
@@ -119,9 +155,13 @@ mod tests {
             tokens: 31_900,
             cost: Some(Charge { cost: Cost::from_amount(0.123), basis: PriceBasis::Listed }),
             branch: Some("main".to_owned()),
+            background: 1,
+            ports: vec![Forwarded { inside: 5173, outside: 5173 }, Forwarded { inside: 8000, outside: 40123 }],
             ..empty
         };
-        assert_eq!(row(&full), "gpt-5.5 · plan · 12 % of 200k · 31k tokens · $0.12 · main");
+        let expected = "gpt-5.5 · plan · 12 % of 200k · 31k tokens · $0.12 · main · 1 in background · \
+                        localhost:5173 localhost:40123 (for 8000)";
+        assert_eq!(row(&full), expected);
         let strange = SessionStatus { model: "scripted:a/b\u{1b}[2J".to_owned(), ..SessionStatus::default() };
         assert_eq!(row(&strange), "b\\u{1b}[2J · default");
     }

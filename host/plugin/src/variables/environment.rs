@@ -1,7 +1,7 @@
-//! Selects the variables of the user's environment that a program gets.
+//! What variables hold: secrets by their looks, and settings of git.
 //!
-//! Agents print what their programs print, and a program can print its environment. So variables that look like a
-//! secret are left out: by their name, or by a value with the shape of one.
+//! Agents print what their programs print, and a program can print its environment. So what looks like a secret is left out
+//! of it, by its name or by a value with the shape of one, even where a list says that it passes.
 
 use std::ffi::{OsStr, OsString};
 
@@ -11,6 +11,7 @@ const WORDS: &[&str] = &[
     "AUTH",
     "BEARER",
     "COOKIE",
+    "CRED",
     "CREDENTIAL",
     "CREDENTIALS",
     "CREDS",
@@ -22,17 +23,22 @@ const WORDS: &[&str] = &[
     "PASSPHRASE",
     "PASSWD",
     "PASSWORD",
+    "PWD",
     "PAT",
     "PRIVATE",
     "SAS",
     "SECRET",
     "SECRETS",
+    "SESSION",
     "TOKEN",
     "TOKENS",
 ];
 
 /// Pieces that mark the name of a secret anywhere in it.
 const PIECES: &[&str] = &["APIKEY", "CREDENTIAL", "PASSWORD", "SECRET", "TOKEN"];
+
+/// Names with such a word that say where the user's desktop is.
+const DESKTOP: &[&str] = &["DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "PWD", "XDG_SESSION_"];
 
 /// The prefixes of well-known secrets.
 const BEGINNINGS: &[&str] = &[
@@ -46,7 +52,12 @@ const BEGINNINGS: &[&str] = &[
     "ghs_",
     "github_pat_",
     "glpat-",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "rk_live_",
     "sk-",
+    "sk_live_",
     "xoxb-",
     "xoxp-",
 ];
@@ -64,7 +75,7 @@ const MAX_GIT_SETTINGS: usize = 1_000;
 
 /// Returns the variables that carry [`GIT_SETTINGS`] behind the settings that the environment has already, without those
 /// that look like a secret. They override every file with settings, and hold for each git that a program starts.
-fn git_settings(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+pub(super) fn git_settings(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let variable = |name: &str| {
         let name = format!("{GIT_VARIABLES}{name}");
         environment.iter().find(|(key, _)| *key == *name).and_then(|(_, value)| value.to_str())
@@ -87,21 +98,18 @@ fn git_settings(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString
     variables
 }
 
-/// Returns the environment without the variables that look like a secret, with the settings of git that hold in every
-/// program.
-pub(crate) fn without_secrets(environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let (git, others): (Vec<_>, Vec<_>) = environment.into_iter().partition(|(name, _)| {
-        let rest = name.to_str().and_then(|name| name.strip_prefix(GIT_VARIABLES));
-        rest.is_some_and(|rest| rest == "COUNT" || rest.starts_with("KEY_") || rest.starts_with("VALUE_"))
-    });
-    let kept = others.into_iter().filter(|(name, value)| !is_secret(name, value));
-    kept.chain(git_settings(&git)).collect()
+/// Whether the variable is one of those that carry settings of git.
+pub(super) fn is_git_setting(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(GIT_VARIABLES));
+    rest.is_some_and(|rest| rest == "COUNT" || rest.starts_with("KEY_") || rest.starts_with("VALUE_"))
 }
 
-fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+/// Whether a variable looks like a secret.
+pub(super) fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let value = value.to_string_lossy();
-    name.split('_').any(|word| WORDS.contains(&word))
+    let is_of_desktop = DESKTOP.iter().any(|known| name.starts_with(known));
+    (!is_of_desktop && name.split('_').any(|word| WORDS.contains(&word)))
         || PIECES.iter().any(|piece| name.contains(piece))
         || BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
         || has_password(&value)
@@ -124,7 +132,8 @@ mod tests {
             let given = given.iter().map(|(name, value)| (format!("GIT_CONFIG_{name}").into(), value.into())).collect();
             let ours = [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
             let expected: Vec<_> = expected.iter().copied().chain(ours).collect();
-            let found = without_secrets(given);
+            let given: Vec<(OsString, OsString)> = given;
+            let found = git_settings(&given);
             let found: Vec<_> = found.iter().map(|(name, value)| (name.to_str(), value.to_str())).collect();
             let mut wanted = vec![("GIT_CONFIG_COUNT".to_owned(), expected.len().to_string())];
             for (number, (key, value)) in expected.into_iter().enumerate() {
@@ -157,7 +166,7 @@ mod tests {
 
     // promise process.secrets
     #[test]
-    fn environment_variables_that_look_like_secrets_are_not_passed_on() {
+    fn environment_variables_that_look_like_secrets_are_known() {
         for (name, value, secret) in [
             ("PATH", "/usr/bin", false),
             ("HOME", "/home/a", false),

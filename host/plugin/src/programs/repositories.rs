@@ -1,0 +1,314 @@
+//! Git's folders behind the walls.
+//!
+//! A program sees each through a layer: its changes lie beside the folder, and come back when it has ended, as far as they
+//! make the user's own git run nothing (`host-git`). So git beside it never sees what is not checked. What it makes of
+//! repositories elsewhere in the workspace is checked, too, and moved aside if it could run something.
+//!
+//! Promises: a repository that cannot be seen through a layer cannot be changed; nothing that was there before is moved;
+//! what does not come back is said, with the reason.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::{fs, io};
+
+use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, carry_over, check_nested, folders_of};
+use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside, remove_tree};
+use tempfile::TempDir;
+
+use super::ProgramAccess;
+use crate::lock::lock;
+use crate::temporary::TemporaryFolder;
+
+/// The most repositories that a program sees through layers: a mount each. It cannot change the others.
+const MAX_LAYERS: usize = 8;
+
+/// The most lines about what did not come back. The rest is counted.
+const MAX_LINES: usize = 6;
+
+/// What is known of trees from earlier programs, and where layers lie.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    searches: Mutex<HashMap<PathBuf, Search>>,
+    folder: Mutex<Option<TemporaryFolder>>,
+}
+
+/// The repositories that a program can reach, from before it starts until it has ended.
+#[derive(Debug, Default)]
+pub(crate) struct Repositories {
+    known: Arc<Known>,
+    layered: Vec<Layered>,
+    /// Git's folders that cannot be changed.
+    fixed: Vec<PathBuf>,
+    /// What git obeys because a repository's settings say so, and files that lead to a repository.
+    obeyed: Vec<PathBuf>,
+    /// The trees in which it can make repositories, each with those that were there.
+    trees: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    within: Vec<PathBuf>,
+    notes: Vec<String>,
+}
+
+/// A repository that is seen through a layer.
+#[derive(Debug)]
+struct Layered {
+    before: Before,
+    layer: Layer,
+    /// Has the folders of the layer. What a program made in them can be locked, and is removed by hand.
+    folder: PathBuf,
+}
+
+impl Drop for Layered {
+    fn drop(&mut self) {
+        // Whatever is left goes with the folder above it.
+        remove_tree(&self.folder).ok();
+    }
+}
+
+impl Repositories {
+    /// Finds them, and prepares their layers. Blocks for some milliseconds.
+    pub(super) fn new(known: &Arc<Known>, access: &ProgramAccess, has_layers: bool) -> Self {
+        let mut found = Self::default();
+        found.known = Arc::clone(known);
+        found.within.clone_from(&access.writable);
+        let mut entries = access.repositories.clone();
+        for root in roots(&access.writable) {
+            match found.known.search(&root) {
+                Ok(there) => {
+                    entries.extend(there.iter().cloned());
+                    found.trees.insert(root, there);
+                }
+                Err(error) => found.notes.push(format!(
+                    "what repositories programs make in `{}` is not checked: {error}",
+                    host_text::exact(&root.to_string_lossy())
+                )),
+            }
+        }
+        // Those nearest to the top: what lies deeper is more likely to be somebody else's.
+        entries.sort_by_key(|entry| entry.components().count());
+        let no_layers = if has_layers { level().no_layers() } else { Some(String::new()) };
+        for entry in entries {
+            found.add(&entry, access, no_layers.is_none());
+        }
+        found
+    }
+
+    fn add(&mut self, entry: &Path, access: &ProgramAccess, has_layers: bool) {
+        // A file that leads elsewhere.
+        if !entry.is_dir() || entry.is_symlink() {
+            self.obeyed.push(entry.to_owned());
+        }
+        let folders = folders_of(entry);
+        let repository = entry.parent().and_then(|top| Repository::at(top).ok()?).filter(|_| entry.ends_with(".git"));
+        let Some(repository) = repository.filter(|repository| folders.contains(&repository.common)) else {
+            // What git does not take for a repository, a bare one, or one that nothing confirms.
+            self.fixed.extend(folders.into_iter().chain([entry.to_owned()]));
+            return;
+        };
+        match host_git::obeyed(&repository, access.home.as_deref()) {
+            Ok(obeyed) => self.obeyed.extend(obeyed),
+            // What its settings name is not known.
+            Err(_) => return self.fixed.push(repository.common),
+        }
+        let is_covered = |other: &Path| repository.common.starts_with(other);
+        if self.layered.iter().any(|layered| is_covered(&layered.layer.place))
+            || self.fixed.iter().any(|path| is_covered(path))
+        {
+            return;
+        }
+        let layered = if has_layers && self.layered.len() < MAX_LAYERS {
+            self.known.layer(&repository, access)
+        } else {
+            return self.fixed.push(repository.common);
+        };
+        match layered {
+            Ok(layered) => self.layered.push(layered),
+            Err(error) => {
+                self.notes.push(format!(
+                    "`{}` cannot be changed by this program: {error}",
+                    host_text::exact(&repository.common.to_string_lossy())
+                ));
+                self.fixed.push(repository.common);
+            }
+        }
+    }
+
+    /// Adds them to what the program may touch.
+    pub(crate) fn confine(&self, confinement: &mut Confinement) {
+        confinement.layers.extend(self.layered.iter().map(|layered| layered.layer.clone()));
+        confinement.readable.extend(self.fixed.iter().cloned());
+        confinement.protected.extend(self.fixed.iter().chain(&self.obeyed).cloned());
+    }
+
+    /// Returns what the user should know before the program starts, a line each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Brings back what the program changed, which has ended with all that it started, and moves aside what may not stay.
+    /// Returns what the user should know, a line each. Blocks.
+    pub(crate) fn settle(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let places: Vec<PathBuf> = self.layered.iter().map(|layered| layered.layer.place.clone()).collect();
+        for layered in std::mem::take(&mut self.layered) {
+            lines.extend(layered.carry_over(&self.within));
+        }
+        for (root, before) in std::mem::take(&mut self.trees) {
+            let now = match self.known.search(&root) {
+                Ok(now) => now,
+                Err(error) => {
+                    lines.push(format!(
+                        "what repositories the program made in `{}` is not checked: {error}",
+                        host_text::exact(&root.to_string_lossy())
+                    ));
+                    continue;
+                }
+            };
+            for entry in now.difference(&before) {
+                let Err(harmful) = check_nested(entry, &places, &self.within) else { continue };
+                let beneath = entry.strip_prefix(&root).unwrap_or(entry);
+                lines.extend(move_aside(&root, beneath).map(|moved| aside(&moved, &harmful.to_string())));
+            }
+        }
+        lines
+    }
+}
+
+/// What is left when a call is dropped is settled, too.
+impl Drop for Repositories {
+    fn drop(&mut self) {
+        for line in self.settle() {
+            tracing::warn!("{line}");
+        }
+    }
+}
+
+fn aside(moved: &Moved, why: &str) -> String {
+    let shown = |path: &Path| host_text::exact(&path.to_string_lossy()).into_owned();
+    let from = shown(&moved.from);
+    let why = host_text::exact(why);
+    match &moved.to {
+        MovedTo::Aside(to) => format!(
+            "git could run something of the repository `{from}`, which this program made: it is now `{}` ({why})",
+            shown(to)
+        ),
+        MovedTo::Removed => format!(
+            "git could run something of the repository `{from}`, which this program made, and it could not be moved: it \
+             was removed ({why})"
+        ),
+        MovedTo::Left(error) => format!(
+            "git could run something of the repository `{from}`, which this program made ({why}), and it could not be \
+             moved ({error}): remove it"
+        ),
+    }
+}
+
+/// Returns the folders among these of which none is beneath another.
+fn roots(writable: &[PathBuf]) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = writable.iter().filter(|path| path.is_dir()).cloned().collect();
+    roots.sort();
+    roots.dedup_by(|next, kept| next.starts_with(kept));
+    roots
+}
+
+impl Layered {
+    fn carry_over(self, within: &[PathBuf]) -> Vec<String> {
+        let place = host_text::exact(&self.layer.place.to_string_lossy()).into_owned();
+        let found = match changed(&self.layer) {
+            Ok(found) => found,
+            Err(error) => return vec![format!("nothing that the program changed in `{place}` was kept: {error}")],
+        };
+        let entries: Vec<Change> = found.into_iter().map(change).collect();
+        let changes = Changes { upper: &self.layer.changes, entries: &entries, within };
+        let left = carry_over(&self.before, &changes).left;
+        said(&place, &left)
+    }
+}
+
+/// Says what did not come back. What was left because it belongs to something else is not named where that is.
+fn said(place: &str, left: &[Left]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let own: Vec<&Left> = left.iter().filter(|left| !matches!(left.why, host_git::Why::With(_))).collect();
+    for left in own.iter().take(MAX_LINES) {
+        lines.push(format!(
+            "`{}` in `{place}` is as it was before the program: {}",
+            host_text::exact(&left.path.to_string_lossy()),
+            host_text::exact(&left.why.to_string())
+        ));
+    }
+    let others = left.len() - own.len().min(MAX_LINES);
+    if others > 0 {
+        let are = if others == 1 { "1 more file is".to_owned() } else { format!("{others} more files are") };
+        lines.push(format!("{are} as before in `{place}`"));
+    }
+    lines
+}
+
+fn change(changed: Changed) -> Change {
+    let kind = match changed.now {
+        Now::File => ChangeKind::File,
+        Now::Folder => ChangeKind::Folder,
+        Now::Replaced => ChangeKind::ReplacedFolder,
+        Now::Link => ChangeKind::Link,
+        Now::Other | Now::TooDeep => ChangeKind::Other,
+        Now::Nothing => ChangeKind::Removed,
+    };
+    Change { path: changed.path, kind }
+}
+
+impl Known {
+    fn search(&self, root: &Path) -> io::Result<BTreeSet<PathBuf>> {
+        lock(&self.searches).entry(root.to_owned()).or_default().look(root)
+    }
+
+    fn layer(&self, repository: &Repository, access: &ProgramAccess) -> io::Result<Layered> {
+        let before = Before::look(repository)?;
+        let place = self.place(access)?;
+        let folder = TempDir::with_prefix_in("layer-", place)?.keep();
+        let layer = Layer {
+            place: repository.common.clone(),
+            below: Vec::new(),
+            changes: folder.join("changes"),
+            work: folder.join("work"),
+        };
+        let layered = Layered { before, layer, folder };
+        fs::create_dir(&layered.layer.changes)?;
+        fs::create_dir(&layered.layer.work)?;
+        Ok(layered)
+    }
+
+    /// Returns the folder in which layers lie. It goes with the process.
+    fn place(&self, access: &ProgramAccess) -> io::Result<PathBuf> {
+        let mut folder = lock(&self.folder);
+        if let Some(made) = &*folder {
+            return Ok(made.path());
+        }
+        // In a container the home is often on an overlay, which cannot lie over another.
+        let places = access.layers.iter().map(PathBuf::as_path).chain([Path::new("/tmp"), Path::new("/dev/shm")]);
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for place in places {
+            match usable(place).and_then(|()| TemporaryFolder::new_at(place)) {
+                Ok(made) => return Ok(folder.insert(made).path()),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Says that layers can lie in a folder: its file system is not an overlay itself, and keeps the kernel's marks.
+#[cfg(target_os = "linux")]
+fn usable(place: &Path) -> io::Result<()> {
+    /// From the kernel's `magic.h`.
+    const OVERLAY: i64 = 0x794c_7630;
+    fs::create_dir_all(place)?;
+    if rustix::fs::statfs(place)?.f_type == OVERLAY {
+        return Err(io::Error::other(format!("`{}` is on an overlay file system", place.display())));
+    }
+    let probe = TempDir::with_prefix_in("layer-", place)?;
+    Ok(rustix::fs::setxattr(probe.path(), "user.overlay.host", b"y", rustix::fs::XattrFlags::empty())?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn usable(_place: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,116 @@
+//! Which servers package managers download from.
+//!
+//! A row for each family of programs, as data: the servers that their own defaults name. A question about one of them is about
+//! the whole row, so that a build is asked about once and not server by server.
+//!
+//! Deliberately not here: asking, and where the programs keep what they downloaded.
+
+/// A family of programs that download from the same servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registry {
+    /// Their names.
+    pub programs: &'static [&'static str],
+    /// The servers, by their names; all on port 443.
+    pub servers: &'static [&'static str],
+    /// What is downloaded, as a noun.
+    pub what: &'static str,
+}
+
+/// All rows. The servers are the defaults of the programs' own documentation, November 2026.
+pub const REGISTRIES: &[Registry] = &[
+    Registry { programs: &["cargo"], servers: &["index.crates.io", "static.crates.io"], what: "crates" },
+    Registry { programs: &["rustup"], servers: &["static.rust-lang.org"], what: "toolchains" },
+    Registry {
+        programs: &["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg", "bun", "bunx", "corepack"],
+        servers: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
+        what: "packages",
+    },
+    Registry { programs: &["deno"], servers: &["jsr.io", "npm.jsr.io", "registry.npmjs.org"], what: "packages" },
+    Registry {
+        programs: &["pip", "pip3", "uv", "uvx", "poetry", "pipx", "pdm", "hatch", "tox", "nox", "pipenv"],
+        servers: &["pypi.org", "files.pythonhosted.org"],
+        what: "packages",
+    },
+    Registry { programs: &["go"], servers: &["proxy.golang.org", "sum.golang.org"], what: "modules" },
+    Registry {
+        programs: &["mvn", "mvnw", "gradle", "gradlew", "sbt"],
+        servers: &[
+            "repo.maven.apache.org",
+            "repo1.maven.org",
+            "plugins.gradle.org",
+            "plugins-artifacts.gradle.org",
+            "services.gradle.org",
+            "downloads.gradle.org",
+        ],
+        what: "libraries",
+    },
+    Registry {
+        programs: &["gem", "bundle", "bundler"],
+        servers: &["rubygems.org", "index.rubygems.org"],
+        what: "gems",
+    },
+    Registry { programs: &["composer"], servers: &["repo.packagist.org", "packagist.org"], what: "packages" },
+    Registry { programs: &["mix", "rebar3"], servers: &["hex.pm", "repo.hex.pm", "builds.hex.pm"], what: "packages" },
+    Registry { programs: &["dotnet", "nuget"], servers: &["api.nuget.org"], what: "packages" },
+];
+
+/// The interpreters through which a package manager is run as a module: `python3 -m pip`.
+const PYTHON: &[&str] = &["pip", "pip3"];
+
+/// Returns the row of a server that is reached on port 443, if one of these commands belongs to it or starts programs of its
+/// own, as a script and `make` do. A command that is known and belongs to another row does not ask for all of this one.
+pub fn registry_of(server: &str) -> Option<&'static Registry> {
+    REGISTRIES.iter().find(|row| row.servers.contains(&server))
+}
+
+impl Registry {
+    /// Returns which word of these commands names a program of the row: the program, or the module that Python runs.
+    pub fn program_in<'c>(&self, commands: impl IntoIterator<Item = &'c [String]>) -> Option<&'c str> {
+        commands.into_iter().find_map(|command| {
+            let (program, rest) = command.split_first()?;
+            let name = program.rsplit('/').next().unwrap_or(program);
+            if self.programs.contains(&name) {
+                return Some(name);
+            }
+            let module = rest.iter().skip_while(|word| *word != "-m").nth(1)?;
+            let runs = name.starts_with("python") && PYTHON.contains(&module.as_str());
+            (runs && self.programs.contains(&module.as_str())).then_some(module.as_str())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registry_of_a_server_knows_the_program_that_uses_it() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let check = |server: &str, lines: &[&str], program: Option<&str>| {
+            let commands: Vec<Vec<String>> = lines.iter().map(|line| words(line)).collect();
+            let found = registry_of(server).and_then(|row| row.program_in(commands.iter().map(Vec::as_slice)));
+            assert_eq!(found, program, "{server} {lines:?}");
+        };
+        check("index.crates.io", &["cd x", "cargo test"], Some("cargo"));
+        check("index.crates.io", &["/root/.cargo/bin/cargo test"], Some("cargo"));
+        check("index.crates.io", &["make"], None);
+        check("pypi.org", &["python3 -m pip install x"], Some("pip"));
+        check("pypi.org", &["python3 -m pytest"], None);
+        check("files.pythonhosted.org", &["uv sync"], Some("uv"));
+        check("registry.npmjs.org", &["npx -y x"], Some("npx"));
+        check("evil.example", &["cargo test"], None);
+    }
+
+    #[test]
+    fn registries_name_servers_that_can_be_granted() {
+        for row in REGISTRIES {
+            assert!(!row.programs.is_empty() && !row.servers.is_empty() && !row.what.is_empty(), "{row:?}");
+            for server in row.servers {
+                assert!(
+                    server.contains('.') && *server == server.to_ascii_lowercase() && !server.contains(':'),
+                    "{server}"
+                );
+            }
+        }
+    }
+}
