@@ -143,3 +143,34 @@ pub(crate) fn note(repeated: &Repeated) -> String {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use host_message::{CallId, Output, ToolName};
+    use serde_json::Map;
+
+    use super::*;
+
+    #[test]
+    fn loops_count_no_call_that_the_user_decided_about() {
+        let found = |decided: Decided| {
+            let detector = LoopDetector::new(LoopDetection::On);
+            let name = || ToolName::new("shell");
+            (0..9).any(|at| {
+                let call = FunctionCall { id: CallId::new(format!("c{at}")), name: name(), arguments: Map::new() };
+                let found = detector.calls(std::slice::from_ref(&call)).is_some();
+                detector.settled(&call, &Outcome::Success(Output::text("pushed")), Some(decided));
+                found
+            })
+        };
+        for (decided, is_loop) in [
+            (Decided::Allowed, true),
+            (Decided::Denied, true),
+            (Decided::Approved, false),
+            (Decided::Changed, false),
+            (Decided::Declined, false),
+        ] {
+            assert_eq!(found(decided), is_loop, "{decided:?}");
+        }
+    }
+}
