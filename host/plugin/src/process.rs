@@ -318,6 +318,7 @@ impl Notes {
                     Some(_) | None => {}
                 }
             }
+            lines.extend(explain::own_tmp(&self.argv, &errors, |path| self.shared.programs.sees(path)));
             // What it asked the proxy for is known, and need not be guessed.
             if wanted.servers.is_empty() {
                 lines.extend(explain::network(plugin, program, &errors));

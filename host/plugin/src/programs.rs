@@ -230,6 +230,13 @@ impl Programs {
         self.access().writable.clone()
     }
 
+    /// Whether every program may read a path.
+    pub(crate) fn sees(&self, path: &Path) -> bool {
+        let access = self.access();
+        let all = access.installed.paths().iter().chain(&access.readable).chain(&access.writable);
+        all.into_iter().any(|root| path.starts_with(root))
+    }
+
     /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
     pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
         self.access().offer(path, changes)

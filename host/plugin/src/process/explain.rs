@@ -116,6 +116,27 @@ impl File<'_> {
     }
 }
 
+/// Messages about a file that is not there, in lower case.
+const MISSING: &[&str] = &["no such file", "not found", "does not exist", "does not appear to be", "cannot find"];
+
+/// Returns a line if a failed program was to use a file of the user's `/tmp`, which it does not see. `sees` says which paths
+/// there it does.
+pub(super) fn own_tmp(argv: &[String], errors: &str, sees: impl Fn(&Path) -> bool) -> Option<String> {
+    let lower = errors.to_lowercase();
+    if !MISSING.iter().any(|message| lower.contains(message)) {
+        return None;
+    }
+    let texts = argv.iter().map(String::as_str).chain(errors.lines());
+    let paths = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || "'\"`:,;()<>=".contains(c)));
+    let is_hidden = |path: &&str| path.starts_with("/tmp/") && path.len() <= LONGEST && !sees(Path::new(path));
+    let path = paths.filter(is_hidden).find(|path| Path::new(path).symlink_metadata().is_ok())?;
+    Some(format!(
+        "this program has a `/tmp` of its own, and `{}` is not in it: use a folder of the workspace, or add that to \
+         `readable` of [confine] in your configuration",
+        host_text::exact(path)
+    ))
+}
+
 /// Whether a program's errors are about reaching a server.
 pub(super) fn names_network(errors: &str) -> bool {
     let lower = errors.to_lowercase();
@@ -164,6 +185,27 @@ mod tests {
         let grant = "add --grant 'shell:process=make;write=/home/a/.cache/x', or ";
         assert_eq!(line(Some(write)), format!("{begin}{grant}{end}"));
         assert_eq!(line(Some(Offer::Read("/home/a b".into()))), format!("{begin}{end}"));
+    }
+
+    #[test]
+    fn file_of_the_users_tmp_is_recognised_where_a_program_does_not_see_it() {
+        let folder = tempfile::tempdir_in("/tmp").expect("a folder");
+        let path = folder.path().display().to_string();
+        let argv = |line: String| ["sh", "-c", &line].map(str::to_owned);
+        let line = |line: String, errors: &str, sees: bool| own_tmp(&argv(line), errors, |_| sees);
+        let push = || format!("git push '{path}/../{}' main", folder.path().file_name().expect("a name").display());
+        let missing = "fatal: '/x' does not appear to be a git repository";
+        let said = line(format!("git push {path} main"), missing, false).expect("it is there");
+        assert!(
+            said.starts_with(&format!("this program has a `/tmp` of its own, and `{path}` is not in it: ")),
+            "{said}"
+        );
+        assert!(line(push(), missing, false).is_some(), "any path to it");
+        assert_eq!(line(format!("git push {path} main"), missing, true), None, "it is seen");
+        assert_eq!(line(format!("git push {path} main"), "rejected", false), None, "something else failed");
+        assert_eq!(line(format!("git push {path}-none main"), missing, false), None, "it is nowhere");
+        let printed = format!("ls: cannot access '{path}': No such file or directory");
+        assert!(line("./list".to_owned(), &printed, false).is_some(), "the program names it");
     }
 
     #[test]

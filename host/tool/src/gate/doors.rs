@@ -48,6 +48,14 @@ impl Wanted {
     }
 }
 
+/// A server without the usual port, and in words what reaches this machine or a private network.
+fn named(server: &str) -> String {
+    match server.strip_suffix(" +private") {
+        Some(name) => format!("{} on a private network", name.trim_end_matches(":443")),
+        None => server.trim_end_matches(":443").to_owned(),
+    }
+}
+
 impl CallQuestions {
     pub(super) async fn ask_to_reach(&self, argv: &[String], server: &str, origin: Option<Origin>) -> ReachAnswer {
         let gate = &self.gate;
@@ -69,7 +77,7 @@ impl CallQuestions {
             return ReachAnswer::Allowed(wanted.servers);
         }
         let words = || {
-            let names: Vec<&str> = wanted.servers.iter().map(|server| server.trim_end_matches(":443")).collect();
+            let names: Vec<String> = wanted.servers.iter().map(|server| named(server)).collect();
             format!("`{}` reaches {}", exact(&wanted.program), names.join(", "))
         };
         let offer = |until| Always { answer: Lasting::Always, until, words: words() };
