@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use host_plugin::Invocation;
 use host_tests::host::{Ended, Host};
+use host_tests::pty::Pty;
 use host_tests::{Bench, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -181,6 +182,36 @@ fn undo_of_what_is_not_there_says_so() {
     assert!(ended.code == Some(0) && ended.stdout.ends_with("changed no files\n"), "{ended:?}");
     let ended = undo(&host, &["--to", "2"]);
     assert!(ended.code == Some(42) && ended.stderr.contains("there is no call 2 that changed files"), "{ended:?}");
+}
+
+// promise undo.later: A file that others run later, without walls, is named when a program changed it: with the outcome, in the
+//   list, and in the question about a command that runs it.
+#[test]
+fn undo_and_questions_name_what_others_run_later() {
+    let told = "host: this changed what others run later, without walls: `Makefile` (make)\n";
+    let after = |told: &str, mut reply: Value| {
+        reply["expect"] = json!({"responses": [told]});
+        reply
+    };
+    let replies = [
+        call("shell", json!({"command": "echo 'all: ; @echo made' > Makefile; echo x > notes"})),
+        after(told, call("shell", json!({"command": "make"}))),
+        after("made", json!({"chunks": [{"text": "Done."}]})),
+    ];
+    let host = Host::scripted(&replies, &["Go"]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 120, 40);
+    pty.sees("writes: Makefile, notes").sees("› 1 y").types("y");
+    pty.sees("│ make")
+        .sees("reason: `Makefile`, which `make` runs, was changed in this session")
+        .sees("› 1 y")
+        .types("y");
+    pty.saw("Done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let listed = undo(&host, &[]);
+    assert!(listed.stdout.contains("+ Makefile (run by make later)\n"), "{listed:?}");
+    assert!(listed.stdout.contains("+ notes\n"), "{listed:?}");
 }
 
 // promise undo.first: What cannot be kept is not changed: no file is written, and no program starts.
