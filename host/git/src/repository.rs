@@ -192,6 +192,8 @@ pub fn folders_of(entry: &Path) -> Vec<PathBuf> {
     };
     let Some(folder) = folder else { return Vec::new() };
     let common = pointer(&folder.join("commondir"), "", &folder).ok().flatten();
+    // Nor can the folder claim any other: that of a work tree is in the repository's own.
+    let common = common.filter(|common| folder.starts_with(common) && folder != *common);
     // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file
     // back, as git requires for `git worktree`, or is a submodule beneath this repository.
     let named_back = pointer(&folder.join("gitdir"), "", &folder).ok().flatten().is_some_and(|back| back == git);

@@ -50,8 +50,8 @@ struct Stamp {
 }
 
 impl Search {
-    /// Returns git's folders beneath a folder, always the same one, by their paths: each `.git` whatever it is, also in the
-    /// folder itself, and each folder that git could take for a bare repository. What is in them is not searched.
+    /// Returns git's folders in a tree, always the same one, by their paths: each `.git` whatever it is, and each folder that
+    /// git could take for a bare repository, the top of the tree too. What is in them is not searched, but for the top.
     ///
     /// # Errors
     ///
@@ -71,9 +71,11 @@ impl Search {
             if listed.has_git {
                 found.insert(place.path.join(&path).join(".git"));
             }
-            if listed.is_bare && !path.as_os_str().is_empty() {
-                found.insert(place.path.join(&path));
-            } else {
+            let is_root = path.as_os_str().is_empty();
+            if listed.is_bare {
+                found.insert(if is_root { place.path.clone() } else { place.path.join(&path) });
+            }
+            if is_root || !listed.is_bare {
                 waiting.extend(listed.folders.iter().map(|name| path.join(name)));
             }
             seen.insert(path, listed);
@@ -197,6 +199,11 @@ mod tests {
         assert_eq!(found(), ".git a/.git a/b/.git bare not");
         fs::rename(root.join("a"), root.join("moved")).expect("moved");
         assert_eq!(found(), ".git bare moved/.git moved/b/.git not");
+        for path in ["objects", "refs"] {
+            fs::create_dir(root.join(path)).expect("made");
+        }
+        fs::write(root.join("HEAD"), "").expect("written");
+        assert_eq!(found(), " .git bare moved/.git moved/b/.git not");
     }
 
     #[test]

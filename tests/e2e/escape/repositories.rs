@@ -122,6 +122,14 @@ const ROWS: &[Row] = &[
         says: "docs",
     },
     Row {
+        name: "a bare repository at the top",
+        before: "rm -rf .git; echo 1 > file",
+        program: "git init -q --bare made; cp -r made/. .; git config -f config core.bare false
+            git config -f config core.worktree .; git config -f config core.fsmonitor 'touch $MARKER; false'",
+        user: "git status",
+        says: "HEAD",
+    },
+    Row {
         name: "settings of a repository within",
         before: "git init -q own; git -C own commit -q --allow-empty -m x",
         program: "git -C own config core.fsmonitor 'touch $MARKER; false'",
@@ -154,7 +162,7 @@ fn done(row: &Row, confine: &str, by: As) -> (bool, String) {
     let call = ["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", confine];
     let host = Host::new(call)
         .home_file(".gitconfig", "[user]\n\tname = a\n\temail = a@example.com\n[safe]\n\tbareRepository = all\n")
-        .configured("[confine]\nvariables = [\"MARKER\", \"OUT\"]\n");
+        .configured("any_folder = true\n[confine]\nvariables = [\"MARKER\", \"OUT\"]\n");
     let top = host.home().join("work");
     let out = host.home().join("out");
     let marker = host.home().join("marker");

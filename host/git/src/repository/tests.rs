@@ -150,6 +150,17 @@ fn branch_and_folders_of_a_work_tree_are_in_the_folder_that_its_file_names() {
     fs::write(root.join("liar/.git"), format!("gitdir: {}\n", root.join(".git").display())).expect("written");
     assert_eq!(folders_of(&root.join("liar/.git")), [] as [PathBuf; 0]);
     assert_eq!(folders_of(&root.join("none/.git")), [] as [PathBuf; 0]);
+    // Folders that say that they share another repository's, as one in an archive can.
+    for (folder, entry) in [("own/.git", "own/.git"), ("evil/worktrees/x", "there/.git")] {
+        fs::create_dir_all(root.join(folder)).expect("made");
+        fs::write(root.join(folder).join("commondir"), root.join(".git").display().to_string()).expect("written");
+        if folder != entry {
+            fs::create_dir(root.join("there")).expect("made");
+            fs::write(root.join(entry), format!("gitdir: {}\n", root.join(folder).display())).expect("written");
+            fs::write(root.join(folder).join("gitdir"), root.join(entry).display().to_string()).expect("written");
+        }
+        assert_eq!(folders_of(&root.join(entry)), [root.join(folder)]);
+    }
 }
 
 #[test]

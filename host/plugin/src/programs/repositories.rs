@@ -97,6 +97,11 @@ impl Repositories {
         if !entry.is_dir() || entry.is_symlink() {
             self.obeyed.push(entry.to_owned());
         }
+        // The top of what it may change: only what git would obey there is kept from it.
+        if self.trees.contains_key(entry) {
+            self.obeyed.extend(["config", "config.worktree", "hooks", "commondir"].map(|name| entry.join(name)));
+            return;
+        }
         let folders = folders_of(entry);
         let repository = entry.parent().and_then(|top| Repository::at(top).ok()?).filter(|_| entry.ends_with(".git"));
         let Some(repository) = repository.filter(|repository| folders.contains(&repository.common)) else {
@@ -165,7 +170,9 @@ impl Repositories {
             };
             for entry in now.difference(&before) {
                 let Err(harmful) = check_nested(entry, &places, &self.within) else { continue };
-                let beneath = entry.strip_prefix(&root).unwrap_or(entry);
+                // Without its `HEAD` the top of the tree is no repository.
+                let beneath = entry.strip_prefix(&root).ok().filter(|beneath| !beneath.as_os_str().is_empty());
+                let beneath = beneath.unwrap_or(Path::new("HEAD"));
                 lines.extend(move_aside(&root, beneath).map(|moved| aside(&moved, &harmful.to_string())));
             }
         }
