@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Resources, Scope};
 use host_files::RealPaths;
-use host_plugin::{ProgramAccess, ProgramWalls};
+use host_plugin::{Caches, ProgramAccess, ProgramWalls};
 use host_process::{ConfineMode, Places};
+use host_shell::{REGISTRIES, Registry};
 use host_tool::ApprovalMode;
 
 use crate::configuration::Confine;
@@ -151,6 +152,7 @@ pub(crate) fn program_access(
         repositories: Vec::new(),
         home: home.map(Path::to_owned),
         layers: Some(folders.layers.clone()),
+        caches: caches(environment),
         servers: configured.net.clone(),
         offered: home.into_iter().flat_map(|home| OFFERED.iter().map(|name| home.join(name))).collect(),
         never_offered: never_offered(home, folders),
@@ -161,6 +163,22 @@ pub(crate) fn program_access(
     access.protected.extend(folders.all().map(Path::to_owned));
     add_place(&mut access, workspace, repository_of(workspace));
     access
+}
+
+/// Returns the caches of package managers, where the environment moves them too.
+fn caches(environment: &Environment) -> Vec<Caches> {
+    let Some(home) = environment.home() else { return Vec::new() };
+    let moved = |variable: &str| environment.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let (cargo, cache) = (moved("CARGO_HOME"), moved("XDG_CACHE_HOME"));
+    let folder = |name: &&str| {
+        let path = Path::new(name);
+        let moved = [(".cargo", &cargo), (".cache", &cache)]
+            .into_iter()
+            .find_map(|(first, moved)| Some(moved.as_ref()?.join(path.strip_prefix(first).ok()?)));
+        moved.unwrap_or_else(|| home.join(path))
+    };
+    let of_row = |row: &Registry| Caches { programs: row.programs, folders: row.caches.iter().map(folder).collect() };
+    REGISTRIES.iter().map(of_row).collect()
 }
 
 /// Returns what a program may read that the user's own configuration starts with this command: the files that it names, and

@@ -92,7 +92,7 @@ pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenR
 pub use open_files::OpenFiles;
 pub use plugin::Plugin;
 pub use precompiled::{CodeIdentity, PortableCompiler, PrecompileError, Precompiled};
-pub use programs::{CommandsIn, ProgramAccess, ProgramReach, ProgramWalls};
+pub use programs::{Caches, CommandsIn, ProgramAccess, ProgramReach, ProgramWalls};
 pub use readable::read_git_settings;
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use remote::{Redirects, RemoteClient, RemoteError, RemoteFailure, remote_failure};

@@ -141,7 +141,7 @@ impl CallState {
         }
     }
 
-    fn start(&self, command: Command, lasts: Lasts, before: BeforeProgram) -> Result<Child, Error> {
+    fn start(&self, command: Command, lasts: Lasts, mut before: BeforeProgram) -> Result<Child, Error> {
         let size = command.argv.iter().map(String::len).sum::<usize>();
         if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
             return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
@@ -168,7 +168,9 @@ impl CallState {
         let named = named_program(permit.argv());
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
-        if let (Some(repositories), Some(confinement)) = (&before.repositories, &mut confinement) {
+        if let (Some(repositories), Some(confinement)) = (&mut before.repositories, &mut confinement) {
+            let commands = self.shared.programs.commands_in(permit.argv());
+            repositories.with_caches(self.shared.programs.caches(&commands));
             repositories.confine(confinement);
             let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
             note = note.into_iter().chain(lines).reduce(|all, line| all + &line);

@@ -1,5 +1,6 @@
 //! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their network.
 
+mod caches;
 mod repositories;
 mod walls;
 
@@ -11,6 +12,8 @@ use host_process::{ConfineMode, Confinement, Places, SessionNetwork, Wall, level
 
 use crate::temporary::TemporaryFolder;
 
+pub(crate) use self::caches::CacheLayers;
+pub use self::caches::Caches;
 pub(crate) use self::repositories::Repositories;
 pub use self::walls::{ProgramReach, ProgramWalls};
 
@@ -36,6 +39,8 @@ pub struct ProgramAccess {
     pub home: Option<PathBuf>,
     /// The folder in which what they change in git's folders lies until it comes back. It is made when it is needed.
     pub layers: Option<PathBuf>,
+    /// The caches that they add to without changing them.
+    pub caches: Vec<Caches>,
     /// The servers that they reach, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`.
     pub servers: Vec<String>,
     /// The folders beneath which a user can be asked whether a program may use more: caches, and nothing that runs later.
@@ -218,6 +223,11 @@ impl Programs {
     pub(crate) fn fixed_repositories(&self, mode: ConfineMode) -> Option<Repositories> {
         let access = (mode != ConfineMode::Off).then(|| self.access().clone())?;
         Some(Repositories::new(&self.known, &access, false))
+    }
+
+    /// Prepares the layers over the caches of the programs that these commands name.
+    pub(crate) fn caches(&self, commands: &[Vec<String>]) -> CacheLayers {
+        CacheLayers::new(&self.access(), commands)
     }
 
     /// Returns the servers that programs of calls may reach.

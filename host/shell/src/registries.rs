@@ -1,9 +1,9 @@
-//! Which servers package managers download from.
+//! Which servers package managers download from, and where they keep what they downloaded.
 //!
 //! A row for each family of programs, as data: the servers that their own defaults name. A question about one of them is about
 //! the whole row, so that a build is asked about once and not server by server.
 //!
-//! Deliberately not here: asking, and where the programs keep what they downloaded.
+//! Deliberately not here: asking, and what a program may do with such a folder.
 
 /// A family of programs that download from the same servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,24 +14,51 @@ pub struct Registry {
     pub servers: &'static [&'static str],
     /// What is downloaded, as a noun.
     pub what: &'static str,
+    /// The folders in which they keep it, from the home on.
+    pub caches: &'static [&'static str],
 }
 
 /// All rows. The servers are the defaults of the programs' own documentation, November 2026.
 pub const REGISTRIES: &[Registry] = &[
-    Registry { programs: &["cargo"], servers: &["index.crates.io", "static.crates.io"], what: "crates" },
-    Registry { programs: &["rustup"], servers: &["static.rust-lang.org"], what: "toolchains" },
+    Registry {
+        programs: &["cargo"],
+        servers: &["index.crates.io", "static.crates.io"],
+        what: "crates",
+        caches: &[".cargo/registry", ".cargo/git"],
+    },
+    Registry { programs: &["rustup"], servers: &["static.rust-lang.org"], what: "toolchains", caches: &[] },
     Registry {
         programs: &["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg", "bun", "bunx", "corepack"],
         servers: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
         what: "packages",
+        caches: &[
+            ".npm",
+            ".cache/yarn",
+            ".yarn/berry",
+            ".local/share/pnpm/store",
+            ".cache/pnpm",
+            ".bun/install/cache",
+            ".cache/node",
+        ],
     },
-    Registry { programs: &["deno"], servers: &["jsr.io", "npm.jsr.io", "registry.npmjs.org"], what: "packages" },
+    Registry {
+        programs: &["deno"],
+        servers: &["jsr.io", "npm.jsr.io", "registry.npmjs.org"],
+        what: "packages",
+        caches: &[".cache/deno"],
+    },
     Registry {
         programs: &["pip", "pip3", "uv", "uvx", "poetry", "pipx", "pdm", "hatch", "tox", "nox", "pipenv"],
         servers: &["pypi.org", "files.pythonhosted.org"],
         what: "packages",
+        caches: &[".cache/pip", ".cache/uv", ".cache/pypoetry", ".cache/pdm", ".cache/pipenv", ".local/share/uv"],
     },
-    Registry { programs: &["go"], servers: &["proxy.golang.org", "sum.golang.org"], what: "modules" },
+    Registry {
+        programs: &["go"],
+        servers: &["proxy.golang.org", "sum.golang.org"],
+        what: "modules",
+        caches: &["go/pkg/mod", ".cache/go-build"],
+    },
     Registry {
         programs: &["mvn", "mvnw", "gradle", "gradlew", "sbt"],
         servers: &[
@@ -43,15 +70,32 @@ pub const REGISTRIES: &[Registry] = &[
             "downloads.gradle.org",
         ],
         what: "libraries",
+        caches: &[".m2/repository", ".gradle/caches", ".gradle/wrapper"],
     },
     Registry {
         programs: &["gem", "bundle", "bundler"],
         servers: &["rubygems.org", "index.rubygems.org"],
         what: "gems",
+        caches: &[".cache/gem", ".bundle/cache"],
     },
-    Registry { programs: &["composer"], servers: &["repo.packagist.org", "packagist.org"], what: "packages" },
-    Registry { programs: &["mix", "rebar3"], servers: &["hex.pm", "repo.hex.pm", "builds.hex.pm"], what: "packages" },
-    Registry { programs: &["dotnet", "nuget"], servers: &["api.nuget.org"], what: "packages" },
+    Registry {
+        programs: &["composer"],
+        servers: &["repo.packagist.org", "packagist.org"],
+        what: "packages",
+        caches: &[".cache/composer"],
+    },
+    Registry {
+        programs: &["mix", "rebar3"],
+        servers: &["hex.pm", "repo.hex.pm", "builds.hex.pm"],
+        what: "packages",
+        caches: &[".hex/packages", ".cache/rebar3"],
+    },
+    Registry {
+        programs: &["dotnet", "nuget"],
+        servers: &["api.nuget.org"],
+        what: "packages",
+        caches: &[".nuget/packages"],
+    },
 ];
 
 /// The interpreters through which a package manager is run as a module: `python3 -m pip`.

@@ -1,5 +1,6 @@
 //! What `--confine` promises, with the binary and its built-in tool `shell`.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -171,4 +172,34 @@ fn confine_explains_what_a_program_was_kept_from() {
     ] {
         assert!(ended.stdout.contains(&file), "{file}: {}", ended.stdout);
     }
+}
+
+// promise confine.caches: What a package manager adds to its cache behind the walls is there for the next one in this workspace,
+//   and never in the user's own cache.
+#[test]
+fn confine_caches_of_package_managers_are_the_workspaces_own() {
+    // Stands for the real one: what matters is its name.
+    let script = "#!/bin/sh\ncd ~/.npm && ls && cat old && echo new > $1 && rm -f gone && ls\n";
+    let host = host("", "require").home_file(".npm/old", "old\n").home_file(".npm/gone", "").file("bin/npm", script);
+    let npm = host.repository().join("bin/npm");
+    std::fs::set_permissions(&npm, PermissionsExt::from_mode(0o755)).expect("set");
+    let call = |program: &Path, name: &str| {
+        let arguments = json!({"command": format!("{} {name}", program.display())}).to_string();
+        let call = ["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", "require"];
+        host.run_of(&call).stdout
+    };
+    assert_eq!(call(&npm, "a"), "Output:\ngone\nold\nold\na\nold\n");
+    assert_eq!(call(&npm, "b"), "Output:\na\nold\nold\na\nb\nold\n", "it is kept for this workspace");
+    let names = || {
+        let mut names: Vec<_> = std::fs::read_dir(host.home().join(".npm")).expect("read").flatten().collect();
+        names.sort_by_key(std::fs::DirEntry::file_name);
+        names.iter().map(|entry| entry.file_name().display().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(), ["gone", "old"]);
+    // Another program has no such layer.
+    let other = host.repository().join("bin/other");
+    std::fs::copy(&npm, &other).expect("copied");
+    let denied = call(&other, "c");
+    assert!(!denied.contains("old\n") && denied.contains("Exit code: "), "{denied}");
+    assert_eq!(names(), ["gone", "old"]);
 }

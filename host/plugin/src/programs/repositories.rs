@@ -16,7 +16,7 @@ use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, ca
 use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside, remove_tree};
 use tempfile::TempDir;
 
-use super::ProgramAccess;
+use super::{CacheLayers, ProgramAccess};
 use crate::lock::lock;
 use crate::temporary::TemporaryFolder;
 
@@ -46,6 +46,8 @@ pub(crate) struct Repositories {
     trees: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     within: Vec<PathBuf>,
     notes: Vec<String>,
+    /// Goes with the others when the program has ended.
+    caches: CacheLayers,
 }
 
 /// A repository that is seen through a layer.
@@ -137,8 +139,14 @@ impl Repositories {
         }
     }
 
+    /// Adds the caches that the program sees through layers.
+    pub(crate) fn with_caches(&mut self, caches: CacheLayers) {
+        self.caches = caches;
+    }
+
     /// Adds them to what the program may touch.
     pub(crate) fn confine(&self, confinement: &mut Confinement) {
+        self.caches.confine(confinement);
         confinement.layers.extend(self.layered.iter().map(|layered| layered.layer.clone()));
         confinement.readable.extend(self.fixed.iter().cloned());
         confinement.protected.extend(self.fixed.iter().chain(&self.obeyed).cloned());
@@ -304,7 +312,7 @@ impl Known {
 
 /// Says that layers can lie in a folder: its file system is not an overlay itself, and keeps the kernel's marks.
 #[cfg(target_os = "linux")]
-fn usable(place: &Path) -> io::Result<()> {
+pub(super) fn usable(place: &Path) -> io::Result<()> {
     /// From the kernel's `magic.h`.
     const OVERLAY: i64 = 0x794c_7630;
     fs::create_dir_all(place)?;
@@ -316,6 +324,6 @@ fn usable(place: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn usable(_place: &Path) -> io::Result<()> {
+pub(super) fn usable(_place: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

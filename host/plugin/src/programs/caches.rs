@@ -1,0 +1,106 @@
+//! Caches of package managers behind the walls.
+//!
+//! A program that downloads sees the user's cache through a layer that belongs to this workspace: what it adds is there for
+//! the next one, until the machine is started again, and the user's own cache stays as it is. So nothing that a confined program left there is ever built or run
+//! without walls.
+//!
+//! Deliberately not here: which programs have which caches, which the application says, and the servers.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use host_process::{Confinement, Layer, level, remove_tree};
+
+use super::ProgramAccess;
+use super::repositories::usable;
+
+/// Where Linux names the run of the machine.
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+/// The caches of a family of programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caches {
+    /// The programs, by their names.
+    pub programs: &'static [&'static str],
+    /// The folders, absolute. Those that do not exist are left out.
+    pub folders: Vec<PathBuf>,
+}
+
+/// The layers of the caches that a program sees. Others wait for none of them: who comes second sees the user's own.
+#[derive(Debug, Default)]
+pub(crate) struct CacheLayers {
+    /// Each with its lock, which is held until the program and all that it started have ended.
+    layers: Vec<(Layer, File)>,
+}
+
+impl CacheLayers {
+    /// Prepares those of the programs that these commands name.
+    pub(super) fn new(access: &ProgramAccess, commands: &[Vec<String>]) -> Self {
+        let mut found = Self::default();
+        let (Some(place), Some(workspace)) = (&access.layers, access.writable.first()) else { return found };
+        let names: Vec<&str> = commands.iter().flat_map(|command| named(command)).collect();
+        let is_meant = |caches: &&Caches| names.iter().any(|name| caches.programs.contains(name));
+        let folders: Vec<&PathBuf> = access
+            .caches
+            .iter()
+            .filter(is_meant)
+            .flat_map(|caches| &caches.folders)
+            .filter(|path| path.is_dir())
+            .collect();
+        if folders.is_empty() || level().no_layers().is_some() {
+            return found;
+        }
+        for folder in folders {
+            // Without its layer a program has the cache as the user has it, and is told what it was kept from.
+            match layer(place, workspace, folder) {
+                Ok(layer) => found.layers.extend(layer),
+                Err(error) => tracing::warn!(cache = %folder.display(), "no layer over a cache: {error}"),
+            }
+        }
+        found
+    }
+
+    /// Adds them to what the program may touch.
+    pub(crate) fn confine(&self, confinement: &mut Confinement) {
+        confinement.layers.extend(self.layers.iter().map(|(layer, _)| layer.clone()));
+    }
+}
+
+/// Returns the programs that a command may be: its own name, and the module that Python runs.
+fn named(command: &[String]) -> impl Iterator<Item = &str> {
+    let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program));
+    let module = command.iter().skip_while(|word| *word != "-m").nth(1).map(String::as_str);
+    program.into_iter().chain(module)
+}
+
+/// Prepares the layer of a folder; `None` if another program uses it.
+fn layer(place: &Path, workspace: &Path, folder: &Path) -> io::Result<Option<(Layer, File)>> {
+    let mut name = blake3::Hasher::new();
+    for path in [workspace, folder] {
+        name.update(path.as_os_str().as_encoded_bytes()).update(&[0]);
+    }
+    let own = place.join("caches").join(&*name.finalize().to_hex());
+    usable(place)?;
+    fs::create_dir_all(&own)?;
+    let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(own.join("lock"))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Ok(None),
+        Err(fs::TryLockError::Error(error)) => return Err(error),
+    }
+    let (changes, work) = (own.join("changes"), own.join("work"));
+    // What is in a layer is not safe from a crash of the machine: it is that of one run of it.
+    let run = fs::read_to_string(BOOT)?;
+    if fs::read_to_string(own.join("run")).ok().as_ref() != Some(&run) {
+        for folder in [&changes, &work] {
+            remove_tree(folder)?;
+        }
+        fs::write(own.join("run"), run)?;
+    }
+    for folder in [&changes, &work] {
+        fs::create_dir_all(folder)?;
+    }
+    Ok(Some((Layer { place: fs::canonicalize(folder)?, below: Vec::new(), changes, work }, lock)))
+}
