@@ -96,6 +96,9 @@ pub fn cache() -> PathBuf {
     repository().join("target/test-cache")
 }
 
+/// The time that a call of a test has.
+pub const CALL_TIME: Duration = Duration::from_secs(12);
+
 /// The runtime that all tests share.
 pub fn runtime() -> &'static Arc<Runtime> {
     static RUNTIME: OnceLock<Arc<Runtime>> = OnceLock::new();
@@ -105,7 +108,7 @@ pub fn runtime() -> &'static Arc<Runtime> {
             state: Some(tempfile::tempdir().expect("a folder").keep()),
             environment: environment(),
             programs: host_plugin::ProgramAccess::default(),
-            limits: Limits { time: Duration::from_secs(5), ..Limits::default() },
+            limits: Limits { time: CALL_TIME, ..Limits::default() },
             ..RuntimeOptions::default()
         }))
     })
