@@ -207,7 +207,7 @@ impl App {
             tools.extend(agents.all().iter().map(Agent::name));
             policies::about_no_tool(&policy, &tools, is_of_server).iter().for_each(|note| notice(note));
         }
-        // As a program gets them that nobody is asked about.
+        // As a program gets them that runs without a question.
         let given = runtime.variables_of_reading();
         let given = ProgramEnvironment::new(given.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
         Ok(Self {

@@ -53,7 +53,7 @@ pub enum McpTransport {
 pub struct McpProgram {
     /// The program and its arguments; there is at least the program.
     pub command: Vec<String>,
-    /// The folder that it starts in, absolute; `None` for an empty one of its own, which holds nobody's code.
+    /// The folder that it starts in, absolute; `None` for an empty one of its own, in which there is no code.
     pub directory: Option<PathBuf>,
     /// The files of a project that it is started with, with the digests that were trusted: changed ones do not run.
     pub files: Vec<(PathBuf, Digest)>,

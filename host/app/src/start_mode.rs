@@ -1,6 +1,6 @@
 //! The approval mode that a user chooses at the first start.
 //!
-//! Promises: a mode that somebody chose, by a flag or in a file, is never asked about; without every wall `auto` is not
+//! Promises: whoever has chosen a mode, by a flag or in a file, is never asked; without every wall `auto` is not
 //! offered, and there is no question. Deliberately not here: asking.
 
 use std::path::PathBuf;

@@ -168,8 +168,11 @@ impl CallState {
         let named = named_program(permit.argv());
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
+        let commands = match &confinement {
+            Some(_) => self.shared.programs.commands_in(permit.argv()),
+            None => Vec::new(),
+        };
         if let (Some(repositories), Some(confinement)) = (&mut before.repositories, &mut confinement) {
-            let commands = self.shared.programs.commands_in(permit.argv());
             repositories.with_caches(self.shared.programs.caches(&commands));
             repositories.confine(confinement);
             let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
@@ -178,7 +181,7 @@ impl CallState {
         // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
         let mut granted = Vec::new();
         let network = confinement.as_mut().map(|confinement| {
-            let permit = permit.clone().running(self.shared.programs.commands_in(permit.argv()));
+            let permit = permit.clone().running(commands);
             granted = permit.resources().writes;
             if let Some(more) = widen(confinement, permit.resources()) {
                 note = Some(note.take().unwrap_or_default() + &more);

@@ -158,8 +158,8 @@ impl Programs {
         let walls = self.access().walls;
         match reach {
             ProgramReach::Reading if !walls.are_complete() => {
-                // Nobody is asked about such a call only because the walls hold; the one who decides looks at them, too.
-                Err("a program that nobody was asked about needs walls that this machine does not have".to_owned())
+                // Such a call runs without a question only because the walls hold. Who decides about it looks at them, too.
+                Err("a program that runs without a question needs walls that this machine does not have".to_owned())
             }
             ProgramReach::Everything if walls.mode == ConfineMode::Require => {
                 Err("programs have to be confined (--confine require), and this one was to run without walls"

@@ -173,8 +173,8 @@ mod tests {
         }
     }
 
-    // promise process.path: A program that nobody was asked about is found in no folder of the workspace and none that depends
-    // on where it runs.
+    // promise process.path: A program that runs without a question is found in no folder of the workspace, and in none that
+    //   depends on where it runs.
     #[test]
     fn path_of_a_program_that_reads_has_no_folder_of_the_workspace() {
         let path = [("PATH", "node_modules/.bin:/w/.venv/bin:/usr/bin::.")];

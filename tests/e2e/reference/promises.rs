@@ -103,6 +103,7 @@ fn collect(source: &Source, promises: &mut BTreeMap<String, Promise>) {
         let promise = promises.entry(id.to_owned()).or_default();
         if let Some(text) = text {
             assert!(promise.text.is_none(), "{here}: `promise {id}` has its text already, at another test");
+            assert!(text.ends_with('.'), "{here}: `promise {id}` breaks off: indent the lines that continue it");
             promise.text = Some(text);
         }
         let test =

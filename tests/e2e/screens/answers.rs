@@ -70,7 +70,7 @@ fn start(host: &Host, columns: u16, variables: &[(&str, &str)]) -> Pty {
 }
 
 // promise terminal.markdown: On a terminal an answer's Markdown is rendered as it arrives and wrapped at words, at any
-// width; no word of it is lost.
+//   width; no word of it is lost.
 #[test]
 fn screens_answer_with_every_element() {
     for columns in [40, 80, 120] {
@@ -109,7 +109,7 @@ fn screens_answer_without_colour() {
 }
 
 // promise terminal.plain: In a pipe and on a terminal that cannot move its cursor, an answer is the model's own text; in a
-// pipe byte for byte.
+//   pipe byte for byte.
 #[test]
 fn screens_answer_where_nothing_is_drawn() {
     let host = answered(&["Report"]);

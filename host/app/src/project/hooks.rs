@@ -18,7 +18,7 @@ const INTERPRETERS: &[&str] = &[
     "run", "sh", "source", "ts-node", "tsx", "uv", "zsh", ".",
 ];
 
-/// What stands for the project's folder in a command line.
+/// The names that a command line has for the project's folder.
 const PROJECT: &[&str] = &[
     "${CLAUDE_PROJECT_DIR}",
     "$CLAUDE_PROJECT_DIR",

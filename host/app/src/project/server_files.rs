@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The most files of one file with servers that are looked at. Protects the question from a file that names without end.
 const MAX_FILES: usize = 64;
 
-/// What stands for the project's folder in a word.
+/// The names that a word can have for the project's folder.
 const PROJECT: &[&str] = &["${CLAUDE_PROJECT_DIR}", "${HOST_PROJECT_DIR}", "${PWD}", "$PWD"];
 
 /// Returns the files beneath the project that the servers of a file are started with, by their relative paths.

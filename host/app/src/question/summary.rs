@@ -1,7 +1,7 @@
 //! What a command does, in one line below it: the most dangerous part first, whatever stands first in the command.
 //!
 //! Promises: a name from the command cannot look like a word of the host's: one that has more than the characters of plain
-//! paths stands in quotes; what is left out is counted. Deliberately not here: what a command does (`host-tool`), and colours.
+//! paths is in quotes; what is left out is counted. Deliberately not here: what a command does (`host-tool`), and colours.
 
 use host_text::exact;
 use host_tool::{Danger, Effect, Question};
@@ -70,7 +70,7 @@ impl Summary {
     }
 }
 
-/// What parts are told apart by.
+/// Its weight and its label: effects with the same one are one part.
 type Kind = (Weight, &'static str);
 
 fn named(effect: &Effect) -> (Kind, String) {

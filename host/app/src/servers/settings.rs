@@ -26,7 +26,7 @@ use crate::request::{McpEndpoint, McpServerRequest};
 /// Where a server comes from that a frontend hands over, for messages.
 const HANDED_OVER: &str = "the client";
 
-/// What stands for the workspace in the command of a server.
+/// The name of the workspace in the command of a server.
 const WORKSPACE: &str = "${workspace}";
 
 /// The servers of a session, and what the user should know about others, a line each.

@@ -101,7 +101,7 @@ impl StatusTracker {
         SessionStatus { background, ports, ..self.state().status.clone() }
     }
 
-    /// Returns what is told when the ports of programs change, which no event reports.
+    /// Returns a receiver of the ports of programs. No event reports that they changed.
     pub fn port_changes(&self) -> watch::Receiver<Vec<Forwarded>> {
         self.ports.clone()
     }

@@ -87,9 +87,9 @@ impl Repositories {
         }
         // Those nearest to the top: what lies deeper is more likely to be somebody else's.
         entries.sort_by_key(|entry| entry.components().count());
-        let no_layers = if has_layers { level().no_layers() } else { Some(String::new()) };
+        let has_layers = has_layers && level().has_layers();
         for entry in entries {
-            found.add(&entry, access, no_layers.is_none());
+            found.add(&entry, access, has_layers);
         }
         found
     }
