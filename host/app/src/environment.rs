@@ -76,7 +76,7 @@ pub struct Folders {
     pub audit: PathBuf,
     /// Which edition of each index of plugins was seen.
     pub indexes: PathBuf,
-    /// What confined programs change in git's folders, until it comes back.
+    /// What confined programs change in git's folders, until it comes back, and in caches of package managers.
     pub layers: PathBuf,
 }
 

@@ -37,7 +37,8 @@ pub struct ProgramAccess {
     pub repositories: Vec<PathBuf>,
     /// The user's home, as git's settings mean it.
     pub home: Option<PathBuf>,
-    /// The folder in which what they change in git's folders lies until it comes back. It is made when it is needed.
+    /// The folder in which what they change in git's folders lies until it comes back, and what they add to caches. It is
+    /// made when it is needed.
     pub layers: Option<PathBuf>,
     /// The caches that they add to without changing them.
     pub caches: Vec<Caches>,
