@@ -104,11 +104,9 @@ mkdir -p "$folder/client/.config/host"
 cat >"$folder/client/.config/host/config.toml" <<END
 [mcp.everything]
 command = "$folder/node_modules/.bin/mcp-server-everything"
-read = ["$folder/node_modules"]
 [mcp.files]
 command = "$folder/node_modules/.bin/mcp-server-filesystem"
 args = ["$folder/work"]
-read = ["$folder/node_modules"]
 END
 of_client() {
     (cd "$folder/work" && env -i PATH="$PATH" HOME="$folder/client" "$host" "$@" 2>"$folder/client.log") || { cat "$folder/client.log" >&2; return 1; }

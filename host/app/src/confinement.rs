@@ -182,19 +182,23 @@ fn caches(environment: &Environment) -> Vec<Caches> {
 }
 
 /// Returns what a program may read that the user's own configuration starts with this command: the files that it names, and
-/// the folder of each, where scripts find their modules, unless that folder holds more than programs: the home, or secrets.
+/// of each what it is made of: its folder, the packages among which it lies, and the environment that it belongs to. Left out
+/// is a folder that holds more than programs: the home, or secrets.
 pub(crate) fn named_by(command: &[String], home: Option<&Path>, never_offered: &[PathBuf]) -> Vec<PathBuf> {
     let named = command.iter().map(Path::new).filter(|path| path.is_absolute());
     let files = named.filter_map(|path| fs::canonicalize(path).ok()).filter(|path| path.is_file());
-    let is_narrow = |folder: &Path| {
+    let is_narrow = |folder: &&Path| {
         let is_around = |path: &Path| path.starts_with(folder);
         folder.parent().is_some() && !home.is_some_and(is_around) && !never_offered.iter().any(|path| is_around(path))
     };
-    let with_folder = |file: PathBuf| {
-        let folder = file.parent().filter(|folder| is_narrow(folder)).map(Path::to_owned);
-        std::iter::once(file).chain(folder)
+    let with_folders = |file: PathBuf| {
+        let packages = file.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
+        let environment = file.ancestors().find(|folder| folder.join("pyvenv.cfg").is_file());
+        let folders = [file.parent(), packages, environment].into_iter().flatten().filter(is_narrow);
+        let folders: Vec<PathBuf> = folders.map(Path::to_owned).collect();
+        std::iter::once(file).chain(folders)
     };
-    files.filter(|file| !never_offered.iter().any(|never| file.starts_with(never))).flat_map(with_folder).collect()
+    files.filter(|file| !never_offered.iter().any(|never| file.starts_with(never))).flat_map(with_folders).collect()
 }
 
 /// Returns the access with folders that the user added: programs change them as they change the workspace. One that
@@ -241,6 +245,36 @@ pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathB
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn confinement_of_a_named_program_lets_it_read_what_it_is_made_of_and_no_secret() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("there");
+        let home = root.join("home");
+        for path in
+            ["tools/node_modules/.bin", "tools/node_modules/a/dist/node_modules/b", "env/bin", "home/.ssh", "one"]
+        {
+            fs::create_dir_all(root.join(path)).expect("made");
+        }
+        let (script, bin) = ("tools/node_modules/a/dist/x.js", "tools/node_modules/.bin/x");
+        for path in [script, "env/bin/y", "env/pyvenv.cfg", "home/z", "home/.ssh/id", "one/w"] {
+            fs::write(root.join(path), "").expect("written");
+        }
+        std::os::unix::fs::symlink(root.join(script), root.join(bin)).expect("linked");
+        let never = [home.join(".ssh")];
+        let named = |path: &str| {
+            let words = ["node".to_owned(), root.join(path).display().to_string()];
+            let found = named_by(&words, Some(&home), &never);
+            let names = found.iter().map(|path| path.strip_prefix(&root).expect("beneath").display().to_string());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(named(bin), format!("{script} tools/node_modules/a/dist tools/node_modules"));
+        assert_eq!(named("env/bin/y"), "env/bin/y env/bin env");
+        assert_eq!(named("one/w"), "one/w one");
+        assert_eq!(named("home/z"), "home/z", "the home is more than a program");
+        assert_eq!(named("home/.ssh/id"), "");
+        assert_eq!(named("none"), "");
+    }
 
     // promise folders.added
     #[test]
