@@ -187,7 +187,7 @@ async fn with_slow(arguments: &[&str]) -> (Host, String) {
     let host = Host::new(arguments);
     let file = guest_file("misbehave", host.repository()).await;
     // One function, which no number of cores makes faster.
-    fs::write(&file, Made::default().component(&nested(600, 120))).expect("written");
+    fs::write(&file, Made::default().component(&nested(450, 90))).expect("written");
     let cache = host.home().join("cache").display().to_string();
     (host.env("XDG_CACHE_HOME", cache), file.display().to_string())
 }
