@@ -26,6 +26,8 @@ pub struct Host {
     home: tempfile::TempDir,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
+    /// Whether the mode is the one that holds where none was chosen.
+    has_no_mode: bool,
     input: Option<Vec<u8>>,
 }
 
@@ -54,6 +56,7 @@ impl Host {
             home: folder(),
             arguments: arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect(),
             variables: Vec::new(),
+            has_no_mode: false,
             input: None,
         };
         std::fs::create_dir(host.repository.path().join(".git")).expect("made");
@@ -166,15 +169,33 @@ impl Host {
     pub fn command(&self) -> Command {
         let mut command = Command::new(binary());
         self.prepare(&mut command);
-        command.args(&self.arguments);
+        command.args(self.with_mode(self.arguments.clone()));
         command
+    }
+
+    /// The arguments with the mode that asks: what is tested is rarely which mode holds where none was chosen.
+    fn with_mode(&self, mut arguments: Vec<OsString>) -> Vec<OsString> {
+        let is_session = arguments.first().is_some_and(|first| first == "run" || first == "acp");
+        let file = std::fs::read_to_string(self.home.path().join(".config/host/config.toml")).unwrap_or_default();
+        let names_one = |argument: &OsString| {
+            argument.to_str().is_some_and(|argument| argument.starts_with("--approval-mode") || argument == "--yolo")
+        };
+        if is_session && !self.has_no_mode && !arguments.iter().any(names_one) && !file.contains("approval_mode") {
+            arguments.splice(1..1, ["--approval-mode", "default"].map(OsString::from));
+        }
+        arguments
+    }
+
+    /// Chooses no approval mode.
+    pub fn without_mode(self) -> Self {
+        Self { has_no_mode: true, ..self }
     }
 
     /// Another command line in the same repository, with the same home.
     pub fn command_of(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         self.prepare(&mut command);
-        command.args(arguments);
+        command.args(self.with_mode(arguments.iter().map(OsString::from).collect()));
         command
     }
 
@@ -187,7 +208,7 @@ impl Host {
     pub fn command_in_shell(&self, line: &str) -> Command {
         let mut command = Command::new("sh");
         self.prepare(&mut command);
-        command.args(["-c", line, "sh"]).arg(binary()).args(&self.arguments);
+        command.args(["-c", line, "sh"]).arg(binary()).args(self.with_mode(self.arguments.clone()));
         command
     }
 

@@ -56,6 +56,8 @@ pub struct Folders {
     pub trust: PathBuf,
     /// The list of folders outside of repositories that the user agreed to work in, a file.
     pub agreed: PathBuf,
+    /// What the user was told once on this machine, a file.
+    pub told: PathBuf,
     /// What all runs of a day have used, a file.
     pub spending: PathBuf,
     /// The list of trusted keys, a file.
@@ -94,7 +96,7 @@ impl Folders {
     }
 
     /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 17] {
+    pub fn all(&self) -> [&Path; 18] {
         // One that is added has to be named here, and is protected then.
         let Self {
             configuration,
@@ -103,6 +105,7 @@ impl Folders {
             sessions,
             trust,
             agreed,
+            told,
             spending,
             keys,
             plugins,
@@ -122,6 +125,7 @@ impl Folders {
             sessions,
             trust,
             agreed,
+            told,
             spending,
             keys,
             plugins,
@@ -235,6 +239,7 @@ impl Environment {
             sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
             trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
             agreed: folder("XDG_STATE_HOME", ".local/state")?.join("folders.json"),
+            told: folder("XDG_STATE_HOME", ".local/state")?.join("told"),
             spending: folder("XDG_STATE_HOME", ".local/state")?.join("spending.json"),
             keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
             plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),

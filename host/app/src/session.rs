@@ -70,6 +70,7 @@ use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use crate::plugins::{self, LoadedPlugin};
 use crate::report::About;
 use crate::request::RunRequest;
+use crate::start_mode;
 
 /// The name of the root agent in a session log.
 pub const MAIN: &str = "main";
@@ -153,8 +154,9 @@ impl Session {
     ///
     /// If the session to resume cannot be found, is in use or has nothing left to do; if there is no model; if an
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
-    pub async fn start(app: App, request: SessionRequest) -> Result<Self, Failure> {
+    pub async fn start(mut app: App, request: SessionRequest) -> Result<Self, Failure> {
         let SessionRequest { run, resume, has_prompt, is_attended } = request;
+        let told = if is_attended { start_mode::by_default(&mut app) } else { None };
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
@@ -167,6 +169,7 @@ impl Session {
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
         let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
         notices.extend_from_slice(agents.left_out());
+        notices.extend(told);
         let start = setup::Start {
             app: &app,
             agents: &agents,

@@ -1,7 +1,7 @@
-//! The approval mode that a user chooses at the first start.
+//! The approval mode that a user chooses at the first start, and the one that holds where none was chosen.
 //!
-//! Promises: whoever has chosen a mode, by a flag or in a file, is never asked; without every wall `auto` is not
-//! offered, and there is no question. Deliberately not here: asking.
+//! Promises: whoever has chosen a mode, by a flag or in a file, is never asked and has no other; without every wall, and
+//! where no user is there, no session is in `auto` because nothing was chosen. Deliberately not here: asking.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,43 @@ use host_tool::ApprovalMode;
 use crate::app::App;
 use crate::configuration::Configuration;
 use crate::error::Failure;
+use crate::grants::UserGrants;
 use crate::import::own_file::OwnFile;
 
 /// Returns the modes to choose from, the recommended one first; none if there is nothing to choose. `flag` is the mode that
 /// was asked for.
 pub fn modes(app: &App, flag: Option<ApprovalMode>) -> Vec<ApprovalMode> {
     let is_chosen = flag.is_some() || app.configuration.approval_mode.is_some();
-    let can_confine = || app.grants.clone().in_mode(ApprovalMode::Auto, app.workspace.root()).is_ok();
-    match !is_chosen && can_confine() {
+    match !is_chosen && in_auto(app).is_some() {
         true => vec![ApprovalMode::Auto, ApprovalMode::Default],
         false => Vec::new(),
     }
+}
+
+/// The access in the mode `auto`; `None` where programs cannot be confined.
+fn in_auto(app: &App) -> Option<UserGrants> {
+    app.grants.clone().in_mode(ApprovalMode::Auto, app.workspace.root()).ok()
+}
+
+/// Puts a session at which a user is in the mode `auto`, unless a mode was chosen or programs cannot be confined. Returns
+/// what the user is told about it, once on this machine.
+pub(crate) fn by_default(app: &mut App) -> Option<String> {
+    if app.access.approval_mode.is_some() || app.configuration.approval_mode.is_some() {
+        return None;
+    }
+    app.grants = in_auto(app)?;
+    let told = &app.folders.told;
+    // If that cannot be remembered, it is said again.
+    let is_new = !told.exists();
+    if is_new {
+        let folder = told.parent().map_or(Ok(()), host_files::make_private_folder);
+        folder.and_then(|()| host_files::replace(told, b"auto\n", host_files::Mode::Private)).ok();
+    }
+    is_new.then(|| {
+        "the mode is `auto`: files of this folder are edited, and programs run behind walls, without asking; `/undo` takes \
+         changes back. Shift-Tab or `/mode` changes the mode, `approval_mode` in your configuration sets it for good"
+            .to_owned()
+    })
 }
 
 /// Returns the file that a chosen mode is saved in: the user's configuration.

@@ -55,7 +55,7 @@ fn start_with_a_prompt_on_a_terminal_begins_a_conversation() {
     let expects = |expected: &str, text: &str| json!({"expect": {"last_text": expected}, "chunks": [{"text": text}]});
     let (host, model) = scripted(&[expects("fix the tests", "Fixed."), expects("more", "More.")]);
     let mut pty = on_terminal(&host, &["--model", &model, "fix", "the", "tests"]);
-    pty.sees("default › fix the tests").sees("Fixed.").types("and more\r").sees("More.").types("\u{4}");
+    pty.sees("auto › fix the tests").sees("Fixed.").types("and more\r").sees("More.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     let mut pty = on_terminal(&host, &["--model", &model, "--yolo"]);
     pty.sees("yolo › ").types("\u{4}");
@@ -93,7 +93,7 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     pty.types(KEY).sees(&format!("•••• {} characters", KEY.chars().count()));
     pty.types("\r").sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
     pty.sees("How should host work here?").sees("› 1 a").types("d");
-    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
+    pty.sees("anthropic/claude-sonnet").sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     assert!(!pty.written().contains(KEY) && !pty.written().contains("s3cret"));
     let file = host.home().join(".config/host/credentials.toml");
@@ -101,7 +101,7 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     assert!(std::fs::read_to_string(&file).expect("read").contains(KEY));
     // It is not asked again, and no command shows the key.
     let mut pty = on_terminal(&host, &[]);
-    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
+    pty.sees("anthropic/claude-sonnet").sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let log = host.run_of(&["-p", "hello"]);
     assert!(log.code == Some(59) && !log.stderr.contains("s3cret"), "{log:?}");
@@ -202,7 +202,7 @@ fn first_start_can_be_left_tried_offline_and_used_once() {
     }
     let host = without_model();
     let mut pty = on_terminal(&host, &[]);
-    pty.sees("› 1 g").types("t").sees("offline · default").sees("default › ").types("\u{4}");
+    pty.sees("› 1 g").types("t").sees("offline · auto").sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(!host.home().join(".config/host/credentials.toml").exists(), "a try is not saved");
     // In a pipe it is the error as before.
@@ -287,11 +287,11 @@ fn folder_that_is_not_a_repository_is_asked_about_once() {
         assert_eq!(pty.ends(), Some(code), "{}", pty.everything());
     }
     let mut pty = on_terminal(&host, &["--model", &model]);
-    pty.sees("› 1 y").types("o").sees("default › ").types("\u{4}");
+    pty.sees("› 1 y").types("o").sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert_eq!(outside(&["--model", &model, "hello"]), (Some(42), true), "once is once");
     let mut pty = on_terminal(&host, &["--model", &model]);
-    pty.sees("› 1 y").types("y").sees("default › ").types("\u{4}");
+    pty.sees("› 1 y").types("y").sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert_eq!(outside(&["--model", &model, "hello"]), (Some(0), false), "it is remembered");
     std::fs::create_dir(host.repository().join("sub")).expect("made");
@@ -328,12 +328,12 @@ fn continue_shows_the_last_exchange_skips_empty_sessions_and_never_goes_on_by_it
     let first = host.logs();
     // An empty one is newer.
     let mut pty = on_terminal(&host, &["--model", &model]);
-    pty.sees("default › ").types("\u{4}");
+    pty.sees("auto › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert_eq!(host.logs().len(), 2);
     std::fs::write(host.home().join("script.jsonl"), format!("{hangs}\n")).expect("written");
     let mut pty = on_terminal(&host, &["--model", &model, "-c"]);
-    pty.sees("default › first").sees("One.").types("second\r").sees("half").signal(Signal::KILL);
+    pty.sees("auto › first").sees("One.").types("second\r").sees("half").signal(Signal::KILL);
     drop(pty);
     assert!(
         std::fs::read_to_string(&first[0]).expect("read").contains("second"),
@@ -394,7 +394,7 @@ fn sessions_are_removed_and_forked() {
 fn session_that_runs_is_not_removed() {
     let (host, model) = scripted(&[answer("One.")]);
     let mut pty = on_terminal(&host, &["--model", &model]);
-    pty.sees("default › ").types("first\r").sees("One.");
+    pty.sees("auto › ").types("first\r").sees("One.");
     let id = host.logs()[0].file_stem().expect("a name").to_string_lossy().into_owned();
     let ended = host.run_of(&["session", "rm", &id]);
     assert!(ended.code == Some(42) && ended.stderr.contains("is being written by process"), "{ended:?}");
@@ -403,4 +403,33 @@ fn session_that_runs_is_not_removed() {
     assert_eq!(pty.ends(), Some(0));
     assert_eq!(host.run_of(&["session", "rm", &id]).code, Some(0));
     assert!(host.logs().is_empty());
+}
+
+// promise approval.by-default: Where a user is there and programs can be confined, a session is in the mode `auto` if no
+//   mode was chosen, and says so once; without a terminal it is in `default`.
+#[test]
+fn start_mode_is_auto_where_a_user_is_there_and_the_walls_stand() {
+    let makes = json!({"chunks": [call("shell", json!({"command": "touch made"}))]});
+    let (host, model) = scripted(&[makes, answer("Done.")]);
+    let told = "the mode is `auto`";
+    let mut pty = on_terminal(&host, &["--model", &model, "make it"]);
+    pty.saw(told).saw("auto › make it").sees("Done.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    assert!(host.repository().join("made").exists());
+    std::fs::remove_file(host.repository().join("made")).expect("there");
+    for (flags, mode) in [
+        (&[][..], "auto › again"),
+        (&["--confine", "off"], "default › again"),
+        (&["--approval-mode", "plan"], "plan › again"),
+    ] {
+        let arguments = [&["--model", &model][..], flags, &["again"]].concat();
+        let mut pty = on_terminal(&host, &arguments);
+        pty.saw(mode);
+        assert!(!pty.everything().contains(told), "it is said once: {}", pty.everything());
+        pty.types("\u{3}\u{3}\u{4}");
+        pty.ends();
+    }
+    std::fs::remove_file(host.repository().join("made")).ok();
+    let ended = host.run_of(&["--model", &model, "headless"]);
+    assert!(ended.code == Some(0) && !host.repository().join("made").exists(), "{ended:?}");
 }

@@ -26,6 +26,7 @@ impl World {
             sessions: at("sessions"),
             trust: at("trust.json"),
             agreed: at("folders.json"),
+            told: at("told"),
             spending: at("spending.json"),
             keys: at("keys.toml"),
             plugins: at("plugins"),

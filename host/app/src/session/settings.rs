@@ -118,7 +118,8 @@ impl Session {
         let origin = match (app.access.approval_mode, configuration.approval_mode) {
             (Some(flag), _) if flag == mode => Some(Origin::Flag("--approval-mode")),
             (None, Some(configured)) if configured == mode => None,
-            (None, None) if mode == host_tool::ApprovalMode::default() => None,
+            // A user's session begins in this one where it can.
+            (None, None) if mode == self.app.grants.mode() => Some(Origin::Default),
             _ => Some(Origin::Session),
         };
         if let Some(origin) = origin {

@@ -12,6 +12,7 @@ fn folders(home: &Path) -> Folders {
         sessions: at("sessions"),
         trust: at("trust.json"),
         agreed: at("folders.json"),
+        told: at("told"),
         spending: at("spending.json"),
         keys: at("keys.toml"),
         plugins: at("plugins"),

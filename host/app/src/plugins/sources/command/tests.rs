@@ -36,6 +36,7 @@ impl Bench {
             sessions: at("sessions"),
             trust: at("trust"),
             agreed: at("folders"),
+            told: at("told"),
             spending: at("spending"),
             keys: at("keys"),
             plugins: at("plugins"),
