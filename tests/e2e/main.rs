@@ -12,6 +12,7 @@ mod compat;
 mod components;
 mod corpus;
 mod crashes;
+mod denied;
 mod discovered;
 mod documents;
 mod escape;

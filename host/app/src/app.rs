@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::{Agent, Agents};
 use crate::configuration::{Configuration, Owner};
 use crate::confinement::{self, program_access, program_walls};
+use crate::denied_files::DeniedFiles;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::folder;
@@ -103,8 +104,10 @@ impl App {
         let root = folder::work_in(place, &folders)?;
         let settings = PluginSettings::read(&configuration, environment)?;
         let mode = grants::approval_mode(access, configuration.approval_mode);
-        let walls = program_walls(&configuration.confine, access.confine, mode)?;
+        let denied = DeniedFiles::read(&configuration.deny, access, &root, environment)?;
+        let walls = denied.walls(program_walls(&configuration.confine, access.confine, mode)?);
         let mut programs = program_access(&configuration.confine, walls, &root, environment, &folders);
+        programs.shown = denied.left_to_programs();
         match configuration.commands() {
             Some(commands) if commands.owner == Owner::User => {
                 for command in [&commands.discovery, &commands.call] {
@@ -189,7 +192,8 @@ impl App {
             return Err(failure);
         }
         let own = (&folders, environment);
-        let grants = UserGrants::read(access, configuration.approval_mode, &plugins, &root, own, &programs)?;
+        let asked = (access, configuration.approval_mode, &denied);
+        let grants = UserGrants::read(asked, &plugins, &root, own, &programs)?;
         runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
         let mut tools: Vec<&str> = plugins
             .iter()

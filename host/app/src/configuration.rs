@@ -63,8 +63,8 @@ pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
 pub struct Configuration {
     /// The model, as `--model` takes it.
     pub model: Option<String>,
-    /// What is allowed without asking, as `--approval-mode` takes it.
-    #[schemars(extend("default" = ApprovalMode::default()))]
+    /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there and
+    /// programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
     pub approval_mode: Option<ApprovalMode>,
     /// Whether to work in folders that are not in a repository without asking.
@@ -72,6 +72,8 @@ pub struct Configuration {
     pub any_folder: Option<bool>,
     /// Confinement of the programs that tools start.
     pub confine: Confine,
+    /// Files that no tool and no program may have.
+    pub deny: Deny,
     /// Programs that are asked about events of a session.
     pub hooks: HooksConfig,
     /// Limits of a run.
@@ -132,6 +134,15 @@ pub struct Confine {
     pub net: Vec<String>,
     /// Variables of your environment that they get besides those on the host's list, such as `RAILS_ENV` or `APP_*`.
     pub variables: Vec<String>,
+}
+
+/// `[deny]`: files that neither tools nor programs may have, in every mode.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Deny {
+    /// Files and folders that they neither read nor change, such as `.env`, `*.pem`, `secrets/**` or `~/notes`: a name
+    /// alone is meant in every folder, another relative one beneath the workspace.
+    pub read: Vec<String>,
 }
 
 /// `[run]`: the limits of a run.

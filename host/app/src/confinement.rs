@@ -149,6 +149,7 @@ pub(crate) fn program_access(
         readable: Vec::new(),
         writable: Vec::new(),
         protected: Vec::new(),
+        shown: Vec::new(),
         repositories: Vec::new(),
         home: home.map(Path::to_owned),
         layers: Some(folders.layers.clone()),

@@ -11,6 +11,7 @@ use host_text::name_help;
 use host_tool::{ApprovalMode, SessionReads};
 
 use crate::confinement::SHELL_FILES;
+use crate::denied_files::DeniedFiles;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved;
@@ -68,8 +69,7 @@ impl UserGrants {
     ///
     /// If a flag is invalid, names an unknown plugin, or grants what its plugin does not request.
     pub fn read(
-        access: &AccessRequest,
-        configured: Option<ApprovalMode>,
+        (access, configured, denied): (&AccessRequest, Option<ApprovalMode>, &DeniedFiles),
         plugins: &[LoadedPlugin],
         workspace: &Path,
         (own, environment): (&Folders, &Environment),
@@ -79,7 +79,10 @@ impl UserGrants {
         let added = access.add_dir.iter().map(|folder| outside.folder(folder)).collect::<Result<_, _>>()?;
         let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
-        let denies = access.deny.iter().map(|text| deny(text, plugins, workspace)).collect::<Result<_, _>>()?;
+        let flags = access.deny.iter().map(|text| deny(text, plugins, workspace));
+        let of_all =
+            |scope: &Scope| Deny { plugin: "*".to_owned(), capability: scope.capability(), paths: Some(scope.clone()) };
+        let denies = denied.left_to_tools().map(|scope| Ok(of_all(scope))).chain(flags).collect::<Result<_, _>>()?;
         Ok(Self {
             mode,
             is_review: false,
@@ -146,9 +149,10 @@ impl UserGrants {
         Some(Grants::none().with(self.secrets.kept_from(&left)?))
     }
 
-    /// Whether any file is denied to any plugin.
+    /// Whether any file is denied to any plugin that is not hidden from programs, too.
     pub fn denies_reading(&self) -> bool {
-        self.denies.iter().any(|deny| deny.capability == Capability::FsRead)
+        let is_hidden = |deny: &Deny| deny.plugin == "*" && deny.paths.is_some();
+        self.denies.iter().any(|deny| deny.capability == Capability::FsRead && !is_hidden(deny))
     }
 
     /// The same in another mode.

@@ -18,6 +18,7 @@ pub mod brought;
 pub mod configuration;
 mod confinement;
 pub mod context;
+pub mod denied_files;
 pub mod environment;
 pub mod error;
 pub mod finder;

@@ -39,7 +39,10 @@ impl Denied {
         if let Some((grant, _mode)) = self.help.split_once(", or --approval-mode") {
             self.help = grant.to_owned();
         }
-        self.help = format!("its grant excludes this; {}, and remove any --deny that names it", self.help);
+        self.help = format!(
+            "its grant excludes this; {}, and remove what denies it: a --deny, or an entry of [deny] (`host policy allow`)",
+            self.help
+        );
         self
     }
 
@@ -177,7 +180,8 @@ mod tests {
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
         assert_eq!(
             no.help,
-            "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove any --deny that names it"
+            "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove what \
+             denies it: a --deny, or an entry of [deny] (`host policy allow`)"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
         assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);

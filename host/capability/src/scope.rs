@@ -10,6 +10,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::authorities::is_method;
+use crate::deny::escaped;
 use crate::list::Form;
 use crate::visible::visible;
 use crate::{
@@ -101,6 +102,28 @@ impl Scope {
         paths: impl IntoIterator<Item = &'a Path>,
     ) -> Result<Self, ScopeError> {
         Self::of_files(capability, Path::new("/"), || Paths::all_but(globs, paths))
+    }
+
+    /// The same for globs alone, of which a relative one is meant beneath the workspace.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scope::all_files_but`], and when the workspace is not an absolute path that can be written as text.
+    pub fn all_files_but_in(capability: Capability, globs: &[&str], workspace: &Path) -> Result<Self, ScopeError> {
+        Self::of_files(capability, workspace, || Paths::all_but_in(globs, workspace))
+    }
+
+    /// Returns the glob that matches a path alone, for a text with globs.
+    pub fn escaped(path: &str) -> String {
+        escaped(path)
+    }
+
+    /// Whether this is a scope of files that has the path, which is absolute and normal.
+    pub fn has_path(&self, path: &Path) -> bool {
+        match self {
+            Self::FsRead(paths) | Self::FsWrite(paths) => paths.permitting(path).is_some(),
+            Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => false,
+        }
     }
 
     fn of_files(

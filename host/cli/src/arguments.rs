@@ -315,11 +315,12 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Access {
     /// What is allowed without asking: plan reads and denies everything else, default reads, auto-edit also changes
-    /// files of the workspace, auto also runs programs that are confined (recommended), yolo runs any and fetches
+    /// files of the workspace, auto also runs programs that are confined, yolo runs any and fetches [default: auto at a
+    /// terminal where programs can be confined, otherwise default]
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// Whether programs that tools start are confined: require confines or denies them, auto confines as far as this
-    /// machine can, off lets them do whatever you can do [default: off; with --approval-mode auto, auto]
+    /// machine can, off lets them do whatever you can do [default: auto, and off with --approval-mode yolo]
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ConfineMode::ALL.map(ConfineMode::name)).try_map(|name| name.parse::<ConfineMode>()), hide_possible_values = true)]
     pub(crate) confine: Option<ConfineMode>,
     /// Grant a plugin more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
@@ -650,6 +651,23 @@ pub(crate) enum Policy {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Keep files from every tool and every program, in every mode; saved as `[deny]` in your configuration
+    #[command(after_help = "Examples:
+  host policy deny .env '*.pem'       # these names, in every folder
+  host policy deny 'secrets/**'       # in the folder that host works in
+  host policy deny ~/notes")]
+    Deny {
+        /// The files and folders: a name for every folder, a path beneath the workspace, or one that begins with / or ~
+        #[arg(required = true, value_name = "GLOB")]
+        globs: Vec<String>,
+    },
+    /// Take back what `host policy deny` saved
+    #[command(after_help = "Example:\n  host policy allow '*.pem'")]
+    Allow {
+        /// The files and folders, as `host policy list` shows them
+        #[arg(required = true, value_name = "GLOB")]
+        globs: Vec<String>,
     },
     /// Take back something that you allowed by answering "always"
     #[command(after_help = "Examples:

@@ -128,6 +128,9 @@ impl Runtime {
             }
             network(permit.clone(), Doors::closed(KeptFrom::new(AllowedBy::Hooks)))
         });
+        if let Some(confinement) = &mut confinement {
+            shared.programs.hide(confinement)?;
+        }
         let (file, first) = file_of(program).map_err(|_| "this machine has no shell".to_owned())?;
         let started = host_process::start(
             &host_process::Command {

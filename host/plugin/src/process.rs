@@ -12,7 +12,7 @@ mod explain;
 mod outputs;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -192,6 +192,9 @@ impl CallState {
             let plugin = self.plugin.clone();
             network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener })
         });
+        if let Some(confinement) = &mut confinement {
+            self.shared.programs.hide(confinement).map_err(Error::Io)?;
+        }
         let (file, first) = file_of(name)?;
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
         let command_to_start = host_process::Command {
@@ -229,7 +232,8 @@ impl CallState {
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
         let shared = Arc::clone(&self.shared);
         let after = AfterProgram::new(before.recorder, before.repositories);
-        let notes = Notes { first: note, kept_from, explained, listener, shared, argv: permit.argv().to_vec() };
+        let (argv, folder) = (permit.argv().to_vec(), command_to_start.directory);
+        let notes = Notes { first: note, kept_from, explained, listener, shared, argv, folder };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
 
@@ -301,6 +305,8 @@ struct Notes {
     listener: Arc<dyn CallListener>,
     shared: Arc<Shared>,
     argv: Vec<String>,
+    /// The folder in which it ran.
+    folder: PathBuf,
 }
 
 impl Notes {
@@ -311,7 +317,9 @@ impl Notes {
         lines.extend(moved.iter().map(explain::moved).chain(left));
         if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed) {
             let errors = String::from_utf8_lossy(errors);
-            for file in explain::files(&errors) {
+            let hides = |path: &Path| self.shared.programs.hides(path);
+            lines.extend(explain::kept(&self.argv, &errors, &self.folder, hides));
+            for file in explain::files(&errors).into_iter().filter(|file| !hides(file.path())) {
                 let offer = file.offer(&self.shared.programs);
                 let line = file.line(plugin, program, offer.as_ref());
                 if !lines.contains(&line) {

@@ -1,6 +1,7 @@
 //! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their network.
 
 mod caches;
+mod hidden;
 mod repositories;
 mod walls;
 
@@ -8,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::{fs, io};
 
+use host_capability::Scope;
 use host_process::{ConfineMode, Confinement, Places, SessionNetwork, Wall, level};
 
 use crate::temporary::TemporaryFolder;
@@ -33,6 +35,9 @@ pub struct ProgramAccess {
     pub writable: Vec<PathBuf>,
     /// Files and folders within those that stay unchanged.
     pub protected: Vec<PathBuf>,
+    /// Scopes of reading without the files that the user keeps from programs: what one of them does not have is hidden,
+    /// wherever it lies in what is not installed.
+    pub shown: Vec<Scope>,
     /// Repositories around those that they may change, each by its `.git`. Those within are found.
     pub repositories: Vec<PathBuf>,
     /// The user's home, as git's settings mean it.
@@ -226,6 +231,22 @@ impl Programs {
         Some(Repositories::new(&self.known, &access, false))
     }
 
+    /// Hides from the next program what the user keeps from all of them, in everything that this one may read. Blocks for
+    /// as long as it takes to list that; returns at once if nothing is kept.
+    ///
+    /// # Errors
+    ///
+    /// If there is too much to list, a clause: such a program must not start.
+    pub(crate) fn hide(&self, confinement: &mut Confinement) -> Result<(), String> {
+        hidden::hide(&self.access(), confinement)
+            .map_err(|error| format!("the files that you keep from programs cannot be hidden from this one: {error}"))
+    }
+
+    /// Whether the user keeps this file or folder from programs. The path is absolute and normal.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        hidden::is_hidden(&self.access(), path)
+    }
+
     /// Prepares the layers over the caches of the programs that these commands name.
     pub(crate) fn caches(&self, commands: &[Vec<String>]) -> CacheLayers {
         CacheLayers::new(&self.access(), commands)
@@ -271,6 +292,13 @@ impl Programs {
         // If another call was quicker, its folder is used, and this one removed.
         Ok(self.temporary.get_or_init(|| made).path())
     }
+}
+
+/// Returns those of these paths that are not beneath another.
+fn roots(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort();
+    paths.dedup_by(|next, kept| next.starts_with(kept));
+    paths
 }
 
 #[cfg(test)]

@@ -128,6 +128,9 @@ impl Runtime {
             notes.extend(widen(confinement, permit.resources()).iter().flat_map(|note| note.lines()).map(line_of));
             network(permit.clone(), Doors::closed(kept_from.clone()))
         });
+        if let Some(confinement) = &mut confinement {
+            shared.programs.hide(confinement).map_err(ServerStartError::Failed)?;
+        }
         let (file, first) = file_of(program).map_err(|error| match error {
             Error::NotFound(what) => ServerStartError::NotFound(what),
             Error::Invalid(why) | Error::Io(why) => ServerStartError::Failed(why),

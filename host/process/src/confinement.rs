@@ -15,8 +15,8 @@ pub struct Confinement {
     /// Files and folders within those that stay unchanged and cannot be moved away. What a program makes where there is
     /// none of them is moved aside when it has ended.
     pub protected: Vec<PathBuf>,
-    /// Files and folders that it cannot read wherever they lie: it finds an empty one in their place. They cannot be moved
-    /// away. Only what exists when it starts is hidden, and only until someone else replaces it.
+    /// Files and folders that it cannot read wherever they lie: it finds something that cannot be opened in place of a file,
+    /// and an empty folder in place of a folder. They cannot be moved away. Only what exists when it starts is hidden, and only until someone else replaces it.
     pub hidden: Vec<PathBuf>,
     /// Folders that it may read and seems to change, while they stay as they are. They need not be within the others.
     pub layers: Vec<Layer>,

@@ -14,7 +14,9 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
-use super::{Agent, Amount, Compression, Configuration, Confine, DailyBudget, Limits, Model, Routing, Run, overlay};
+use super::{
+    Agent, Amount, Compression, Configuration, Confine, DailyBudget, Deny, Limits, Model, Routing, Run, overlay,
+};
 use crate::error::Failure;
 use crate::models::prices;
 use crate::project::{ProjectFile, shown};
@@ -24,6 +26,7 @@ const ALLOWED: &[&[&str]] = &[
     &["model"],
     &["approval_mode"],
     &["confine", "mode"],
+    &["deny", "read"],
     &["run", "max_turns"],
     &["run", "timeout_seconds"],
     &["run", "grace_seconds"],
@@ -109,6 +112,8 @@ impl Configuration {
                 mode: project.confine.mode.max(self.confine.mode),
                 ..self.confine
             },
+            // What one of them denies is denied.
+            deny: Deny { read: [self.deny.read, project.deny.read].concat() },
             // A project has its own file for hooks, which is trusted with it.
             hooks: self.hooks,
             run: self.run.narrowed(project.run),

@@ -38,6 +38,32 @@ impl OwnFile {
         self.document.insert(key, Item::Value(Value::from(value)));
     }
 
+    /// Adds globs to `deny.read`, those that it does not have.
+    pub(crate) fn deny_reading(&mut self, globs: &[String]) -> Result<(), Failure> {
+        let denied = self.denied()?;
+        for glob in globs {
+            if !denied.iter().any(|there| there.as_str() == Some(glob)) {
+                denied.push(glob);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes globs from `deny.read`. Returns those that it does not have.
+    pub(crate) fn allow_reading<'g>(&mut self, globs: &'g [String]) -> Result<Vec<&'g str>, Failure> {
+        let denied = self.denied()?;
+        let has = |denied: &Array, glob: &str| denied.iter().any(|there| there.as_str() == Some(glob));
+        let missing = globs.iter().map(String::as_str).filter(|glob| !has(denied, glob)).collect();
+        denied.retain(|there| !there.as_str().is_some_and(|there| globs.iter().any(|glob| glob == there)));
+        Ok(missing)
+    }
+
+    fn denied(&mut self) -> Result<&mut Array, Failure> {
+        let path = self.path.clone();
+        let read = self.table("deny")?.entry("read").or_insert_with(|| Item::Value(Array::new().into()));
+        read.as_array_mut().ok_or_else(|| unusual(&path, "deny.read"))
+    }
+
     /// Adds an agent to `hooks.read`.
     pub(super) fn read_hooks(&mut self, agent: ForeignAgent) -> Result<(), Failure> {
         let path = self.path.clone();
@@ -96,13 +122,13 @@ fn parsed(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         Failure::configuration(format!("invalid configuration `{}`", path.display()))
             .cause(error.message().to_owned())
-            .help("fix the file, and import again")
+            .help("fix the file, and try again")
     })
 }
 
 fn unusual(path: &Path, key: &str) -> Failure {
     Failure::configuration(format!("`{key}` of `{}` cannot be added to as it is written", path.display()))
-        .help("write it as a table, and import again")
+        .help("write it as a table, and try again")
 }
 
 /// Returns the text of a file of the user's; empty if there is none.
@@ -111,13 +137,13 @@ pub(super) fn own_text(path: &Path) -> Result<String, Failure> {
         Ok(text) => Ok(text),
         Err(error) if error.is_missing() => Ok(String::new()),
         Err(error) => Err(Failure::configuration(format!("`{}` cannot be read: {error}", path.display()))
-            .help("fix the file, and import again")),
+            .help("fix the file, and try again")),
     }
 }
 
 pub(super) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
-        .help("make it writable for you, and import again: what was written stays")
+        .help("make it writable for you, and try again: what was written stays")
 }
 
 #[cfg(test)]

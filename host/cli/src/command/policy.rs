@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use host_app::app::project;
+use host_app::configuration::Configuration;
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::{folder, permissions, policies};
+use host_app::{denied_files, folder, permissions, policies};
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
 use host_text::{exact, visible};
@@ -59,7 +60,20 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);
             let answers = permissions_in(&policies.policy, &policies::answers(&folders));
-            list(policies.policy.rules(), &answers, json, &out)
+            let own = Configuration::read(&environment, &folders)?;
+            let denied = own.with_project(project.files().configuration.as_ref())?.deny.read;
+            list(policies.policy.rules(), &answers, &denied, json, &out)
+        }
+        Policy::Deny { globs } => {
+            let file = denied_files::deny(&globs, &environment)?;
+            out.write(&visible(&format!("kept from all tools and programs: {}\n", quoted(&globs))));
+            printer::notes(&[format!("saved as `[deny]` in {}", exact(&file.display().to_string()))], &environment);
+            Ok(Code::Done)
+        }
+        Policy::Allow { globs } => {
+            denied_files::allow(&globs, &environment)?;
+            out.write(&visible(&format!("no longer kept from tools and programs: {}\n", quoted(&globs))));
+            Ok(Code::Done)
         }
         Policy::Forget { what } => {
             let folders = environment.folders()?;
@@ -123,7 +137,11 @@ fn with_folder(permission: &Permission) -> String {
     }
 }
 
-fn list(rules: &[Rule], answers: &[Permission], json: bool, out: &Out) -> Result<Code, Failure> {
+fn quoted(globs: &[String]) -> String {
+    globs.iter().map(|glob| format!("`{}`", exact(glob))).collect::<Vec<_>>().join(", ")
+}
+
+fn list(rules: &[Rule], answers: &[Permission], denied: &[String], json: bool, out: &Out) -> Result<Code, Failure> {
     if json {
         let rule = |rule: &Rule| {
             json!({
@@ -131,9 +149,14 @@ fn list(rules: &[Rule], answers: &[Permission], json: bool, out: &Out) -> Result
                 "decision": rule.decision, "rule": rule.to_toml().trim(),
             })
         };
-        return print_json(&Value::Array(rules.iter().map(rule).collect()), out);
+        let denied = (!denied.is_empty()).then(|| json!({"source": "[deny]", "decision": "deny", "read": denied}));
+        return print_json(&Value::Array(denied.into_iter().chain(rules.iter().map(rule)).collect()), out);
     }
     let mut text = String::new();
+    if !denied.is_empty() {
+        let _ = writeln!(text, "# Kept from all tools and programs; `host policy allow GLOB` takes one of yours back");
+        let _ = writeln!(text, "# {}\n", quoted(denied));
+    }
     if !answers.is_empty() {
         text.push_str("# What you answered with \"always\"; `host policy forget NUMBER` takes one back\n");
         for (number, answer) in answers.iter().enumerate() {

@@ -84,7 +84,12 @@ pub(super) fn files(errors: &str) -> Vec<File<'_>> {
     found
 }
 
-impl File<'_> {
+impl<'e> File<'e> {
+    /// Its path, as the program named it.
+    pub(super) fn path(&self) -> &'e Path {
+        Path::new(self.path)
+    }
+
     /// Returns what the user could grant so that the program may use it, if that can be asked about.
     pub(super) fn offer(&self, programs: &Programs) -> Option<Offer> {
         programs.offer(Path::new(self.path), self.changes)
@@ -126,15 +131,35 @@ pub(super) fn own_tmp(argv: &[String], errors: &str, sees: impl Fn(&Path) -> boo
     if !MISSING.iter().any(|message| lower.contains(message)) {
         return None;
     }
-    let texts = argv.iter().map(String::as_str).chain(errors.lines());
-    let paths = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || "'\"`:,;()<>=".contains(c)));
-    let is_hidden = |path: &&str| path.starts_with("/tmp/") && path.len() <= LONGEST && !sees(Path::new(path));
-    let path = paths.filter(is_hidden).find(|path| Path::new(path).symlink_metadata().is_ok())?;
+    let is_hidden = |path: &&str| path.starts_with("/tmp/") && !sees(Path::new(path));
+    let path = words(argv, errors).filter(is_hidden).find(|path| Path::new(path).symlink_metadata().is_ok())?;
     Some(format!(
         "this program has a `/tmp` of its own, and `{}` is not in it: use a folder of the workspace, or add that to \
          `readable` of [confine] in your configuration",
         host_text::exact(path)
     ))
+}
+
+/// Messages about a file that is hidden, in lower case.
+const HIDDEN: &[&str] = &["permission denied", "eacces", "no such device or address", "enxio"];
+
+/// Returns a line if a program that failed in this folder was to use a file that the user keeps from programs, as `hides`
+/// says.
+pub(super) fn kept(argv: &[String], errors: &str, folder: &Path, hides: impl Fn(&Path) -> bool) -> Option<String> {
+    let lower = errors.to_lowercase();
+    if !HIDDEN.iter().any(|message| lower.contains(message)) {
+        return None;
+    }
+    let is_kept = |path: &&str| hides(&folder.join(path)) && folder.join(path).symlink_metadata().is_ok();
+    let path = words(argv, errors).find(is_kept)?;
+    Some(format!("the user keeps `{}` from all programs and tools (`host policy list`)", host_text::exact(path)))
+}
+
+/// Returns what can be paths in a command and in the errors of its program.
+fn words<'t>(argv: &'t [String], errors: &'t str) -> impl Iterator<Item = &'t str> {
+    let texts = argv.iter().map(String::as_str).chain(errors.lines());
+    let words = texts.flat_map(|text| text.split(|c: char| c.is_whitespace() || "'\"`:,;()<>=".contains(c)));
+    words.filter(|word| !word.is_empty() && word.len() <= LONGEST)
 }
 
 /// Whether a program's errors are about reaching a server.

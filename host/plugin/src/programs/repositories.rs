@@ -16,7 +16,7 @@ use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, ca
 use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside, remove_tree};
 use tempfile::TempDir;
 
-use super::{CacheLayers, ProgramAccess};
+use super::{CacheLayers, ProgramAccess, roots};
 use crate::lock::lock;
 use crate::temporary::TemporaryFolder;
 
@@ -73,7 +73,7 @@ impl Repositories {
         found.known = Arc::clone(known);
         found.within.clone_from(&access.writable);
         let mut entries = access.repositories.clone();
-        for root in roots(&access.writable) {
+        for root in roots(access.writable.iter().filter(|path| path.is_dir()).cloned().collect()) {
             match found.known.search(&root) {
                 Ok(there) => {
                     entries.extend(there.iter().cloned());
@@ -215,14 +215,6 @@ fn aside(moved: &Moved, why: &str) -> String {
              moved ({error}): remove it"
         ),
     }
-}
-
-/// Returns the folders among these of which none is beneath another.
-fn roots(writable: &[PathBuf]) -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = writable.iter().filter(|path| path.is_dir()).cloned().collect();
-    roots.sort();
-    roots.dedup_by(|next, kept| next.starts_with(kept));
-    roots
 }
 
 impl Layered {

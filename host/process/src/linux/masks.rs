@@ -1,6 +1,7 @@
 //! What a program must not read, under something empty.
 //!
-//! An empty file and an empty folder, both without any right, are mounted over what is hidden. A mount cannot be renamed,
+//! A socket and an empty folder, both without any right, are mounted over what is hidden. Nobody can open a socket by its
+//! path, root neither, so what stands in place of a file is never taken for an empty file. A mount cannot be renamed,
 //! replaced or linked, and nothing leads around it but the folders above, which [`mounts`](super::mounts) fixes.
 
 use std::ffi::{CStr, CString};
@@ -11,10 +12,10 @@ use std::path::{Path, PathBuf};
 use super::mount_calls::{bind, mount, read_only};
 use super::step::{Stepped, check};
 
-/// Where the empty file and folder are made. It is there on every machine, and gets a file system of the program's own
+/// Where they are made. It is there on every machine, and gets a file system of the program's own
 /// when all is mounted, which covers this.
 const BENCH: &CStr = c"/proc";
-const EMPTY_FILE: &CStr = c"/proc/file";
+const CLOSED_FILE: &CStr = c"/proc/file";
 const EMPTY_FOLDER: &CStr = c"/proc/folder";
 
 /// What is hidden from a program.
@@ -43,18 +44,16 @@ impl Masks {
             return Ok(());
         }
         make_bench()?;
-        // SAFETY: the paths end with NUL, and the descriptor is closed here.
+        // SAFETY: the paths end with NUL.
         unsafe {
-            let file = libc::open(EMPTY_FILE.as_ptr(), libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC, 0);
-            check(file.into())?;
-            libc::close(file);
+            check(libc::mknod(CLOSED_FILE.as_ptr(), libc::S_IFSOCK, 0).into())?;
             check(libc::mkdir(EMPTY_FOLDER.as_ptr(), 0).into())?;
         }
         // A copy of a mount is as read-only as the mount is.
         read_only(BENCH)?;
         for (path, kind) in &self.0 {
             let mask = match kind {
-                Kind::File => EMPTY_FILE,
+                Kind::File => CLOSED_FILE,
                 Kind::Folder => EMPTY_FOLDER,
             };
             match bind(mask, path) {

@@ -63,6 +63,16 @@ async fn hidden_file_does_not_let_a_program_get_past_a_wall() {
     }
 }
 
+// An empty file would be taken for what is there, and git would commit it.
+#[tokio::test]
+async fn hidden_file_cannot_be_opened_and_is_no_empty_file() {
+    let (world, confinement) = world();
+    let script =
+        "cat deep/in/.env && echo opened; test -f deep/in/.env && echo a file; echo x >> deep/in/.env && echo written";
+    let (_, text) = world.run(script, Some(&confinement)).await;
+    assert!(!["opened", "a file", "written"].iter().any(|word| text.contains(word)), "{text}");
+}
+
 #[tokio::test]
 async fn hidden_file_is_replaced_by_nobody_and_hides_nothing_else() {
     let level = level_of_tests();
