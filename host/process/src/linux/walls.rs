@@ -6,10 +6,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use seccompiler::BpfProgram;
-
 use super::carve::without_links;
-use super::filters::{self, Gaps};
+use super::filters::{self, Filters, Gaps};
 use super::group::Group;
 use super::join::Joins;
 use super::layers::{self, Held};
@@ -32,7 +30,7 @@ pub(super) struct Walls {
     mounts: Option<Mounts>,
     ruleset: Option<OwnedFd>,
     version: i32,
-    filters: Vec<BpfProgram>,
+    filters: Filters,
     /// Whether the number of processes is limited for the PID namespace.
     limits_pids: bool,
     /// What limits it otherwise.
@@ -76,8 +74,8 @@ impl Walls {
             _ => ruleset::create(confinement, mounts.is_some()).map_err(failed("Landlock"))?,
         };
         let filters = match means.seccomp {
-            false => Vec::new(),
-            true => filters::build(Gaps {
+            false => Filters::default(),
+            true => filters::filters(Gaps {
                 network: namespaces == 0,
                 sockets: version < UNIX_SOCKETS,
                 truncation: version < TRUNCATION && namespaces == 0,
@@ -199,7 +197,7 @@ impl Walls {
         if let Some(ruleset) = &self.ruleset {
             ruleset::restrict(ruleset).map_err(|error| (Step::Files, error))?;
         }
-        for filter in &self.filters {
+        for filter in self.filters.iter() {
             filters::install(filter).map_err(|error| (Step::Calls, error))?;
         }
         Ok(())
