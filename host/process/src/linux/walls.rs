@@ -15,7 +15,7 @@ use super::masks;
 use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
 use super::mounts::Mounts;
 use super::own::Own;
-use super::ruleset::{self, Allowed};
+use super::ruleset::{self, Allowed, Rules};
 use super::step::{Step, Stepped, check};
 use crate::{Confinement, StartError};
 
@@ -29,6 +29,8 @@ pub(super) struct Walls {
     joins: Option<Joins>,
     mounts: Option<Mounts>,
     ruleset: Option<OwnedFd>,
+    /// What the ruleset was made of.
+    rules: Option<Rules>,
     version: i32,
     filters: Filters,
     /// Whether the number of processes is limited for the PID namespace.
@@ -69,10 +71,9 @@ impl Walls {
         let mounts = (namespaces != 0).then(|| Mounts::new(confinement)).transpose()?;
         let failed = |step| move |source| StartError::System { step, source };
         let version = means.landlock;
-        let ruleset = match version {
-            0 => None,
-            _ => ruleset::create(confinement, mounts.is_some()).map_err(failed("Landlock"))?,
-        };
+        let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some()));
+        let ruleset = rules.as_ref().and_then(|rules| rules.ruleset().transpose());
+        let ruleset = ruleset.transpose().map_err(failed("Landlock"))?;
         let filters = match means.seccomp {
             false => Filters::default(),
             true => filters::filters(Gaps {
@@ -91,6 +92,7 @@ impl Walls {
             users,
             mounts,
             ruleset,
+            rules,
             version,
             filters,
             limits_pids,
@@ -129,6 +131,11 @@ impl Walls {
     /// Returns what keeps the folders of the layers for this program.
     pub(super) fn take_held(&mut self) -> Held {
         self.mounts.as_mut().map(|mounts| mounts.layers.take_held()).unwrap_or_default()
+    }
+
+    /// Returns what its ruleset was made of.
+    pub(super) fn take_rules(&mut self) -> Option<Rules> {
+        self.rules.take()
     }
 
     /// Returns the group that its processes are in, which is to be kept until they have ended.
