@@ -1,6 +1,7 @@
 //! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their network.
 
 mod caches;
+mod layer_folders;
 mod repositories;
 mod walls;
 
