@@ -7,7 +7,7 @@
 //! Promises: a repository that cannot be seen through a layer cannot be changed; nothing that was there before is moved;
 //! what does not come back is said, with the reason.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fs, io};
@@ -78,6 +78,9 @@ impl Repositories {
                 )),
             }
         }
+        // That of the workspace is named, and found in the tree as well.
+        let mut named = HashSet::new();
+        entries.retain(|entry| named.insert(entry.as_os_str().to_owned()));
         // Those nearest to the top: what lies deeper is more likely to be somebody else's.
         entries.sort_by_key(|entry| entry.components().count());
         let has_layers = has_layers && level().has_layers();
