@@ -15,11 +15,15 @@ use rustix::io::Errno;
 use super::way::FOLDER;
 use crate::{Confinement, Layer};
 
-/// Returns the confinement with plain paths: without double slashes, dots, and slashes at their ends. Each is named once:
-/// a workspace is often the top of its repository, and what others obey in both is the same.
+/// Returns the confinement with plain paths: without double slashes, dots, and slashes at their ends. What is protected
+/// is named once: a workspace is often the top of its repository, and what others obey in both is the same.
 pub(super) fn plain(confinement: &Confinement) -> Confinement {
-    let plain = |path: &PathBuf| path.components().collect::<PathBuf>();
-    let all = |paths: &[PathBuf]| {
+    let plain = |path: &PathBuf| match is_plain(path) {
+        true => path.clone(),
+        false => path.components().collect::<PathBuf>(),
+    };
+    let all = |paths: &[PathBuf]| paths.iter().map(plain).collect::<Vec<_>>();
+    let once = |paths: &[PathBuf]| {
         let mut known = HashSet::with_capacity(paths.len());
         // By their words: a path is compared by its components, which takes longer.
         paths.iter().map(plain).filter(|path| known.insert(path.as_os_str().to_owned())).collect()
@@ -27,11 +31,17 @@ pub(super) fn plain(confinement: &Confinement) -> Confinement {
     Confinement {
         readable: all(&confinement.readable),
         writable: all(&confinement.writable),
-        protected: all(&confinement.protected),
+        protected: once(&confinement.protected),
         hidden: all(&confinement.hidden),
         layers: confinement.layers.iter().map(|layer| Layer { place: plain(&layer.place), ..layer.clone() }).collect(),
         temporary: confinement.temporary.as_ref().map(plain),
     }
+}
+
+/// Whether a path is plain as it is, as most are; to put one together from its components takes longer.
+fn is_plain(path: &Path) -> bool {
+    let mut parts = path.as_os_str().as_bytes().split(|byte| *byte == b'/');
+    parts.next() == Some(b"") && parts.all(|part| !part.is_empty() && part != b".")
 }
 
 /// Whether a plain path is this plain folder, or lies in it.
@@ -177,6 +187,26 @@ mod tests {
         assert_eq!(Root::open(&path.join("none")).through(Path::new("b")), Through::Closed);
         // What is not known is not taken for nothing.
         assert_eq!(root.through(Path::new(&"n".repeat(300))), Through::Closed);
+    }
+
+    #[test]
+    fn plain_path_is_what_its_components_make_of_it() {
+        for (path, plain) in [
+            ("/a/b", true),
+            ("/a/../b", true),
+            ("/a/.b", true),
+            ("/", false),
+            ("", true),
+            ("a/b", false),
+            ("/a/", false),
+            ("/a//b", false),
+            ("/./a", false),
+            ("/a/.", false),
+        ] {
+            let collected = Path::new(path).components().collect::<PathBuf>();
+            assert_eq!(is_plain(Path::new(path)), plain, "{path}");
+            assert!(!plain || collected.as_os_str() == path, "{path}");
+        }
     }
 
     #[test]

@@ -19,7 +19,14 @@ pub(super) fn without_links(confinement: &Confinement) -> Confinement {
         }
     });
     let readable = confinement.readable.iter().chain(&confinement.writable).cloned().collect();
-    Confinement { readable, writable: writable.collect(), ..confinement.clone() }
+    Confinement {
+        readable,
+        writable: writable.collect(),
+        protected: confinement.protected.clone(),
+        hidden: confinement.hidden.clone(),
+        layers: confinement.layers.clone(),
+        temporary: confinement.temporary.clone(),
+    }
 }
 
 /// What is left of folders when something in them is taken out.

@@ -43,25 +43,26 @@ pub(super) struct Rules {
 impl Rules {
     /// Those of a confinement. `mounts` says whether mounts protect what stays unchanged.
     pub(super) fn new(confinement: &Confinement, mounts: bool) -> Self {
-        let writable: Vec<PathBuf> = confinement.writable.iter().chain(&confinement.temporary).cloned().collect();
-        let (read, listed, changed) = match mounts {
-            true => ([&confinement.readable[..], &writable].concat(), Vec::new(), writable),
-            false => {
-                let read = carve(&[&confinement.readable[..], &writable].concat(), &confinement.hidden);
-                let closed = [&confinement.protected[..], &confinement.hidden].concat();
-                // A folder around a hidden file can be listed; around a hidden folder, that would list this one as well.
-                let is_hidden_in = |folder: &PathBuf| {
-                    confinement.hidden.iter().any(|hidden| hidden.is_dir() && is_within(hidden, folder))
-                };
-                let listed = read.around.into_iter().filter(|folder| !is_hidden_in(folder)).collect();
-                (read.whole, listed, carve(&writable, &closed).whole)
-            }
-        };
-        let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+        let writable = || confinement.writable.iter().chain(&confinement.temporary);
+        let readable = || confinement.readable.iter().chain(writable());
         let rule = |path: &Path, allowed| Rule { path: path.to_owned(), allowed };
-        let mut rules: Vec<Rule> = read.iter().map(|path| rule(path, reading())).collect();
-        rules.extend(listed.iter().map(|path| rule(path, AccessFs::ReadDir.into())));
-        rules.extend(changed.iter().map(|path| rule(path, writing())));
+        let mut rules: Vec<Rule> = Vec::new();
+        if mounts {
+            rules.extend(readable().map(|path| rule(path, reading())));
+            rules.extend(writable().map(|path| rule(path, writing())));
+        } else {
+            let all = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.cloned().collect::<Vec<_>>();
+            let read = carve(&all(&mut readable()), &confinement.hidden);
+            let closed = [&confinement.protected[..], &confinement.hidden].concat();
+            // A folder around a hidden file can be listed; around a hidden folder, that would list this one as well.
+            let is_hidden_in =
+                |folder: &PathBuf| confinement.hidden.iter().any(|hidden| hidden.is_dir() && is_within(hidden, folder));
+            let listed = read.around.iter().filter(|folder| !is_hidden_in(folder));
+            rules.extend(read.whole.iter().map(|path| rule(path, reading())));
+            rules.extend(listed.map(|path| rule(path, AccessFs::ReadDir.into())));
+            rules.extend(carve(&all(&mut writable()), &closed).whole.iter().map(|path| rule(path, writing())));
+        }
+        let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         rules.extend(DEVICES.iter().map(|path| rule(Path::new(path), devices)));
         Self { rules, is_lasting: mounts }
     }
