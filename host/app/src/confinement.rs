@@ -219,8 +219,10 @@ fn add_place(access: &mut ProgramAccess, folder: &Path, repository: Option<&Path
     access.writable.push(folder.to_owned());
     access.protected.extend(obeyed(folder));
     let Some(repository) = repository else { return };
-    access.readable.push(repository.to_owned());
-    access.protected.extend(obeyed(repository));
+    if repository != folder {
+        access.readable.push(repository.to_owned());
+        access.protected.extend(obeyed(repository));
+    }
     let git = repository.join(".git");
     access.readable.extend(host_git::folders_of(&git));
     access.repositories.push(git);

@@ -9,7 +9,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Stat, fstat, statat};
@@ -23,13 +24,21 @@ const MAX_FOLDERS: usize = 200_000;
 /// The most bytes that their paths have together. Protects memory from folders that are nested without end.
 const MAX_PATHS: usize = 64 << 20;
 
+/// The fewest folders that are worth a thread: to look at as many takes longer than to start one.
+const FOLDERS_OF_THREAD: usize = 128;
+
+/// The most threads of a search. Leaves a large machine to others.
+const MAX_THREADS: usize = 4;
+
 /// How long after a change a folder may change again without its times changing: two ticks of the slowest clock, 100 Hz.
 const TICK: Duration = Duration::from_millis(20);
 
 /// A tree, and what is known of it from earlier searches.
 #[derive(Debug, Default)]
 pub struct Search {
-    listed: HashMap<PathBuf, Listed>,
+    /// Each folder by the words of its path beneath the tree: a path is compared by its components, which takes longer
+    /// than to ask the system.
+    listed: HashMap<OsString, Listed>,
 }
 
 /// A folder as it was listed.
@@ -59,45 +68,98 @@ impl Search {
     pub fn look(&mut self, root: &Path) -> io::Result<BTreeSet<PathBuf>> {
         let place = Place::open(root)?;
         let mut found = BTreeSet::new();
-        let mut seen: HashMap<PathBuf, Listed> = HashMap::with_capacity(self.listed.len());
-        let mut waiting = vec![PathBuf::new()];
+        let mut seen: HashMap<OsString, Listed> = HashMap::with_capacity(self.listed.len());
+        let mut level = vec![OsString::new()];
         let mut length = 0_usize;
-        while let Some(path) = waiting.pop() {
-            let Some(listed) = self.listed(&place, &path)? else { continue };
-            length = length.saturating_add(path.as_os_str().len());
-            if seen.len() == MAX_FOLDERS || length > MAX_PATHS {
+        while !level.is_empty() {
+            // Before they are listed: a program can make any number of them in one folder.
+            length = level.iter().fold(length, |length, path| length.saturating_add(path.len()));
+            if seen.len().saturating_add(level.len()) > MAX_FOLDERS || length > MAX_PATHS {
                 return Err(io::Error::other(format!("it has more than {MAX_FOLDERS} folders")));
             }
-            if listed.has_git {
-                found.insert(place.path.join(&path).join(".git"));
+            let listed = self.list(&place, &level)?;
+            let mut next = Vec::new();
+            for (path, listed) in level.into_iter().zip(listed) {
+                let Some(listed) = listed else { continue };
+                if listed.has_git {
+                    found.insert(place.path.join(&path).join(".git"));
+                }
+                let is_root = path.is_empty();
+                if listed.is_bare {
+                    found.insert(if is_root { place.path.clone() } else { place.path.join(&path) });
+                }
+                if is_root || !listed.is_bare {
+                    next.extend(listed.folders.iter().map(|name| beneath(&path, name)));
+                }
+                seen.insert(path, listed);
             }
-            let is_root = path.as_os_str().is_empty();
-            if listed.is_bare {
-                found.insert(if is_root { place.path.clone() } else { place.path.join(&path) });
-            }
-            if is_root || !listed.is_bare {
-                waiting.extend(listed.folders.iter().map(|name| path.join(name)));
-            }
-            seen.insert(path, listed);
+            level = next;
         }
         self.listed = seen;
         Ok(found)
     }
 
-    /// Lists a folder, or remembers what it has; `None` if it is gone, or nobody can enter it by its path.
-    fn listed(&self, place: &Place, path: &Path) -> io::Result<Option<Listed>> {
+    /// Lists folders that do not lie in each other; `None` for one that is gone, or that nobody can enter by its path.
+    fn list(&self, place: &Place, paths: &[OsString]) -> io::Result<Vec<Option<Listed>>> {
+        let threads = (paths.len() / FOLDERS_OF_THREAD).min(processors());
+        if threads < 2 {
+            return self.list_each(place, paths);
+        }
+        let mut parts = paths.chunks(paths.len().div_ceil(threads));
+        let first = parts.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let start = |part| {
+                let thread = thread::Builder::new().spawn_scoped(scope, move || self.list_each(place, part));
+                (part, thread)
+            };
+            let others: Vec<_> = parts.map(start).collect();
+            let mut all = self.list_each(place, first)?;
+            for (part, thread) in others {
+                all.extend(match thread {
+                    Ok(thread) => thread.join().map_err(|_| io::Error::other("a thread of the search failed"))??,
+                    // There are too many threads already.
+                    Err(_) => self.list_each(place, part)?,
+                });
+            }
+            Ok(all)
+        })
+    }
+
+    fn list_each(&self, place: &Place, paths: &[OsString]) -> io::Result<Vec<Option<Listed>>> {
+        paths.iter().map(|path| self.listed(place, path)).collect()
+    }
+
+    /// Lists a folder, or remembers what it has.
+    fn listed(&self, place: &Place, path: &OsStr) -> io::Result<Option<Listed>> {
         if let Some(known) = self.listed.get(path)
             && known.stamp.is_some()
-            && place.stat_at(path).ok().map(|about| Stamp::of(&about)) == known.stamp
+            && place.stat_at(Path::new(path)).ok().map(|about| Stamp::of(&about)) == known.stamp
         {
             return Ok(Some(known.clone()));
         }
-        match place.enter(path) {
+        match place.enter(Path::new(path)) {
             Ok(folder) => Ok(Some(Listed::read(&folder)?)),
             Err(error) if is_passed(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Returns the path of a folder in one of these, each beneath the tree.
+fn beneath(folder: &OsStr, name: &OsStr) -> OsString {
+    let mut path = OsString::with_capacity(folder.len() + 1 + name.len());
+    if !folder.is_empty() {
+        path.push(folder);
+        path.push("/");
+    }
+    path.push(name);
+    path
+}
+
+/// How many threads a search may have. To ask the system takes as long as to look at a hundred folders.
+fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS)))
 }
 
 /// Whether a folder is passed: it is gone, its path is too long to be used, or its owner locked it for everybody.
@@ -219,5 +281,32 @@ mod tests {
         fs::create_dir(deep.join(".git")).expect("made");
         let found = Search::default().look(&root).expect("searched");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [deep.join(".git")]);
+    }
+
+    #[test]
+    fn search_with_several_threads_finds_each_folder_of_git_also_after_a_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("there");
+        let name = |number: usize| root.join(format!("a/{number}"));
+        let count = FOLDERS_OF_THREAD * MAX_THREADS * 2;
+        for number in 0..count {
+            fs::create_dir_all(name(number)).expect("made");
+        }
+        let mut expected = BTreeSet::new();
+        let mut search = Search::default();
+        for step in [7, 64, 129] {
+            for number in (0..count).step_by(step) {
+                fs::create_dir_all(name(number).join(".git")).expect("made");
+                expected.insert(name(number).join(".git"));
+            }
+            assert_eq!(search.look(&root).expect("searched"), expected, "{step}");
+        }
+        for number in (0..count).step_by(2) {
+            fs::rename(name(number), root.join(format!("a/moved-{number}"))).expect("moved");
+            if expected.remove(&name(number).join(".git")) {
+                expected.insert(root.join(format!("a/moved-{number}/.git")));
+            }
+        }
+        assert_eq!(search.look(&root).expect("searched"), expected);
     }
 }

@@ -2,6 +2,7 @@
 
 mod caches;
 mod hidden;
+mod layer_folders;
 mod repositories;
 mod walls;
 

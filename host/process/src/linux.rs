@@ -224,6 +224,10 @@ fn start_with(
     )?;
     let held = walls.as_mut().map(Walls::take_held).unwrap_or_default();
     let group = walls.as_mut().and_then(Walls::take_group);
+    // While the program runs: the next call is likely to be of the same kind.
+    if let Some(rules) = walls.as_mut().and_then(Walls::take_rules) {
+        rules.make_ahead();
+    }
     let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
     // The process owns the guard from here on, so that an error ends it.
     let mut process = Process {

@@ -7,18 +7,18 @@
 //! Promises: a repository that cannot be seen through a layer cannot be changed; nothing that was there before is moved;
 //! what does not come back is said, with the reason.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fs, io};
 
 use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, carry_over, check_nested, folders_of};
-use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside, remove_tree};
+use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside};
 use tempfile::TempDir;
 
+use super::layer_folders::{LayerFolder, LayerFolders};
 use super::{CacheLayers, ProgramAccess, roots};
 use crate::lock::lock;
-use crate::temporary::TemporaryFolder;
 
 /// The most repositories that a program sees through layers: a mount each. It cannot change the others.
 const MAX_LAYERS: usize = 8;
@@ -30,7 +30,7 @@ const MAX_LINES: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     searches: Mutex<HashMap<PathBuf, Search>>,
-    folder: Mutex<Option<TemporaryFolder>>,
+    folders: LayerFolders,
 }
 
 /// The repositories that a program can reach, from before it starts until it has ended.
@@ -55,15 +55,8 @@ pub(crate) struct Repositories {
 struct Layered {
     before: Before,
     layer: Layer,
-    /// Has the folders of the layer. What a program made in them can be locked, and is removed by hand.
-    folder: PathBuf,
-}
-
-impl Drop for Layered {
-    fn drop(&mut self) {
-        // Whatever is left goes with the folder above it.
-        remove_tree(&self.folder).ok();
-    }
+    /// Has the folders of the layer.
+    _folder: LayerFolder,
 }
 
 impl Repositories {
@@ -85,6 +78,9 @@ impl Repositories {
                 )),
             }
         }
+        // That of the workspace is named, and found in the tree as well.
+        let mut named = HashSet::new();
+        entries.retain(|entry| named.insert(entry.as_os_str().to_owned()));
         // Those nearest to the top: what lies deeper is more likely to be somebody else's.
         entries.sort_by_key(|entry| entry.components().count());
         let has_layers = has_layers && level().has_layers();
@@ -269,36 +265,14 @@ impl Known {
 
     fn layer(&self, repository: &Repository, access: &ProgramAccess) -> io::Result<Layered> {
         let before = Before::look(repository)?;
-        let place = self.place(access)?;
-        let folder = TempDir::with_prefix_in("layer-", place)?.keep();
+        let folder = self.folders.take(access.layers.as_deref())?;
         let layer = Layer {
             place: repository.common.clone(),
             below: Vec::new(),
-            changes: folder.join("changes"),
-            work: folder.join("work"),
+            changes: folder.changes(),
+            work: folder.work(),
         };
-        let layered = Layered { before, layer, folder };
-        fs::create_dir(&layered.layer.changes)?;
-        fs::create_dir(&layered.layer.work)?;
-        Ok(layered)
-    }
-
-    /// Returns the folder in which layers lie. It goes with the process.
-    fn place(&self, access: &ProgramAccess) -> io::Result<PathBuf> {
-        let mut folder = lock(&self.folder);
-        if let Some(made) = &*folder {
-            return Ok(made.path());
-        }
-        // In a container the home is often on an overlay, which cannot lie over another.
-        let places = access.layers.iter().map(PathBuf::as_path).chain([Path::new("/tmp"), Path::new("/dev/shm")]);
-        let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for place in places {
-            match usable(place).and_then(|()| TemporaryFolder::new_at(place)) {
-                Ok(made) => return Ok(folder.insert(made).path()),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
+        Ok(Layered { before, layer, _folder: folder })
     }
 }
 

@@ -4,23 +4,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::beneath::{Through, is_beneath, is_within, rest, through};
+use super::beneath::{Root, Through, is_beneath, is_within, rest};
 use crate::Confinement;
 
 /// Returns the confinement without the writable folders in which a link leads to something protected: a mount protects
 /// what a link leads to, and not the link. What lies beside the link stays writable.
 pub(super) fn without_links(confinement: &Confinement) -> Confinement {
-    let leads = |root: &Path, protected: &PathBuf| {
-        rest(protected, root).is_some_and(|way| matches!(through(root, way), Through::Link { .. }))
-    };
     let writable = confinement.writable.iter().flat_map(|root| {
-        match confinement.protected.iter().any(|protected| leads(root, protected)) {
+        let opened = Root::open(root);
+        let mut ways = confinement.protected.iter().filter_map(|protected| rest(protected, root));
+        match ways.any(|way| matches!(opened.through(way), Through::Link { .. })) {
             true => carve(std::slice::from_ref(root), &confinement.protected).whole,
             false => vec![root.clone()],
         }
     });
     let readable = confinement.readable.iter().chain(&confinement.writable).cloned().collect();
-    Confinement { readable, writable: writable.collect(), ..confinement.clone() }
+    Confinement {
+        readable,
+        writable: writable.collect(),
+        protected: confinement.protected.clone(),
+        hidden: confinement.hidden.clone(),
+        layers: confinement.layers.clone(),
+        temporary: confinement.temporary.clone(),
+    }
 }
 
 /// What is left of folders when something in them is taken out.

@@ -3,6 +3,8 @@
 //! The host has several threads, of which the clone has one: a lock that another held stays locked for ever. So nothing
 //! here allocates, frees, formats or panics; it makes system calls on memory that was prepared before, and ends with
 //! `_exit`. Each failure is reported to the host as its step and the system's error.
+//!
+//! The guard has a copy of the host's memory. The program shares that copy until it runs, while the guard waits.
 
 use std::convert::Infallible;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_ulong, c_void};
@@ -85,6 +87,12 @@ pub(super) struct Streams {
     pub(super) report: c_int,
 }
 
+/// The stack of a program until it runs, in bytes: what is done there is not deep.
+const STACK: usize = 256 << 10;
+
+/// How much of it nobody may touch, in bytes: a page of any machine.
+const STACK_END: usize = 64 << 10;
+
 /// What a clone does.
 pub(super) struct Plan<'a> {
     /// What is run; `None` if only the walls are tried.
@@ -132,19 +140,45 @@ impl Plan<'_> {
         if let Err((step, error)) = self.prepare(host) {
             fail(failed, step, error);
         }
-        // SAFETY: as above.
-        let program = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(SIGCHLD), 0, 0, 0, 0) };
-        if program == 0 {
-            match self.program() {
+        match self.clone_program(failed) {
+            Ok(program) => watch(program.into(), self.image.map(|(_, streams)| streams.report), host),
+            Err(error) => fail(failed, Step::Fork, error),
+        }
+    }
+
+    /// Clones the program, which shares the memory of the guard until it runs; the guard waits for that. The tables of
+    /// the host's memory were copied for the guard, and would be once more for the program, which needs none of it.
+    fn clone_program(&self, failed: c_int) -> Result<c_int, i32> {
+        /// What the clone does, for [`run_program`].
+        struct Start<'a, 'b> {
+            plan: &'a Plan<'b>,
+            failed: c_int,
+        }
+        extern "C" fn run_program(start: *mut c_void) -> c_int {
+            // SAFETY: it is what is handed over below, and there until the guard goes on.
+            let Start { plan, failed } = unsafe { &*start.cast::<Start<'_, '_>>() };
+            match plan.program() {
                 // SAFETY: it runs nothing of the host's.
                 Ok(()) => unsafe { libc::_exit(0) },
-                Err((step, error)) => fail(failed, step, error),
+                Err((step, error)) => fail(*failed, step, error),
             }
         }
-        if program < 0 {
-            fail(failed, Step::Fork, errno());
+        let mut start = Start { plan: self, failed };
+        // SAFETY: the stack is new, with a page below that nobody may touch. The clone has it alone, and a table of
+        // descriptors, signals and credentials of its own. What it writes to the shared memory is its stack, `errno`,
+        // and the script of the image, and the guard reads none of these later: with `CLONE_VFORK` it waits until the
+        // clone has another memory, or is gone.
+        unsafe {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let stack = libc::mmap(ptr::null_mut(), STACK, access, kind | libc::MAP_STACK, -1, 0);
+            if stack == libc::MAP_FAILED {
+                return Err(errno());
+            }
+            check(libc::mprotect(stack, STACK_END, libc::PROT_NONE).into())?;
+            let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+            let program = libc::clone(run_program, stack.byte_add(STACK), flags, (&raw mut start).cast());
+            if program < 0 { Err(errno()) } else { Ok(program) }
         }
-        watch(program, self.image.map(|(_, streams)| streams.report), host)
     }
 
     /// The steps of the guard: the surroundings that it shares with the program. `host` is the host if the guard is to end

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_long;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -15,7 +16,7 @@ use seccompiler::{
 use super::step::{Stepped, check};
 
 /// What the other walls leave to this one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gaps {
     /// The program has no network of its own: it gets no socket.
     pub(super) network: bool,
@@ -96,8 +97,23 @@ const TYPING: [u64; 2] = [0x5412, 0x541C];
 /// An argument of a system call by its number, and what it is held against.
 type Condition = (u8, SeccompCmpOp, u64);
 
-/// Builds the filters; empty on a processor that they are not written for.
-pub(super) fn build(gaps: Gaps) -> Vec<BpfProgram> {
+/// The filters of a program, which share their instructions with those of others.
+pub(super) type Filters = Arc<[BpfProgram]>;
+
+/// Returns the filters; none on a processor that they are not written for. They are built once for the same gaps, which
+/// are those of the machine.
+pub(super) fn filters(gaps: Gaps) -> Filters {
+    static BUILT: Mutex<Vec<(Gaps, Filters)>> = Mutex::new(Vec::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = built.iter().find(|(known, _)| *known == gaps) {
+        return Arc::clone(known);
+    }
+    let filters: Filters = build(gaps).into();
+    built.push((gaps, Arc::clone(&filters)));
+    filters
+}
+
+fn build(gaps: Gaps) -> Vec<BpfProgram> {
     let filters = [filter(denied(gaps), libc::EPERM), filter(unseen(), libc::ENOSYS)];
     let Some(mut filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { return Vec::new() };
     if cfg!(target_arch = "x86_64") {

@@ -4,20 +4,20 @@
 //! are mounts, and is left out here where there are none; so is what is hidden. Each version of Landlock handles more; what a kernel does not
 //! handle, its [`Level`](super::Level) says.
 
+mod ahead;
+
 use std::ffi::{CStr, c_int};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use landlock::{ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules};
+use landlock::{ABI, Access, AccessFs, BitFlags};
 
+use self::ahead::{ABI, Rule};
 use super::beneath::is_within;
 use super::carve::carve;
 use super::step::{Stepped, check};
 use crate::Confinement;
-
-/// The newest version whose rights are handled.
-const ABI: ABI = ABI::V10;
 
 /// Devices that any program may use: they hold nothing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/ptmx"];
@@ -32,33 +32,52 @@ fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_all(ABI) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
 }
 
-/// Creates the ruleset of a program. `mounts` says whether mounts protect what stays unchanged.
-pub(super) fn create(confinement: &Confinement, mounts: bool) -> Result<Option<OwnedFd>, io::Error> {
-    let other = |error: landlock::RulesetError| io::Error::other(error);
-    let writable: Vec<PathBuf> = confinement.writable.iter().chain(&confinement.temporary).cloned().collect();
-    let (read, listed, changed) = match mounts {
-        true => ([&confinement.readable[..], &writable].concat(), Vec::new(), writable),
-        false => {
-            let read = carve(&[&confinement.readable[..], &writable].concat(), &confinement.hidden);
+/// The rules of a program.
+#[derive(Debug)]
+pub(super) struct Rules {
+    rules: Vec<Rule>,
+    /// Whether the next program is likely to have the same: without mounts they follow what lies in each folder.
+    is_lasting: bool,
+}
+
+impl Rules {
+    /// Those of a confinement. `mounts` says whether mounts protect what stays unchanged.
+    pub(super) fn new(confinement: &Confinement, mounts: bool) -> Self {
+        let writable = || confinement.writable.iter().chain(&confinement.temporary);
+        let readable = || confinement.readable.iter().chain(writable());
+        let rule = |path: &Path, allowed| Rule { path: path.to_owned(), allowed };
+        let mut rules: Vec<Rule> = Vec::new();
+        if mounts {
+            rules.extend(readable().map(|path| rule(path, reading())));
+            rules.extend(writable().map(|path| rule(path, writing())));
+        } else {
+            let all = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.cloned().collect::<Vec<_>>();
+            let read = carve(&all(&mut readable()), &confinement.hidden);
             let closed = [&confinement.protected[..], &confinement.hidden].concat();
             // A folder around a hidden file can be listed; around a hidden folder, that would list this one as well.
             let is_hidden_in =
                 |folder: &PathBuf| confinement.hidden.iter().any(|hidden| hidden.is_dir() && is_within(hidden, folder));
-            let listed = read.around.into_iter().filter(|folder| !is_hidden_in(folder)).collect();
-            (read.whole, listed, carve(&writable, &closed).whole)
+            let listed = read.around.iter().filter(|folder| !is_hidden_in(folder));
+            rules.extend(read.whole.iter().map(|path| rule(path, reading())));
+            rules.extend(listed.map(|path| rule(path, AccessFs::ReadDir.into())));
+            rules.extend(carve(&all(&mut writable()), &closed).whole.iter().map(|path| rule(path, writing())));
         }
-    };
-    let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
-    let created = Ruleset::default()
-        .handle_access(AccessFs::from_all(ABI))
-        .and_then(|ruleset| ruleset.scope(Scope::from_all(ABI)))
-        .and_then(Ruleset::create)
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&read, reading())))
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&listed, AccessFs::ReadDir)))
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(&changed, writing())))
-        .and_then(|ruleset| ruleset.add_rules(path_beneath_rules(DEVICES, devices)))
-        .map_err(other)?;
-    Ok(created.into())
+        let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+        rules.extend(DEVICES.iter().map(|path| rule(Path::new(path), devices)));
+        Self { rules, is_lasting: mounts }
+    }
+
+    /// Returns the ruleset of a program; `None` if the kernel has none.
+    pub(super) fn ruleset(&self) -> io::Result<Option<OwnedFd>> {
+        ahead::ruleset(&self.rules)
+    }
+
+    /// Makes that of a later program with the same rules, beside what this thread does.
+    pub(super) fn make_ahead(self) {
+        if self.is_lasting {
+            ahead::make_ahead(self.rules);
+        }
+    }
 }
 
 /// Returns the version of the kernel's Landlock; 0 if it has none.

@@ -186,6 +186,25 @@ async fn confined_programs_do_their_work_and_do_not_get_past_a_wall() {
 
 // promise confine.files
 #[tokio::test]
+async fn confined_program_reads_what_took_the_place_of_a_readable_folder_and_not_what_was_there() {
+    let world = World::new();
+    let (place, aside) = (world.path("given"), world.path("aside"));
+    fs::create_dir(&place).expect("made");
+    let mut confinement = world.confinement();
+    confinement.readable.push(place.clone());
+    // A later one may get the ruleset that was made while an earlier one ran.
+    for round in 0..4 {
+        fs::write(place.join("file"), format!("round {round}")).expect("written");
+        let (ended, text) = world.run("cat \"$R/given/file\"; cat \"$R/aside/file\"", Some(&confinement)).await;
+        assert!(ended != Ended::Code(0) && text.starts_with(&format!("round {round}cat:")), "{ended:?} {text}");
+        fs::remove_dir_all(&aside).ok();
+        fs::rename(&place, &aside).expect("moved");
+        fs::create_dir(&place).expect("made");
+    }
+}
+
+// promise confine.files
+#[tokio::test]
 async fn confined_programs_do_not_get_past_a_wall_without_namespaces() {
     let level = level_of_tests().without_namespaces();
     assert!(!level.is_whole());

@@ -18,7 +18,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags, openat, renameat_with, statat};
 use rustix::io::Errno;
 
-use super::beneath::{Through, exists, is_beneath, rest, through};
+use super::beneath::{Root, Through, is_beneath, rest};
 use super::remove::remove;
 use super::way::{FOLDER, take_rights};
 use crate::{Confinement, Moved, MovedTo};
@@ -48,14 +48,22 @@ impl Vacant {
     /// Finds them. To be called before the program starts.
     pub(super) fn new(confinement: &Confinement) -> Self {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most of them lie in the same few folders, each of which is opened once.
+        let mut opened: HashMap<&OsStr, Root> = HashMap::new();
         let places = confinement.protected.iter().filter_map(|path| {
             let roots = confinement.writable.iter().filter(|root| is_beneath(path, root));
             let root = roots.max_by_key(|root| root.as_os_str().len())?;
             let way = rest(path, root)?;
-            let is_new = !exists(path) || known.contains_key(path.as_os_str());
-            // Around a link that was there before, folders are not writable, and nothing can be made in its place.
-            let is_linked = || matches!(through(root, way), Through::Link { is_last: false });
-            (is_new && !is_linked()).then(|| Place { root: root.clone(), way: way.to_owned() })
+            let opened = opened.entry(root.as_os_str()).or_insert_with(|| Root::open(root));
+            let is_there = match opened.through(way) {
+                Through::Folders { is_there } => is_there,
+                Through::Link { is_last: true } => true,
+                // Around a link that was there before, folders are not writable, and nothing can be made in its place.
+                Through::Link { is_last: false } => return None,
+                Through::Closed => false,
+            };
+            let is_new = !is_there || known.contains_key(path.as_os_str());
+            is_new.then(|| Place { root: root.clone(), way: way.to_owned() })
         });
         let places: Vec<Place> = places.collect();
         for place in &places {
@@ -66,7 +74,21 @@ impl Vacant {
 
     /// Moves aside what is there now. To be called when all that the program started has ended.
     pub(super) fn clear(self) -> Vec<Moved> {
-        self.0.iter().filter_map(Place::clear).collect()
+        let mut last: Option<Root> = None;
+        let mut moved = Vec::new();
+        for place in &self.0 {
+            let root = match last.take().filter(|root| root.path() == place.root) {
+                Some(root) => root,
+                None => Root::open(&place.root),
+            };
+            // Whatever else is there is found again and cleared, and what cannot be looked at as well: a program can
+            // take from the user the right to that.
+            if root.through(&place.way) != (Through::Folders { is_there: false }) {
+                moved.extend(place.clear());
+            }
+            last = Some(root);
+        }
+        moved
     }
 }
 
@@ -250,11 +272,13 @@ mod tests {
         assert_eq!(moved(nothing, |root| make(root.join("w/.config/other"))), "");
         assert_eq!(moved(nothing, |root| make(root.join("w/.config/fish"))), ".config/fish .config/fish.moved-1");
         // Root needs no right; another user takes it back.
-        let locked = |root: &Path| {
-            make(root.join("w/.config/fish"));
-            fs::set_permissions(root.join("w/.config"), Permissions::from_mode(0o500)).expect("set");
-        };
-        assert_eq!(moved(nothing, locked), ".config/fish .config/fish.moved-1");
+        for mode in [0o500, 0] {
+            let locked = |root: &Path| {
+                make(root.join("w/.config/fish"));
+                fs::set_permissions(root.join("w/.config"), Permissions::from_mode(mode)).expect("set");
+            };
+            assert_eq!(moved(nothing, locked), ".config/fish .config/fish.moved-1", "{mode:o}");
+        }
         let link = |root: &Path| symlink(root.join("outside"), root.join("w/.config")).expect("linked");
         assert_eq!(moved(nothing, link), ".config .config.moved-1");
         // One that was there before is not writable around, and is the user's.

@@ -6,10 +6,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use seccompiler::BpfProgram;
-
 use super::carve::without_links;
-use super::filters::{self, Gaps};
+use super::filters::{self, Filters, Gaps};
 use super::group::Group;
 use super::join::Joins;
 use super::layers::{self, Held};
@@ -17,7 +15,7 @@ use super::masks;
 use super::means::{Means, Namespaces, TRUNCATION, UNIX_SOCKETS};
 use super::mounts::Mounts;
 use super::own::Own;
-use super::ruleset::{self, Allowed};
+use super::ruleset::{self, Allowed, Rules};
 use super::step::{Step, Stepped, check};
 use crate::{Confinement, StartError};
 
@@ -31,8 +29,10 @@ pub(super) struct Walls {
     joins: Option<Joins>,
     mounts: Option<Mounts>,
     ruleset: Option<OwnedFd>,
+    /// What the ruleset was made of.
+    rules: Option<Rules>,
     version: i32,
-    filters: Vec<BpfProgram>,
+    filters: Filters,
     /// Whether the number of processes is limited for the PID namespace.
     limits_pids: bool,
     /// What limits it otherwise.
@@ -71,13 +71,12 @@ impl Walls {
         let mounts = (namespaces != 0).then(|| Mounts::new(confinement)).transpose()?;
         let failed = |step| move |source| StartError::System { step, source };
         let version = means.landlock;
-        let ruleset = match version {
-            0 => None,
-            _ => ruleset::create(confinement, mounts.is_some()).map_err(failed("Landlock"))?,
-        };
+        let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some()));
+        let ruleset = rules.as_ref().and_then(|rules| rules.ruleset().transpose());
+        let ruleset = ruleset.transpose().map_err(failed("Landlock"))?;
         let filters = match means.seccomp {
-            false => Vec::new(),
-            true => filters::build(Gaps {
+            false => Filters::default(),
+            true => filters::filters(Gaps {
                 network: namespaces == 0,
                 sockets: version < UNIX_SOCKETS,
                 truncation: version < TRUNCATION && namespaces == 0,
@@ -93,6 +92,7 @@ impl Walls {
             users,
             mounts,
             ruleset,
+            rules,
             version,
             filters,
             limits_pids,
@@ -131,6 +131,11 @@ impl Walls {
     /// Returns what keeps the folders of the layers for this program.
     pub(super) fn take_held(&mut self) -> Held {
         self.mounts.as_mut().map(|mounts| mounts.layers.take_held()).unwrap_or_default()
+    }
+
+    /// Returns what its ruleset was made of.
+    pub(super) fn take_rules(&mut self) -> Option<Rules> {
+        self.rules.take()
     }
 
     /// Returns the group that its processes are in, which is to be kept until they have ended.
@@ -199,7 +204,7 @@ impl Walls {
         if let Some(ruleset) = &self.ruleset {
             ruleset::restrict(ruleset).map_err(|error| (Step::Files, error))?;
         }
-        for filter in &self.filters {
+        for filter in self.filters.iter() {
             filters::install(filter).map_err(|error| (Step::Calls, error))?;
         }
         Ok(())
