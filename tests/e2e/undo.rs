@@ -214,6 +214,30 @@ fn undo_and_questions_name_what_others_run_later() {
     assert!(listed.stdout.contains("+ notes\n"), "{listed:?}");
 }
 
+// promise undo.later
+#[test]
+fn undo_names_what_others_run_later_where_version_control_ignores_it() {
+    let told = "host: this changed what others run later, without walls: `run-me` (npx)\n";
+    let after = |told: &str, mut reply: Value| {
+        reply["expect"] = json!({"responses": [told]});
+        reply
+    };
+    let replies = [
+        call("shell", json!({"command": "echo evil > packages/a/node_modules/.bin/run-me"})),
+        after(told, call("shell", json!({"command": "npx run-me"}))),
+        after("", json!({"chunks": [{"text": "Done."}]})),
+    ];
+    let host = Host::scripted(&replies, &["Go"]).file(".gitignore", "node_modules\n");
+    let host = host.file("packages/a/node_modules/.bin/before", "");
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 120, 40);
+    pty.sees("packages/a/node_modules/.bin/run-me").sees("› 1 y").types("y");
+    pty.sees("reason: `run-me`, which `npx` runs, was changed in this session").sees("› 1 y").types("n");
+    pty.saw("Done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+}
+
 // promise undo.first: What cannot be kept is not changed: no file is written, and no program starts.
 #[tokio::test]
 async fn undo_comes_first_nothing_changes_that_cannot_be_kept() {

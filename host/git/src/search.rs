@@ -99,6 +99,11 @@ impl Search {
         Ok(found)
     }
 
+    /// Returns the folders that the last search found, by their paths beneath the tree.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.listed.keys().map(Path::new)
+    }
+
     /// Lists folders that do not lie in each other; `None` for one that is gone, or that nobody can enter by its path.
     fn list(&self, place: &Place, paths: &[OsString]) -> io::Result<Vec<Option<Listed>>> {
         let threads = (paths.len() / FOLDERS_OF_THREAD).min(processors());

@@ -248,6 +248,12 @@ impl Programs {
         hidden::is_hidden(&self.access(), path)
     }
 
+    /// Returns the files that others run later and that programs of this process changed, in folders of which others run
+    /// everything: also in those that version control ignores.
+    pub(crate) fn run_later_changed(&self) -> Vec<PathBuf> {
+        self.known.run_later_changed()
+    }
+
     /// Prepares the layers over the caches of the programs that these commands name.
     pub(crate) fn caches(&self, commands: &[Vec<String>]) -> CacheLayers {
         CacheLayers::new(&self.access(), commands)

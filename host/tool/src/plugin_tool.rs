@@ -243,8 +243,10 @@ impl PluginTool {
             let by = host_undo::run_later_by(path)?;
             programs.iter().find(|program| by.contains(&program.as_str())).cloned()
         };
+        let ignored = self.sandbox.runtime.run_later_changed();
         let found = changes.with_journal(|journal| {
-            let changed: BTreeSet<&Path> = journal.changes().iter().map(|change| &*change.path).collect();
+            let kept = journal.changes().iter().map(|change| &*change.path);
+            let changed: BTreeSet<&Path> = kept.chain(ignored.iter().map(PathBuf::as_path)).collect();
             let clause = |path: &Path| {
                 let program = runs(path)?;
                 let name = host_text::exact(&path.file_name()?.to_string_lossy()).into_owned();

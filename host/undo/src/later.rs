@@ -85,6 +85,12 @@ pub fn run_later_by(path: &Path) -> Option<&'static [&'static str]> {
     RUN_LATER.iter().find(|(row, _)| is_meant(row)).map(|(_, by)| *by)
 }
 
+/// Whether others run later whatever lies in a folder, as the folder's own path shows. So a look at such folders finds what
+/// else of a change would be passed over, such as in folders that version control ignores.
+pub fn holds_what_runs_later(folder: &Path) -> bool {
+    RUN_LATER.iter().any(|(row, _)| matches!(row, In(place) if folder.ends_with(place)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +114,15 @@ mod tests {
             ("/", None),
         ] {
             assert_eq!(run_later_by(Path::new(path)).and_then(|by| by.first().copied()), by, "{path}");
+        }
+        for (folder, holds) in [
+            ("a/node_modules/.bin", true),
+            (".venv/bin", true),
+            (".vscode", true),
+            ("bin", false),
+            ("node_modules", false),
+        ] {
+            assert_eq!(holds_what_runs_later(Path::new(folder)), holds, "{folder}");
         }
     }
 }

@@ -20,7 +20,7 @@ mod state;
 mod verify;
 
 pub use journal::{Change, Gap, Journal, JournalError, MAX_KEPT};
-pub use later::run_later_by;
+pub use later::{holds_what_runs_later, run_later_by};
 pub use plan::{Obstacle, Step, plan};
 pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder, Recorder};
 pub use restore::{Outcome, Reason};

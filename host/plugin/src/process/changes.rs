@@ -3,6 +3,7 @@
 //! Promises: what it may not leave in repositories does not stay; a program does not start if what it may change cannot be kept; what is known not to be kept is written down
 //! before it starts; what it changed is written down when it has ended, also when its call was dropped.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,6 +57,12 @@ impl CallState {
 }
 
 impl Runtime {
+    /// Returns the files that others run later and that confined programs changed so far, in folders of which others run
+    /// everything, such as `node_modules/.bin`: also where version control ignores them, so that no journal has them.
+    pub fn run_later_changed(&self) -> Vec<PathBuf> {
+        self.shared().programs.run_later_changed()
+    }
+
     /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts: a
     /// noun phrase each, such as `its changes outside of the workspace`.
     pub fn not_undone(&self, recorder: &Recorder, in_background: bool) -> Vec<String> {
@@ -106,8 +113,14 @@ impl AfterProgram {
 
     fn finish(mut self) -> Vec<String> {
         // First: what is moved aside is what the program made.
-        let mut lines = self.repositories.take().map(|mut repositories| repositories.settle()).unwrap_or_default();
-        lines.extend(self.recorder.take().and_then(look));
+        let mut lines = Vec::new();
+        let mut changed = BTreeSet::new();
+        if let Some(mut repositories) = self.repositories.take() {
+            lines = repositories.settle();
+            changed.extend(repositories.take_run_later());
+        }
+        changed.extend(self.recorder.take().map(look).unwrap_or_default());
+        lines.extend(run_later(&changed));
         lines
     }
 }
@@ -124,22 +137,19 @@ impl Drop for AfterProgram {
     }
 }
 
-/// Writes down what a program changed. Returns what the user should know of it.
-fn look(recorder: ProgramRecorder) -> Option<String> {
-    match recorder.after_program() {
-        Ok(changed) => run_later(&changed),
-        Err(error) => {
-            tracing::error!(error = with_causes(&error), "what a program changed cannot be written down");
-            None
-        }
-    }
+/// Writes down what a program changed, and returns the paths.
+fn look(recorder: ProgramRecorder) -> Vec<PathBuf> {
+    recorder.after_program().unwrap_or_else(|error| {
+        tracing::error!(error = with_causes(&error), "what a program changed cannot be written down");
+        Vec::new()
+    })
 }
 
 /// The most files that others run later of which a line names each.
 const MOST: usize = 6;
 
 /// Names the changed files that others run later, on one line.
-fn run_later(changed: &[PathBuf]) -> Option<String> {
+fn run_later(changed: &BTreeSet<PathBuf>) -> Option<String> {
     let found = changed.iter().filter_map(|path| Some((path, run_later_by(path)?.first()?)));
     let mut named: Vec<String> = found
         .map(|(path, by)| {

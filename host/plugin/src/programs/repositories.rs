@@ -8,12 +8,15 @@
 //! what does not come back is said, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, carry_over, check_nested, folders_of};
 use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside};
+use host_undo::holds_what_runs_later;
 use tempfile::TempDir;
 
 use super::layer_folders::{LayerFolder, LayerFolders};
@@ -30,6 +33,8 @@ const MAX_LINES: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     searches: Mutex<HashMap<PathBuf, Search>>,
+    /// Files that others run later and that programs changed, besides those that are written down.
+    run_later: Mutex<BTreeSet<PathBuf>>,
     folders: LayerFolders,
 }
 
@@ -45,6 +50,10 @@ pub(crate) struct Repositories {
     /// The trees in which it can make repositories, each with those that were there.
     trees: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     within: Vec<PathBuf>,
+    /// When they were looked at; `None` if there are none.
+    looked: Option<SystemTime>,
+    /// Files that others run later and that the program changed, in folders that hold nothing else.
+    run_later: Vec<PathBuf>,
     notes: Vec<String>,
     /// Goes with the others when the program has ended.
     caches: CacheLayers,
@@ -65,6 +74,7 @@ impl Repositories {
         let mut found = Self::default();
         found.known = Arc::clone(known);
         found.within.clone_from(&access.writable);
+        found.looked = Some(SystemTime::now());
         let mut entries = access.repositories.clone();
         for root in roots(access.writable.iter().filter(|path| path.is_dir()).cloned().collect()) {
             match found.known.search(&root) {
@@ -148,6 +158,12 @@ impl Repositories {
         confinement.protected.extend(self.fixed.iter().chain(&self.obeyed).cloned());
     }
 
+    /// Takes the files that others run later and that the program changed, as far as they lie in folders that hold nothing
+    /// else: also in those that version control ignores. They are known once all is settled.
+    pub(crate) fn take_run_later(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.run_later)
+    }
+
     /// Returns what the user should know before the program starts, a line each.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
@@ -178,6 +194,9 @@ impl Repositories {
                 let beneath = entry.strip_prefix(&root).ok().filter(|beneath| !beneath.as_os_str().is_empty());
                 let beneath = beneath.unwrap_or(Path::new("HEAD"));
                 lines.extend(move_aside(&root, beneath).map(|moved| aside(&moved, &harmful.to_string())));
+            }
+            if let Some(since) = self.looked {
+                self.run_later.extend(self.known.run_later(&root, since));
             }
         }
         lines
@@ -261,6 +280,32 @@ fn change(changed: Changed) -> Change {
 impl Known {
     fn search(&self, root: &Path) -> io::Result<BTreeSet<PathBuf>> {
         lock(&self.searches).entry(root.to_owned()).or_default().look(root)
+    }
+
+    /// Returns the files in folders of which others run everything later, in a tree that was just searched, that changed
+    /// since. No program can set the time that shows it. They are remembered.
+    fn run_later(&self, root: &Path, since: SystemTime) -> Vec<PathBuf> {
+        let searches = lock(&self.searches);
+        let folders = searches.get(root).into_iter().flat_map(Search::folders);
+        let folders: Vec<PathBuf> =
+            folders.filter(|folder| holds_what_runs_later(folder)).map(|folder| root.join(folder)).collect();
+        drop(searches);
+        let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok);
+        let is_changed = |entry: &fs::DirEntry| {
+            let about = entry.metadata().ok().filter(|about| !about.is_dir());
+            let seconds = about.as_ref().and_then(|about| u64::try_from(about.ctime()).ok());
+            let nanoseconds = about.as_ref().and_then(|about| u32::try_from(about.ctime_nsec()).ok());
+            seconds.zip(nanoseconds).is_some_and(|(s, ns)| UNIX_EPOCH + Duration::new(s, ns) >= since)
+        };
+        let mut changed: Vec<PathBuf> = files.filter(is_changed).map(|entry| entry.path()).collect();
+        changed.sort();
+        lock(&self.run_later).extend(changed.iter().cloned());
+        changed
+    }
+
+    /// Returns all such files that programs changed in this process.
+    pub(super) fn run_later_changed(&self) -> Vec<PathBuf> {
+        lock(&self.run_later).iter().cloned().collect()
     }
 
     fn layer(&self, repository: &Repository, access: &ProgramAccess) -> io::Result<Layered> {
