@@ -194,3 +194,22 @@ fn confine_caches_of_package_managers_are_the_workspaces_own() {
     assert!(!denied.contains("old\n") && denied.contains("Exit code: "), "{denied}");
     assert_eq!(names(), ["gone", "old"]);
 }
+
+// promise confine.caches
+#[test]
+fn confine_makes_the_cache_that_a_package_manager_does_not_find() {
+    // Stands for the real one, which makes its cache at its first download.
+    let script = "#!/bin/sh\nmkdir -p ~/.npm/_cacache && echo new > ~/.npm/_cacache/a && cat ~/.npm/_cacache/a\n";
+    let host = host("bin/npm", "require").file("bin/npm", script).file("bin/other", script);
+    for program in ["bin/npm", "bin/other"] {
+        let executable = PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(host.repository().join(program), executable).expect("set");
+    }
+    let arguments = json!({"command": "bin/other"}).to_string();
+    let other = ["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", "require"];
+    let denied = host.run_of(&other).stdout;
+    assert!(denied.contains("Exit code: ") && !host.home().join(".npm").exists(), "{denied}");
+    assert_eq!(succeeded(&host.run()), "Output:\nnew\n");
+    assert_eq!(std::fs::read_dir(host.home().join(".npm")).expect("made").count(), 0, "it is the user's own");
+    assert!(!host.home().join(".cache/yarn").exists(), "of another program");
+}
