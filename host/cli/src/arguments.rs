@@ -319,7 +319,7 @@ pub(crate) struct Access {
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ApprovalMode::ALL.map(ApprovalMode::name)).try_map(|name| name.parse::<ApprovalMode>()), hide_possible_values = true)]
     pub(crate) approval_mode: Option<ApprovalMode>,
     /// Whether programs that tools start are confined: require confines or denies them, auto confines as far as this
-    /// machine can, off lets them do whatever you can do [default: off; with --approval-mode auto, auto]
+    /// machine can, off lets them do whatever you can do [default: auto; with --approval-mode yolo, off]
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(ConfineMode::ALL.map(ConfineMode::name)).try_map(|name| name.parse::<ConfineMode>()), hide_possible_values = true)]
     pub(crate) confine: Option<ConfineMode>,
     /// Grant a plugin more, as PLUGIN:CAPABILITY=SCOPE; may be repeated
