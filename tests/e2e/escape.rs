@@ -6,12 +6,14 @@
 //! are elsewhere: `host/tool/src/policy/tests/hostile.txt`.
 
 mod files;
+mod modes;
 mod network;
 mod own;
 mod programs;
 mod repositories;
 mod secrets;
 mod terminals;
+pub(crate) mod users;
 
 use std::fmt::Display;
 

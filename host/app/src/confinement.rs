@@ -178,7 +178,15 @@ fn caches(environment: &Environment) -> Vec<Caches> {
             .find_map(|(first, moved)| Some(moved.as_ref()?.join(path.strip_prefix(first).ok()?)));
         moved.unwrap_or_else(|| home.join(path))
     };
-    let of_row = |row: &Registry| Caches { programs: row.programs, folders: row.caches.iter().map(folder).collect() };
+    let of_row = |row: &Registry| Caches {
+        programs: row.programs,
+        folders: row.caches.iter().map(folder).collect(),
+        // A home that is not there stays so.
+        first: match home.is_dir() {
+            true => row.first.iter().map(|(program, name)| (*program, folder(name))).collect(),
+            false => Vec::new(),
+        },
+    };
     REGISTRIES.iter().map(of_row).collect()
 }
 

@@ -16,6 +16,8 @@ pub struct Registry {
     pub what: &'static str,
     /// The folders in which they keep it, from the home on.
     pub caches: &'static [&'static str],
+    /// Those of them that one of the programs makes where there is none: each with the program.
+    pub first: &'static [(&'static str, &'static str)],
 }
 
 /// All rows. The servers are the defaults of the programs' own documentation, November 2026.
@@ -25,8 +27,9 @@ pub const REGISTRIES: &[Registry] = &[
         servers: &["index.crates.io", "static.crates.io"],
         what: "crates",
         caches: &[".cargo/registry", ".cargo/git"],
+        first: &[("cargo", ".cargo/registry"), ("cargo", ".cargo/git")],
     },
-    Registry { programs: &["rustup"], servers: &["static.rust-lang.org"], what: "toolchains", caches: &[] },
+    Registry { programs: &["rustup"], servers: &["static.rust-lang.org"], what: "toolchains", caches: &[], first: &[] },
     Registry {
         programs: &["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg", "bun", "bunx", "corepack"],
         servers: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
@@ -40,24 +43,43 @@ pub const REGISTRIES: &[Registry] = &[
             ".bun/install/cache",
             ".cache/node",
         ],
+        first: &[
+            ("npm", ".npm"),
+            ("npx", ".npm"),
+            ("yarn", ".cache/yarn"),
+            ("yarn", ".yarn/berry"),
+            ("pnpm", ".local/share/pnpm/store"),
+            ("pnpm", ".cache/pnpm"),
+            ("bun", ".bun/install/cache"),
+            ("bunx", ".bun/install/cache"),
+        ],
     },
     Registry {
         programs: &["deno"],
         servers: &["jsr.io", "npm.jsr.io", "registry.npmjs.org"],
         what: "packages",
         caches: &[".cache/deno"],
+        first: &[("deno", ".cache/deno")],
     },
     Registry {
         programs: &["pip", "pip3", "uv", "uvx", "poetry", "pipx", "pdm", "hatch", "tox", "nox", "pipenv"],
         servers: &["pypi.org", "files.pythonhosted.org"],
         what: "packages",
         caches: &[".cache/pip", ".cache/uv", ".cache/pypoetry", ".cache/pdm", ".cache/pipenv", ".local/share/uv"],
+        first: &[
+            ("pip", ".cache/pip"),
+            ("pip3", ".cache/pip"),
+            ("uv", ".cache/uv"),
+            ("uvx", ".cache/uv"),
+            ("poetry", ".cache/pypoetry"),
+        ],
     },
     Registry {
         programs: &["go"],
         servers: &["proxy.golang.org", "sum.golang.org"],
         what: "modules",
         caches: &["go/pkg/mod", ".cache/go-build"],
+        first: &[("go", "go/pkg/mod"), ("go", ".cache/go-build")],
     },
     Registry {
         programs: &["mvn", "mvnw", "gradle", "gradlew", "sbt"],
@@ -71,30 +93,41 @@ pub const REGISTRIES: &[Registry] = &[
         ],
         what: "libraries",
         caches: &[".m2/repository", ".gradle/caches", ".gradle/wrapper"],
+        first: &[
+            ("mvn", ".m2/repository"),
+            ("mvnw", ".m2/repository"),
+            ("gradle", ".gradle/caches"),
+            ("gradlew", ".gradle/caches"),
+            ("gradlew", ".gradle/wrapper"),
+        ],
     },
     Registry {
         programs: &["gem", "bundle", "bundler"],
         servers: &["rubygems.org", "index.rubygems.org"],
         what: "gems",
         caches: &[".cache/gem", ".bundle/cache"],
+        first: &[("bundle", ".bundle/cache")],
     },
     Registry {
         programs: &["composer"],
         servers: &["repo.packagist.org", "packagist.org"],
         what: "packages",
         caches: &[".cache/composer"],
+        first: &[("composer", ".cache/composer")],
     },
     Registry {
         programs: &["mix", "rebar3"],
         servers: &["hex.pm", "repo.hex.pm", "builds.hex.pm"],
         what: "packages",
         caches: &[".hex/packages", ".cache/rebar3"],
+        first: &[("mix", ".hex/packages"), ("rebar3", ".cache/rebar3")],
     },
     Registry {
         programs: &["dotnet", "nuget"],
         servers: &["api.nuget.org"],
         what: "packages",
         caches: &[".nuget/packages"],
+        first: &[("dotnet", ".nuget/packages")],
     },
 ];
 
@@ -148,6 +181,9 @@ mod tests {
     #[test]
     fn registries_name_servers_that_can_be_granted() {
         for row in REGISTRIES {
+            for (program, folder) in row.first {
+                assert!(row.programs.contains(program) && row.caches.contains(folder), "{program} {folder}");
+            }
             assert!(!row.programs.is_empty() && !row.servers.is_empty() && !row.what.is_empty(), "{row:?}");
             for server in row.servers {
                 assert!(

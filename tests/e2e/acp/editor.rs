@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -63,7 +63,11 @@ pub(crate) fn script(host: &Host, name: &str, replies: &[Value]) -> String {
 impl Editor {
     /// Starts an agent with these arguments, and nothing else.
     pub(crate) fn start(host: &Host, arguments: &[&str]) -> Self {
-        let mut command = host.command_of(&[&["acp"], arguments].concat());
+        Self::of(host.command_of(&[&["acp"], arguments].concat()))
+    }
+
+    /// Starts this agent; its folder is the one that the editor has open.
+    pub(crate) fn of(mut command: Command) -> Self {
         command.stdin(std::process::Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let (output, mut errors) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
@@ -82,7 +86,8 @@ impl Editor {
             errors.read_to_string(&mut text).expect("text");
             text
         });
-        let root = std::fs::canonicalize(host.repository()).expect("it is there");
+        let folder = command.get_current_dir().expect("it has one");
+        let root = std::fs::canonicalize(folder).expect("it is there");
         Self {
             input: child.stdin.take(),
             child,
@@ -101,10 +106,14 @@ impl Editor {
 
     /// Starts an agent, and introduces an editor with these capabilities.
     pub(crate) fn connected(host: &Host, arguments: &[&str], capabilities: Value) -> Self {
-        let mut editor = Self::start(host, arguments);
+        Self::start(host, arguments).introduced(capabilities)
+    }
+
+    /// Introduces itself with these capabilities.
+    pub(crate) fn introduced(mut self, capabilities: Value) -> Self {
         let initialize = json!({"protocolVersion": 1, "clientCapabilities": capabilities});
-        editor.call("initialize", initialize).expect("it answers");
-        editor
+        self.call("initialize", initialize).expect("it answers");
+        self
     }
 
     /// The folder that the editor has open.

@@ -5,8 +5,6 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::lchown;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use host_tests::host::Host;
@@ -14,6 +12,7 @@ use rustix::fs::{CWD, FileType, Mode};
 use serde_json::json;
 
 use super::Failures;
+use super::users::As;
 
 struct Row {
     name: &'static str,
@@ -29,7 +28,7 @@ struct Row {
 
 const ROWS: &[Row] = &[
     Row {
-        name: "H3: the pointer of another work tree",
+        name: "the pointer of another work tree",
         before: "git worktree add -q ../tree",
         program: "cp -r .git evil; git config -f evil/config core.fsmonitor 'touch $MARKER; false'
             echo $PWD/evil > .git/worktrees/tree/commondir",
@@ -37,7 +36,7 @@ const ROWS: &[Row] = &[
         says: "worktrees/tree/commondir",
     },
     Row {
-        name: "H4: a thousand names that keep a pointer in its place",
+        name: "a thousand names that keep a pointer in its place",
         before: "",
         program: "cp -r .git evil; git config -f evil/config core.fsmonitor 'touch $MARKER; false'
             for i in $(seq 1000); do : > .git/commondir.moved-$i; done; echo ../evil > .git/commondir",
@@ -45,7 +44,7 @@ const ROWS: &[Row] = &[
         says: "commondir",
     },
     Row {
-        name: "H5: a repository that the index enters",
+        name: "a repository that the index enters",
         before: "",
         program: "git init -q sub; git -C sub commit -q --allow-empty -m x
             git -C sub config core.fsmonitor 'touch $MARKER; false'
@@ -54,7 +53,7 @@ const ROWS: &[Row] = &[
         says: "sub/.git",
     },
     Row {
-        name: "H5: a submodule whose pointer is replaced by a folder",
+        name: "a submodule whose pointer is replaced by a folder",
         before: "git clone -q --bare . ../sub.git
             git -c protocol.file.allow=always submodule add -q ../sub.git sub; git commit -qm sub",
         program: "cp -r .git/modules/sub evil; git config -f evil/config --unset core.worktree
@@ -63,35 +62,75 @@ const ROWS: &[Row] = &[
         says: "",
     },
     Row {
-        name: "H6: a link in the log of HEAD",
+        name: "a link in the log of HEAD",
         before: "",
         program: "rm -rf .git/logs/HEAD; ln -s $OUT/start .git/logs/HEAD",
         user: "git commit -q --allow-empty -m 'fix; touch $MARKER'; sh $OUT/start",
         says: "logs/HEAD",
     },
     Row {
-        name: "H6: a link in place of the message",
+        name: "a link in place of the message",
         before: "echo keep > $OUT/kept",
         program: "rm -f .git/COMMIT_EDITMSG; ln -s $OUT/kept .git/COMMIT_EDITMSG",
         user: "git commit -q --allow-empty -m x; grep -q keep $OUT/kept || touch $MARKER",
         says: "COMMIT_EDITMSG",
     },
     Row {
-        name: "H7: a hook in the folder that the settings name",
+        name: "a link in place of what was fetched",
+        before: "git clone -q --bare . ../up.git; git remote add up ../up.git; echo keep > $OUT/kept",
+        program: "ln -s $OUT/kept .git/FETCH_HEAD",
+        user: "git fetch -q up; grep -q keep $OUT/kept || touch $MARKER",
+        says: "FETCH_HEAD",
+    },
+    Row {
+        name: "a hook where there was none",
+        before: "",
+        program: "mkdir -p .git/hooks; printf '#!/bin/sh\ntouch $MARKER\n' > .git/hooks/pre-commit
+            chmod +x .git/hooks/pre-commit",
+        user: "git commit -q --allow-empty -m x",
+        says: "hooks",
+    },
+    Row {
+        name: "a folder of hooks that the program names",
+        before: "",
+        program: "mkdir made; printf '#!/bin/sh\ntouch $MARKER\n' > made/pre-commit; chmod +x made/pre-commit
+            git config core.hooksPath made",
+        user: "git commit -q --allow-empty -m x",
+        says: "config",
+    },
+    Row {
+        name: "a work tree that the program adds",
+        before: "",
+        program: "git worktree add -q made; cp -r .git evil
+            git config -f evil/config core.fsmonitor 'touch $MARKER; false'
+            echo $PWD/evil > .git/worktrees/made/commondir",
+        user: "cd made && git status",
+        says: "made/.git",
+    },
+    Row {
+        name: "a filter of attributes",
+        before: "echo 1 > file; git add file; git commit -qm file",
+        program: "echo 'file filter=made' > .gitattributes; git config filter.made.clean 'touch $MARKER; cat'
+            echo 2 > file",
+        user: "git add file",
+        says: "config",
+    },
+    Row {
+        name: "a hook in the folder that the settings name",
         before: "mkdir .husky; git config core.hooksPath .husky",
         program: "printf '#!/bin/sh\ntouch $MARKER\n' > .husky/pre-commit; chmod +x .husky/pre-commit",
         user: "git commit -q --allow-empty -m x",
         says: "",
     },
     Row {
-        name: "H7: settings that the settings include",
+        name: "settings that the settings include",
         before: "echo > more; git config include.path ../more",
         program: "printf '[core]\n\tfsmonitor = \"touch $MARKER; false\"\n' > more",
         user: "git status",
         says: "",
     },
     Row {
-        name: "M9: a step of a rebase",
+        name: "a step of a rebase",
         before: "git commit -q --allow-empty -m y",
         program: "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i --root
             printf 'exec touch $MARKER\n' >> .git/rebase-merge/git-rebase-todo",
@@ -146,16 +185,6 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Who runs the program and git.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum As {
-    Oneself,
-    /// If the tests are run by root.
-    Nobody,
-}
-
-const NOBODY: u32 = 65_534;
-
 /// Returns whether the user's command ran something of the program's, and what the call printed.
 fn done(row: &Row, confine: &str, by: As) -> (bool, String) {
     let arguments = json!({"command": row.program}).to_string();
@@ -182,50 +211,19 @@ fn done(row: &Row, confine: &str, by: As) -> (bool, String) {
     let before = format!("git init -q -b main --template= . && git commit -q --allow-empty -m x\n{}", row.before);
     let ended = script(&before).output().expect("a shell");
     assert!(ended.status.success(), "{}: {ended:?}", row.name);
-    if by == As::Nobody {
-        own(host.home());
-    }
-    let ended = host.end(prepared(as_user(host.command(), by)));
+    by.owns(host.home());
+    let ended = host.end(prepared(by.starts(host.command())));
     let user = format!("export GIT_EDITOR=true; {}", row.user);
-    as_user(script(&user), by).output().expect("a shell");
+    by.starts(script(&user)).output().expect("a shell");
     (marker.exists(), ended.stdout + &ended.stderr)
-}
-
-/// The same command, as that user.
-fn as_user(command: Command, by: As) -> Command {
-    if by == As::Oneself {
-        return command;
-    }
-    let mut other = Command::new("setpriv");
-    other.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]);
-    other.arg(command.get_program()).args(command.get_args()).env_clear();
-    for (name, value) in command.get_envs() {
-        other.env(name, value.expect("none is removed"));
-    }
-    if let Some(folder) = command.get_current_dir() {
-        other.current_dir(folder);
-    }
-    other.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    other
-}
-
-fn own(path: &Path) {
-    lchown(path, Some(NOBODY), Some(NOBODY)).expect("root owns it");
-    if std::fs::symlink_metadata(path).expect("there").is_dir() {
-        for entry in std::fs::read_dir(path).expect("read") {
-            own(&entry.expect("read").path());
-        }
-    }
 }
 
 // promise confine.git: What a confined program leaves in repositories makes the user's own git run nothing.
 #[test]
 fn escape_repositories_run_nothing_of_a_confined_program_later() {
     let mut failures = Failures::default();
-    let is_root = rustix::process::geteuid().is_root();
-    let users = if is_root { &[As::Oneself, As::Nobody][..] } else { &[As::Oneself] };
     for row in ROWS {
-        for by in users {
+        for by in As::all() {
             let (ran, printed) = done(row, "require", *by);
             let name = format!("{by:?}: {}", row.name);
             failures.check(&name, !ran, &format!("the user's git ran it: {printed}"));

@@ -2,10 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use host_tests::host::{Ended, Host};
 use serde_json::json;
+
+use crate::escape::users::As;
 
 fn host(script: &str, confine: &str) -> Host {
     let arguments = json!({"command": script}).to_string();
@@ -96,22 +98,11 @@ fn process_cannot_read_the_environment_of_its_host() {
                   echo done";
     let host = host(script, "off").env("GEMINI_API_KEY", "SECRET");
     // Root reads everything.
-    let mut command = host.command();
-    if rustix::process::geteuid().is_root() {
-        let direct = host.command();
-        command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]);
-        command.arg(direct.get_program()).args(direct.get_args()).env_clear();
-        direct.get_envs().for_each(|(name, value)| {
-            command.env(name, value.expect("none is removed"));
-        });
-        command.current_dir(direct.get_current_dir().expect("set"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for folder in [host.repository(), host.home()] {
-            let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(folder).status().expect("chown runs");
-            assert!(owned.success());
-        }
+    let by = *As::all().last().expect("there is one");
+    for folder in [host.repository(), host.home()] {
+        by.owns(folder);
     }
+    let command = by.starts(host.command());
     assert_eq!(succeeded(&host.end(command)), "Output:\ndone\n");
 }
 
@@ -202,4 +193,23 @@ fn confine_caches_of_package_managers_are_the_workspaces_own() {
     let denied = call(&other, "c");
     assert!(!denied.contains("old\n") && denied.contains("Exit code: "), "{denied}");
     assert_eq!(names(), ["gone", "old"]);
+}
+
+// promise confine.caches
+#[test]
+fn confine_makes_the_cache_that_a_package_manager_does_not_find() {
+    // Stands for the real one, which makes its cache at its first download.
+    let script = "#!/bin/sh\nmkdir -p ~/.npm/_cacache && echo new > ~/.npm/_cacache/a && cat ~/.npm/_cacache/a\n";
+    let host = host("bin/npm", "require").file("bin/npm", script).file("bin/other", script);
+    for program in ["bin/npm", "bin/other"] {
+        let executable = PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(host.repository().join(program), executable).expect("set");
+    }
+    let arguments = json!({"command": "bin/other"}).to_string();
+    let other = ["tool", "call", "shell", &arguments, "--grant", "shell:process=*", "--confine", "require"];
+    let denied = host.run_of(&other).stdout;
+    assert!(denied.contains("Exit code: ") && !host.home().join(".npm").exists(), "{denied}");
+    assert_eq!(succeeded(&host.run()), "Output:\nnew\n");
+    assert_eq!(std::fs::read_dir(host.home().join(".npm")).expect("made").count(), 0, "it is the user's own");
+    assert!(!host.home().join(".cache/yarn").exists(), "of another program");
 }

@@ -30,6 +30,9 @@ const FILES: &[(&str, bool)] = &[
     ("eperm", false),
 ];
 
+/// What git says of a folder that is not there for it, in lower case.
+const NO_REPOSITORY: &str = "does not appear to be a git repository";
+
 /// Messages about the network, in lower case.
 const NETWORK: &[&str] = &[
     "network is unreachable",
@@ -74,9 +77,14 @@ pub(super) fn files(errors: &str) -> Vec<File<'_>> {
     let mut found = Vec::new();
     for line in errors.lines() {
         let lower = line.to_lowercase();
-        let Some((_, changes)) = FILES.iter().find(|(message, _)| lower.contains(message)) else { continue };
+        let known = FILES.iter().find(|(message, _)| lower.contains(message)).map(|(_, changes)| *changes);
+        let Some(changes) = known.or(lower.contains(NO_REPOSITORY).then_some(false)) else { continue };
         let Some(path) = path(line) else { continue };
-        let file = File { path, changes: *changes };
+        // Of a folder that is there, git says so where it may not look; `own_tmp` knows why one in `/tmp` is missing.
+        if known.is_none() && (path.starts_with("/tmp/") || !Path::new(path).is_dir()) {
+            continue;
+        }
+        let file = File { path, changes };
         if found.len() < MOST && !found.contains(&file) {
             found.push(file);
         }
@@ -251,6 +259,10 @@ mod tests {
             ("/usr/bin/dash: 0: cannot open /root/run: Permission denied", files(either, "/root/run")),
             ("/root/run: Permission denied", files(either, "/root/run")),
             ("all is well in /root", vec![]),
+            ("fatal: '/var' does not appear to be a git repository", files(either, "/var")),
+            ("fatal: '/var/none.git' does not appear to be a git repository", vec![]),
+            ("fatal: '/tmp/none.git' does not appear to be a git repository", vec![]),
+            ("fatal: 'origin' does not appear to be a git repository", vec![]),
         ] {
             assert_eq!(super::files(errors), expected, "{errors}");
             assert_eq!(network("shell", "x", errors), None, "{errors}");

@@ -26,6 +26,9 @@ pub struct Caches {
     pub programs: &'static [&'static str],
     /// The folders, absolute. Those that do not exist are left out.
     pub folders: Vec<PathBuf>,
+    /// The folders that a program makes where there is none, each with the name of the program. They are made for it, empty:
+    /// it cannot make them itself, because what is around them cannot be changed, and would fail at its first download.
+    pub first: Vec<(&'static str, PathBuf)>,
 }
 
 /// The layers of the caches that a program sees. Others wait for none of them: who comes second sees the user's own.
@@ -42,16 +45,18 @@ impl CacheLayers {
         let (Some(place), Some(workspace)) = (&access.layers, access.writable.first()) else { return found };
         let names: Vec<&str> = commands.iter().flat_map(|command| named(command)).collect();
         let is_meant = |caches: &&Caches| names.iter().any(|name| caches.programs.contains(name));
-        let folders: Vec<&PathBuf> = access
-            .caches
-            .iter()
-            .filter(is_meant)
-            .flat_map(|caches| &caches.folders)
-            .filter(|path| path.is_dir())
-            .collect();
-        if folders.is_empty() || level().no_layers().is_some() {
+        let meant: Vec<&Caches> = access.caches.iter().filter(is_meant).collect();
+        if meant.is_empty() || level().no_layers().is_some() {
             return found;
         }
+        let first = meant.iter().flat_map(|caches| &caches.first);
+        for (_, folder) in first.filter(|(program, folder)| names.contains(program) && !folder.exists()) {
+            // Where it cannot be made, the program says what it misses.
+            if let Err(error) = fs::create_dir_all(folder) {
+                tracing::debug!(cache = %folder.display(), "no cache for a layer: {error}");
+            }
+        }
+        let folders = meant.iter().flat_map(|caches| &caches.folders).filter(|path| path.is_dir());
         for folder in folders {
             // Without its layer a program has the cache as the user has it, and is told what it was kept from.
             match layer(place, workspace, folder) {

@@ -13,6 +13,7 @@ use host_tests::host::{Host, folder};
 use serde_json::{Value, json};
 
 use super::super::Failures;
+use super::super::users::As;
 use super::{Attack, Control, How, Outcome};
 
 /// What no attack may get.
@@ -25,18 +26,6 @@ const PYTHON: &str = "/usr/bin/python3";
 const NAMES: &[&str] = &["WORK", "OUT", "TWIN", "SERVICES", "VICTIM", "ABSTRACT", "PORT", "UDP", "HOST_PID", "SHARED"];
 
 const DRIVER: &str = include_str!("driver.py");
-
-/// A user without privileges, whose programs get their walls by a user namespace.
-const NOBODY: u32 = 65_534;
-
-/// Who attacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum As {
-    /// The user of the tests.
-    Oneself,
-    /// A user without privileges, if the tests are run by root.
-    Nobody,
-}
 
 /// The world of one run.
 pub(super) struct World {
@@ -175,16 +164,10 @@ impl World {
         let mut command = Command::new("/bin/sh");
         let direct = self.host.command_of(&call);
         command.args(["-c", "export HOST_PID=$$; exec \"$@\"", "sh"]);
-        if by == As::Nobody {
-            command.args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
-            command.arg("--bounding-set=-all");
-            for folder in
-                [folder, self.host.home(), self.outside.path(), self.services.path(), copies.path(), &self.twin]
-            {
-                own(folder);
-            }
-            own(&self.shared);
+        for folder in [folder, self.host.home(), self.outside.path(), self.services.path(), copies.path(), &self.twin] {
+            by.owns(folder);
         }
+        by.owns(&self.shared);
         command.arg(direct.get_program()).args(direct.get_args()).env_clear();
         for (name, value) in direct.get_envs() {
             command.env(name, value.expect("none is removed"));
@@ -192,7 +175,7 @@ impl World {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         away_from_small_pids();
-        let ended = self.host.end(command);
+        let ended = self.host.end(by.starts(command));
         let results = std::fs::read_to_string(folder.join("results.json"));
         // On a machine that lacks a wall the host starts no program with `require`, and says so here.
         let results = results.unwrap_or_else(|error| panic!("the attacks did not run ({error}): {ended:?}"));
@@ -255,15 +238,6 @@ fn tell<S: Read + Write>(streams: impl Iterator<Item = std::io::Result<S>>, answ
     }
 }
 
-fn own(path: &Path) {
-    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).expect("root owns it");
-    if std::fs::symlink_metadata(path).expect("there").is_dir() {
-        for entry in std::fs::read_dir(path).expect("read") {
-            own(&entry.expect("read").path());
-        }
-    }
-}
-
 fn picture(path: &Path, found: &mut BTreeMap<String, String>) {
     let Ok(about) = std::fs::symlink_metadata(path) else { return };
     let mut text = format!("{:o}", about.permissions().mode());
@@ -283,9 +257,7 @@ fn picture(path: &Path, found: &mut BTreeMap<String, String>) {
 pub(super) fn check(table: &[Attack]) {
     let mut failures = Failures::default();
     let is_root = rustix::process::geteuid().is_root();
-    // Root's programs get their walls by privileges, a user's by a user namespace: each is tried if it can be.
-    let users = if is_root { &[As::Oneself, As::Nobody][..] } else { &[As::Oneself] };
-    for by in users {
+    for by in As::all() {
         let rows: Vec<&Attack> = table.iter().filter(|row| row.fits(is_root && *by == As::Oneself)).collect();
         let world = World::new();
         let attacks: Vec<(&str, How)> = rows.iter().map(|row| (row.name, row.how)).collect();
