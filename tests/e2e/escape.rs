@@ -11,6 +11,7 @@ mod own;
 mod programs;
 mod repositories;
 mod secrets;
+pub(crate) mod ssh;
 mod terminals;
 
 use std::fmt::Display;
