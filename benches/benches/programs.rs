@@ -73,7 +73,7 @@ fn plainly(command: &Command) -> Result<(), Box<dyn Error>> {
 
 async fn once(command: &Command, confinement: Option<&Confinement>) -> Result<(), Box<dyn Error>> {
     // As in every call: there is a proxy, and it denies.
-    let denying = || Network(Arc::new(|_| Box::pin(async { Err(NotConnected::Denied(String::new())) })));
+    let denying = || Network::new(Arc::new(|_| Box::pin(async { Err(NotConnected::Denied(String::new())) })));
     let mut process = start(command, confinement, confinement.map(|_| denying()))?;
     match process.wait().await {
         Ended::Code(0) => Ok(()),

@@ -91,8 +91,9 @@ impl Asking {
                 (format!("{who} wants to read outside of the workspace: {path}"), Vec::new())
             }
             About::Reaching { program, what, servers } => {
+                let about = servers;
                 let servers = servers.iter().map(|server| server_in_words(server)).collect::<Vec<_>>();
-                (format!("{}: {}", reaching(program, *what), servers.join("; ")), Vec::new())
+                (format!("{}: {}", reaching(program, *what, about), servers.join("; ")), Vec::new())
             }
             About::Plan { text, .. } => ("The plan".to_owned(), vec![calls::text(text)]),
             About::Call => self.about_call(question, &who),

@@ -130,7 +130,8 @@ pub struct Confine {
     pub readable: Vec<PathBuf>,
     /// Further files and folders that they may change, such as `~/.cache/tool`.
     pub writable: Vec<PathBuf>,
-    /// Servers that they may reach, such as `*.crates.io` or `localhost:5432 +private`; port 443 if none is named.
+    /// Servers that they may reach, such as `*.crates.io` or `localhost:5432 +private`; port 443 if none is named. With
+    /// `ssh://git@example.com` git may fetch from there over ssh, with `ssh://git@example.com +push` also send.
     pub net: Vec<String>,
     /// Variables of your environment that they get besides those on the host's list, such as `RAILS_ENV` or `APP_*`.
     pub variables: Vec<String>,

@@ -127,6 +127,17 @@ pub(crate) fn program_walls(
     Ok(ProgramWalls { mode: chosen.unwrap_or(ConfineMode::Auto), is_chosen: chosen.is_some() })
 }
 
+/// Says that the servers of a section are none that git reaches over ssh: only programs of calls do, whose user is asked.
+///
+/// # Errors
+///
+/// If one is.
+pub(crate) fn check_without_ssh(servers: &[String], section: &str) -> Result<(), Failure> {
+    let Some(server) = servers.iter().find(|server| server.starts_with("ssh://")) else { return Ok(()) };
+    let words = format!("`net` of [{section}] cannot be used: `{}` is not supported there", host_text::exact(server));
+    Err(Failure::configuration(words).help("only programs of calls use git over ssh: name it in `net` of [confine]"))
+}
+
 /// Returns what programs may touch in this workspace.
 pub(crate) fn program_access(
     configured: &Confine,
@@ -155,6 +166,8 @@ pub(crate) fn program_access(
         layers: Some(folders.layers.clone()),
         caches: caches(environment),
         servers: configured.net.clone(),
+        // Within the walls `/proc/self/exe` is another program.
+        ssh_client: environment.compile().program.as_ref().and_then(|program| fs::canonicalize(program).ok()),
         offered: home.into_iter().flat_map(|home| OFFERED.iter().map(|name| home.join(name))).collect(),
         never_offered: never_offered(home, folders),
         commands_in: Some(host_tool::commands_in),
@@ -256,6 +269,14 @@ pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathB
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn confinement_of_hooks_and_servers_takes_no_git_over_ssh() {
+        let check = |server: &str| check_without_ssh(&["a.io".to_owned(), server.to_owned()], "hooks");
+        assert!(check("b.io:22").is_ok());
+        let failure = check("ssh://git@b.io").expect_err("it is not for hooks");
+        assert_eq!(failure.message, "`net` of [hooks] cannot be used: `ssh://git@b.io` is not supported there");
+    }
 
     #[test]
     fn confinement_of_a_named_program_lets_it_read_what_it_is_made_of_and_no_secret() {

@@ -39,6 +39,7 @@ pub(crate) use self::run::HOOK;
 pub(crate) use self::session::Wiring;
 use crate::brought::Brought;
 use crate::configuration::{Configuration, ForeignAgent, HOOK_SECONDS, HookConfig};
+use crate::confinement::check_without_ssh;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::brought;
@@ -429,6 +430,7 @@ fn resources(sources: &HookSources<'_>) -> Result<Resources, Failure> {
         };
         paths.iter().map(real).collect::<Result<Vec<_>, _>>()
     };
+    check_without_ssh(&config.net, "hooks")?;
     let resources =
         Resources { servers: config.net.clone(), reads: paths(&config.readable)?, writes: paths(&config.writable)? };
     Scope::for_command_using(&["sh".to_owned()], &resources)

@@ -165,7 +165,7 @@ pub fn text(question: &Question) -> String {
             return page.0;
         }
         About::Reaching { program, what, servers } => {
-            page.say(&format!("{}:", reaching(program, *what)));
+            page.say(&format!("{}:", reaching(program, *what, servers)));
             servers.iter().for_each(|server| page.text(&server_in_words(server)));
             return page.0;
         }
@@ -232,21 +232,40 @@ pub fn text(question: &Question) -> String {
 }
 
 /// Returns what a program wants of servers, as the head of a question. Safe to show.
-pub fn reaching(program: &str, what: Option<&str>) -> String {
-    match what {
-        Some(what) => format!("{} wants to download {what} from", line(program)),
-        None => format!("{} wants to reach", line(program)),
+pub fn reaching(program: &str, what: Option<&str>, servers: &[String]) -> String {
+    let program = line(program);
+    if let Some(server) = servers.first().filter(|server| server.starts_with(SSH)) {
+        let does = if parts(server).pushes { "send to" } else { "fetch from" };
+        return format!("{program} wants, over ssh and with your keys, to {does}");
     }
+    match what {
+        Some(what) => format!("{program} wants to download {what} from"),
+        None => format!("{program} wants to reach"),
+    }
+}
+
+/// The beginning of the name of a server that git reaches over ssh.
+const SSH: &str = "ssh://";
+
+/// The parts of a server's name, as a grant has it.
+struct ServerParts<'s> {
+    name: &'s str,
+    pushes: bool,
+    is_private: bool,
+}
+
+fn parts(server: &str) -> ServerParts<'_> {
+    let without = |text, end| str::strip_suffix(text, end).map_or((text, false), |text| (text, true));
+    let (name, is_private) = without(server, " +private");
+    let (name, pushes) = without(name, " +push");
+    ServerParts { name, pushes, is_private }
 }
 
 /// Returns a server, which is named as a grant names it, for a user: without the usual port, and with what a private address
 /// means. Safe to show.
 pub fn server_in_words(server: &str) -> String {
-    let (name, is_private) = match server.strip_suffix(" +private") {
-        Some(name) => (name, true),
-        None => (server, false),
-    };
-    let name = line(name.strip_suffix(":443").unwrap_or(name));
+    let ServerParts { name, is_private, .. } = parts(server);
+    let name = line(name.strip_prefix(SSH).or_else(|| name.strip_suffix(":443")).unwrap_or(name));
     if is_private { format!("{name}, which leads to this machine or a private network") } else { name }
 }
 

@@ -99,6 +99,12 @@ pub enum ScopeError {
         /// The item.
         text: String,
     },
+    /// Not the form of git's repositories over ssh.
+    #[error("`{text}` is not `ssh://[USER@]HOST[:PORT][ +push][ +private]`")]
+    Remote {
+        /// The item.
+        text: String,
+    },
     /// Not a host.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -150,6 +156,7 @@ impl ScopeError {
                 "leave it out: a command covers all arguments that follow; quote it to mean itself"
             }
             Self::Endpoint { .. } => "write it like `example.com`, `*.example.com:*` or `GET+POST localhost:8080`",
+            Self::Remote { .. } => "write it like `ssh://git@example.com`, with ` +push` for what git may also send to",
             Self::Host(_) => "write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`",
             Self::Port { .. } => "write a number from 1 to 65535, or `*`",
             Self::Method { .. } => "write it like `GET+POST`, or `*` for any",

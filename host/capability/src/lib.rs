@@ -33,6 +33,7 @@ mod plugin;
 mod programs;
 mod remote;
 mod scope;
+mod ssh;
 mod state;
 mod visible;
 
@@ -49,4 +50,5 @@ pub use plugin::PluginName;
 pub use programs::{Programs, Resources};
 pub use remote::{NotPublic, RemotePermit};
 pub use scope::Scope;
+pub use ssh::{GitDirection, GitRemote};
 pub use state::StateAccess;

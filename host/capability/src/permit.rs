@@ -12,7 +12,8 @@ use crate::list::quote;
 use crate::paths::{Root, normal};
 use crate::programs::command;
 use crate::{
-    Authority, Capability, Denied, Grants, McpServerName, Paths, PluginName, Programs, Resources, Scope, StateAccess,
+    Authority, Capability, Denied, GitRemote, Grants, McpServerName, Paths, PluginName, Programs, Resources, Scope,
+    StateAccess,
 };
 
 /// Proof that a file may be read, or a directory listed or walked.
@@ -329,6 +330,22 @@ impl ProcessPermit {
         let naming = format!("{};net={server}", quote(program));
         let denied = Denied::new(&self.plugin, Capability::Process, &wanted, Some(&naming), None);
         match self.commands().filter_map(|command| self.held.reach(command, server)).max() {
+            Some(reach) => Ok(ServerPermit { reach, denied }),
+            None => Err(denied),
+        }
+    }
+
+    /// Checks that the command may use git's repositories on a server when it is confined.
+    ///
+    /// # Errors
+    ///
+    /// When no granted list of servers covers it.
+    pub fn permit_git(&self, remote: &GitRemote) -> Result<ServerPermit, Denied> {
+        let program = self.argv.first().map(String::as_str).unwrap_or_default();
+        let wanted = format!("{program} to {remote}");
+        let naming = format!("{};net={remote}", quote(program));
+        let denied = Denied::new(&self.plugin, Capability::Process, &wanted, Some(&naming), None);
+        match self.commands().filter_map(|command| self.held.reach_of_git(command, remote)).max() {
             Some(reach) => Ok(ServerPermit { reach, denied }),
             None => Err(denied),
         }

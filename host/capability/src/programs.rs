@@ -6,6 +6,7 @@
 //! further arguments.
 //!
 //! A confined program reaches no network but the servers that follow its list as `;net=`: `cargo;net=crates.io,*.crates.io`.
+//! Git's repositories over ssh are servers of another kind: `git;net=ssh://git@example.com +push`.
 //! What it may read and change besides what every confined program may follows as `;read=` and `;write=`.
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::authority::Authority;
 use crate::error::ScopeError;
 use crate::list::{self, Form, Item};
 use crate::paths::{path_of, usable};
+use crate::ssh::{GitAccess, GitRemote};
 use crate::visible::visible;
 
 /// The beginnings of the lists of what a confined command may use besides.
@@ -48,6 +50,8 @@ struct Prefix {
 enum Resource {
     /// A server that it may reach.
     Server(Endpoint),
+    /// Repositories that git may use over ssh.
+    Git(GitAccess),
     /// A file or folder that it may read and run.
     Reads(Arc<Path>),
     /// A file or folder that it may change, too.
@@ -57,7 +61,8 @@ enum Resource {
 /// What a confined command may use besides what every one may, or what it was kept from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`.
+    /// Servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`; for git over ssh `ssh://USER@HOST`, or
+    /// `ssh://USER@HOST +push`.
     pub servers: Vec<String>,
     /// Files and folders to read and run; absolute.
     pub reads: Vec<PathBuf>,
@@ -118,7 +123,7 @@ impl Programs {
         let Some(Self(command)) = Self::exactly(argv) else { return Ok(None) };
         let mut all = Vec::new();
         for server in &resources.servers {
-            all.push(Resource::Server(Endpoint::parse_server(server.split(' ').collect(), server)?));
+            all.push(Resource::server(server.split(' ').collect(), server)?);
         }
         let path = |path: &PathBuf| {
             let text = path.to_str().filter(|text| !text.chars().any(host_text::is_unsafe));
@@ -163,7 +168,7 @@ impl Programs {
         let named = self.resources();
         let mut any = Vec::new();
         if named.servers.is_empty() {
-            any.push(Resource::Server(Endpoint::any_server()));
+            any.extend([Resource::Server(Endpoint::any_server()), Resource::Git(GitAccess::any())]);
         }
         if named.reads.is_empty() && named.writes.is_empty() {
             any.push(Resource::Writes(Arc::from(Path::new("/"))));
@@ -188,7 +193,9 @@ impl Programs {
 
     /// Whether a command may reach any server.
     pub(crate) fn has_servers(&self, argv: &[String]) -> bool {
-        self.0.iter().any(|prefix| matches!(prefix.besides, Some(Resource::Server(_))) && prefix.covers(argv))
+        self.0
+            .iter()
+            .any(|prefix| matches!(prefix.besides, Some(Resource::Server(_) | Resource::Git(_))) && prefix.covers(argv))
     }
 
     /// Returns the reach of a command's connection to a server; `None` if it is not covered.
@@ -196,7 +203,17 @@ impl Programs {
         let covering = self.0.iter().filter(|prefix| prefix.covers(argv));
         let reach = |prefix: &Prefix| match prefix.besides.as_ref()? {
             Resource::Server(endpoint) => endpoint.reach_of(server),
-            Resource::Reads(_) | Resource::Writes(_) => None,
+            Resource::Git(_) | Resource::Reads(_) | Resource::Writes(_) => None,
+        };
+        covering.filter_map(reach).max()
+    }
+
+    /// Returns the reach of a command's use of git's repositories over ssh; `None` if it is not covered.
+    pub(crate) fn reach_of_git(&self, argv: &[String], remote: &GitRemote) -> Option<Reach> {
+        let covering = self.0.iter().filter(|prefix| prefix.covers(argv));
+        let reach = |prefix: &Prefix| match prefix.besides.as_ref()? {
+            Resource::Git(access) => access.reach_of(remote),
+            Resource::Server(_) | Resource::Reads(_) | Resource::Writes(_) => None,
         };
         covering.filter_map(reach).max()
     }
@@ -233,7 +250,7 @@ fn resources(list: &[Item], key: &str, workspace: Option<&str>) -> Result<Vec<Re
             if let (0, Some(first)) = (at, words.first_mut()) {
                 *first = first.strip_prefix(NET).unwrap_or(first);
             }
-            return Endpoint::parse_server(words, &item.whole.text).map(Resource::Server);
+            return Resource::server(words, &item.whole.text);
         }
         let text = item.whole.text.as_str();
         let text = if at == 0 { text.strip_prefix(key).unwrap_or(text) } else { text };
@@ -248,6 +265,7 @@ fn resources_of<'p>(prefixes: impl Iterator<Item = &'p Prefix>) -> Resources {
     for prefix in prefixes {
         match &prefix.besides {
             Some(Resource::Server(endpoint)) => found.servers.push(endpoint.to_string()),
+            Some(Resource::Git(access)) => found.servers.push(access.to_string()),
             Some(Resource::Reads(path)) => found.reads.push(path.to_path_buf()),
             Some(Resource::Writes(path)) => found.writes.push(path.to_path_buf()),
             None => {}
@@ -313,6 +331,16 @@ impl Element for Prefix {
     }
 }
 
+impl Resource {
+    /// Parses a server as a grant names it.
+    fn server(words: Vec<&str>, whole: &str) -> Result<Self, ScopeError> {
+        match words.first() {
+            Some(name) if GitAccess::is_named(name) => GitAccess::parse(&words, whole).map(Self::Git),
+            Some(_) | None => Endpoint::parse_server(words, whole).map(Self::Server),
+        }
+    }
+}
+
 impl Element for Resource {
     fn meet(&self, other: &Self) -> Option<Self> {
         let inner = |mine: &Arc<Path>, theirs: &Arc<Path>| match () {
@@ -322,23 +350,27 @@ impl Element for Resource {
         };
         match (self, other) {
             (Self::Server(mine), Self::Server(theirs)) => mine.meet(theirs).map(Self::Server),
+            (Self::Git(mine), Self::Git(theirs)) => mine.meet(theirs).map(Self::Git),
             (Self::Writes(mine), Self::Writes(theirs)) => inner(mine, theirs).map(Self::Writes),
             (Self::Reads(mine) | Self::Writes(mine), Self::Reads(theirs) | Self::Writes(theirs)) => {
                 inner(mine, theirs).map(Self::Reads)
             }
-            (Self::Server(_), Self::Reads(_) | Self::Writes(_))
-            | (Self::Reads(_) | Self::Writes(_), Self::Server(_)) => None,
+            (Self::Server(_), Self::Git(_) | Self::Reads(_) | Self::Writes(_))
+            | (Self::Git(_), Self::Server(_) | Self::Reads(_) | Self::Writes(_))
+            | (Self::Reads(_) | Self::Writes(_), Self::Server(_) | Self::Git(_)) => None,
         }
     }
 
     fn is_below(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Server(mine), Self::Server(theirs)) => mine.is_below(theirs),
+            (Self::Git(mine), Self::Git(theirs)) => mine.is_below(theirs),
             (Self::Reads(mine), Self::Reads(theirs) | Self::Writes(theirs))
             | (Self::Writes(mine), Self::Writes(theirs)) => mine.starts_with(theirs),
-            (Self::Writes(_), Self::Reads(_) | Self::Server(_))
-            | (Self::Reads(_), Self::Server(_))
-            | (Self::Server(_), Self::Reads(_) | Self::Writes(_)) => false,
+            (Self::Writes(_), Self::Reads(_) | Self::Server(_) | Self::Git(_))
+            | (Self::Reads(_), Self::Server(_) | Self::Git(_))
+            | (Self::Server(_), Self::Git(_) | Self::Reads(_) | Self::Writes(_))
+            | (Self::Git(_), Self::Server(_) | Self::Reads(_) | Self::Writes(_)) => false,
         }
     }
 }
@@ -396,6 +428,7 @@ pub(crate) fn command(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::GitDirection;
 
     fn parse(text: &str) -> Result<Programs, ScopeError> {
         Programs::parse(text, Form::Stored)
@@ -490,6 +523,29 @@ mod tests {
         // A program can have such a name.
         let quoted = parse("'net=x' y").unwrap();
         assert!(quoted.permits(&argv("net=x y")) && parse(&quoted.to_string()) == Ok(quoted));
+    }
+
+    // promise confine.grants
+    #[test]
+    fn servers_and_repositories_over_ssh_do_not_open_each_other() {
+        let remote = |direction| GitRemote::new(Some("git"), "a.io", None, direction).unwrap();
+        let git = |scope: &str, direction| parse(scope).unwrap().reach_of_git(&argv("git x"), &remote(direction));
+        let server = |scope: &str| {
+            let ssh = Authority::new("a.io", 22).unwrap();
+            parse(scope).unwrap().reach(&argv("git x"), &ssh)
+        };
+        for scope in ["git", "git;net=a.io:22", "git;net=*:* +private", "git;net=ssh://b.io +push,a.io:*"] {
+            assert_eq!(git(scope, GitDirection::Fetch), None, "{scope}");
+        }
+        for scope in ["git;net=ssh://git@a.io +push", "git;net=ssh://* +push +private"] {
+            assert!(git(scope, GitDirection::Push).is_some() && server(scope).is_none(), "{scope}");
+            assert_eq!(parse(scope).unwrap().to_string(), scope);
+        }
+        assert_eq!(git("git;net=ssh://git@a.io", GitDirection::Push), None);
+        assert_eq!(git("git;net=ssh://git@a.io +private", GitDirection::Fetch), Some(Reach::Anywhere));
+        let requested = parse("git").unwrap().with_anything();
+        let held = parse("git;net=b.io,ssh://git@a.io").unwrap();
+        assert_eq!(requested.meet(&held), Some(held), "a plugin can be granted both");
     }
 
     // promise confine.grants

@@ -16,6 +16,7 @@ mod compiling;
 mod exit;
 mod first_start;
 mod folder_question;
+mod git_ssh;
 mod interrupt;
 mod log;
 mod pager;
@@ -42,6 +43,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     if let Some(arguments) = compiler::arguments() {
         return compiler::run(&arguments);
+    }
+    if let Some(arguments) = git_ssh::arguments() {
+        return git_ssh::run(arguments);
     }
     let environment = process::environment();
     if arguments::is_run() {

@@ -58,7 +58,7 @@ pub fn obeyed(repository: &Repository, home: Option<&Path>) -> Result<Vec<PathBu
 }
 
 /// Returns the path that a value means: `~/` is the home, and other paths begin at a folder.
-fn expand(value: &str, from: &Path, home: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn expand(value: &str, from: &Path, home: Option<&Path>) -> Option<PathBuf> {
     match value.strip_prefix('~') {
         Some("") => home.map(Path::to_owned),
         Some(rest) if rest.starts_with('/') => resolve(home?, Path::new(rest.trim_start_matches('/'))),

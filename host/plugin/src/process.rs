@@ -10,6 +10,7 @@ mod changes;
 mod connect;
 mod explain;
 mod outputs;
+mod ssh;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ use crate::store::CallState;
 
 pub(crate) use changes::{AfterProgram, before_program, repositories};
 pub(crate) use connect::{AllowedBy, Doors, KeptFrom, network};
+use ssh::SshDoor;
 
 /// The most chunks that wait for the guest; a program whose output is not read blocks. Protects memory.
 const WAITING: usize = 16;
@@ -180,6 +182,7 @@ impl CallState {
         }
         // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
         let mut granted = Vec::new();
+        let environment: Vec<_> = kept.chain(set.iter().cloned()).collect();
         let network = confinement.as_mut().map(|confinement| {
             let permit = permit.clone().running(commands);
             granted = permit.resources().writes;
@@ -190,7 +193,12 @@ impl CallState {
             let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
             let configured = self.shared.programs.servers();
             let plugin = self.plugin.clone();
-            network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener })
+            // What nobody was asked about acts with no key of the user.
+            let ssh = (self.reach == ProgramReach::Workspace)
+                .then(|| SshDoor::new(&self.shared, &directory, environment.iter().map(|(name, _)| name.as_os_str())));
+            let ssh = ssh.flatten();
+            confinement.readable.extend(ssh.iter().map(|ssh| ssh.client().to_owned()));
+            network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener, ssh })
         });
         if let Some(confinement) = &mut confinement {
             self.shared.programs.hide(confinement).map_err(Error::Io)?;
@@ -201,7 +209,7 @@ impl CallState {
             program: file,
             arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
             directory,
-            environment: kept.chain(set.iter().cloned()).collect(),
+            environment,
             has_input: command.stdin.is_some(),
         };
         let started = match self.reach {
@@ -332,10 +340,14 @@ impl Notes {
                 }
             }
             lines.extend(explain::own_tmp(&self.argv, &errors, |path| self.shared.programs.sees(path)));
-            // What it asked the proxy for is known, and need not be guessed.
-            if wanted.servers.is_empty() {
+            let ran = self.kept_from.has_started_ssh();
+            let ssh = explain::ssh(&errors, ran);
+            // What it asked the proxy for is known, and need not be guessed; and what the user's own ssh reports of the
+            // network has nothing to do with the walls.
+            if wanted.servers.is_empty() && !ran && ssh.is_none() {
                 lines.extend(explain::network(plugin, program, &errors));
             }
+            lines.extend(ssh);
         }
         if !wanted.is_empty() {
             self.listener.kept_from(&self.argv, &wanted);

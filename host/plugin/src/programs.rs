@@ -50,6 +50,8 @@ pub struct ProgramAccess {
     pub caches: Vec<Caches>,
     /// The servers that they reach, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private`.
     pub servers: Vec<String>,
+    /// The program that git starts as its ssh: the host's own binary. Without it there is no git over ssh.
+    pub ssh_client: Option<PathBuf>,
     /// The folders beneath which a user can be asked whether a program may use more: caches, and nothing that runs later.
     pub offered: Vec<PathBuf>,
     /// Files and folders that no user is asked about, nor about what contains them or lies in them: secrets, and what runs
@@ -262,6 +264,16 @@ impl Programs {
     /// Returns the servers that programs of calls may reach.
     pub(crate) fn servers(&self) -> Vec<String> {
         self.access().servers.clone()
+    }
+
+    /// Returns the program that git starts as its ssh.
+    pub(crate) fn ssh_client(&self) -> Option<PathBuf> {
+        self.access().ssh_client.clone()
+    }
+
+    /// Returns the user's home.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.access().home.clone()
     }
 
     /// Returns the folders that programs of calls may change.

@@ -97,24 +97,35 @@ impl Variables {
     /// can write or that depends on where it runs.
     pub(crate) fn of(&self, reach: ProgramReach, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
         let variables = if reach == ProgramReach::Everything { &self.open } else { &self.listed };
-        let is_path = |name: &OsStr| name == "PATH";
-        let kept = |folder: &Path| {
-            let is_of_workspace = || {
-                let real = folder.canonicalize();
-                let paths = [Some(folder), real.as_deref().ok()];
-                paths.into_iter().flatten().any(|path| writable.iter().any(|root| path.starts_with(root)))
-            };
-            folder.is_absolute() && (reach != ProgramReach::Reading || !is_of_workspace())
-        };
-        let adjusted = |(name, value): &(OsString, OsString)| {
-            let joined = is_path(name).then(|| {
-                let folders = std::env::split_paths(value).filter(|folder| kept(folder));
-                std::env::join_paths(folders).unwrap_or_default()
-            });
-            (name.clone(), joined.unwrap_or_else(|| value.clone()))
-        };
-        variables.iter().map(adjusted).collect()
+        adjusted(variables, reach == ProgramReach::Reading, writable)
     }
+
+    /// Returns those of a program of the user's that the host itself starts without walls. Nothing that a confined program
+    /// can write is found in its `PATH`.
+    pub(crate) fn outside(&self, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
+        adjusted(&self.open, true, writable)
+    }
+}
+
+/// Takes from `PATH` the folders that depend on where a program runs, and if it is to be `safe` those that can be written.
+fn adjusted(variables: &[(OsString, OsString)], safe: bool, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    let is_path = |name: &OsStr| name == "PATH";
+    let kept = |folder: &Path| {
+        let is_of_workspace = || {
+            let real = folder.canonicalize();
+            let paths = [Some(folder), real.as_deref().ok()];
+            paths.into_iter().flatten().any(|path| writable.iter().any(|root| path.starts_with(root)))
+        };
+        folder.is_absolute() && (!safe || !is_of_workspace())
+    };
+    let adjusted = |(name, value): &(OsString, OsString)| {
+        let joined = is_path(name).then(|| {
+            let folders = std::env::split_paths(value).filter(|folder| kept(folder));
+            std::env::join_paths(folders).unwrap_or_default()
+        });
+        (name.clone(), joined.unwrap_or_else(|| value.clone()))
+    };
+    variables.iter().map(adjusted).collect()
 }
 
 /// Whether a name is that of the list, or begins as one of the list with a `*`.
@@ -181,5 +192,9 @@ mod tests {
         assert_eq!(passed(ProgramReach::Reading, &path, &[]), ["PATH=/usr/bin"]);
         assert_eq!(passed(ProgramReach::Workspace, &path, &[]), ["PATH=/w/.venv/bin:/usr/bin"]);
         assert_eq!(passed(ProgramReach::Everything, &path, &[]), ["PATH=/w/.venv/bin:/usr/bin"]);
+        // The user's ssh, which the host itself starts, is none of the workspace's either.
+        let given = path.map(|(name, value)| (name.into(), value.into())).into();
+        let outside = Variables::new(given, &[]).outside(&[PathBuf::from("/w")]);
+        assert!(outside.contains(&("PATH".into(), "/usr/bin".into())), "{outside:?}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
 //! put up ([`Level`]), the running program ([`Process`]), the network that the programs of a session share
-//! ([`SessionNetwork`]), and what a program changed in a copy ([`Layer`], [`changed`]).
+//! ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what a program changed in a copy ([`Layer`], [`changed`]).
 //!
 //! Promises: a confined program reads and changes only the files that its confinement names and reaches no network but its
 //! own, or that of its session, where nobody else but the user reaches what listens; no descriptor of the host, no
@@ -24,6 +24,7 @@ mod level;
 #[cfg(target_os = "linux")]
 mod linux;
 mod mode;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "the proxy is there on Linux alone"))]
 mod network;
 mod own;
 mod places;
@@ -33,7 +34,11 @@ mod portable;
 mod proxy;
 #[cfg(any(test, not(target_os = "linux")))]
 mod seatbelt;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "the proxy is there on Linux alone"))]
+mod server;
 mod shell;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "the proxy is there on Linux alone"))]
+mod ssh;
 
 pub use command::Command;
 pub use confinement::Confinement;
@@ -45,14 +50,16 @@ pub use linux::{
     Level, Process, SessionNetwork, changed, clear_layer, level, move_aside, remove_tree, start, start_in,
 };
 pub use mode::{ConfineMode, UnknownConfineMode};
-pub use network::{Connecting, Forwarded, Network, NotConnected, Server};
+pub use network::{Connect, Connecting, Forwarded, GitSsh, Network, NotConnected, SshStreams, StartingSsh};
 pub use own::{limit_own, prepare_host, yield_to_other_threads};
 pub use places::Places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{
     Level, Process, SessionNetwork, changed, clear_layer, level, move_aside, remove_tree, start, start_in,
 };
+pub use server::Server;
 pub use shell::{Shell, shell};
+pub use ssh::{Family, GIT_SSH_ARGUMENT, GitRequest, GitService, GitSshCall, WrongRequest, run_git_ssh};
 
 /// What a program made in a protected place where nothing was.
 #[derive(Debug)]

@@ -48,7 +48,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinSet;
 
 use crate::proxy;
-use crate::{Command, Confinement, Ended, Moved, Network, StartError};
+use crate::{Command, Confinement, Ended, GitSsh, Moved, Network, StartError};
 use child::{Image, Plan, Report, Streams};
 use door::Door;
 use group::Group;
@@ -188,7 +188,8 @@ fn start_with(
         Ok((network, door.map_err(no_proxy)?))
     });
     let door = door.transpose()?;
-    let variables = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
+    let mut variables: Vec<_> = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
+    variables.extend(door.iter().filter_map(|(network, _)| network.ssh.as_ref()).flat_map(GitSsh::variables));
     let shown = if own_tmp { Some(Path::new(TMP)) } else { temporary };
     // The folder for temporary files has another name inside, also as the one to start in.
     let beneath = temporary.filter(|_| own_tmp).and_then(|folder| command.directory.strip_prefix(folder).ok());

@@ -1,28 +1,16 @@
 //! The servers that a program may reach.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::net::TcpStream;
+use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// A server, as a program names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Server {
-    /// Its name in lower case, of letters, digits, hyphens and dots, or an address.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-}
-
-impl fmt::Display for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
-        }
-    }
-}
+use crate::Ended;
+use crate::server::Server;
+use crate::ssh::{GIT_SSH_ARGUMENT, GitRequest, quoted};
 
 /// Why a program is not connected to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +25,62 @@ pub enum NotConnected {
 pub type Connecting = Pin<Box<dyn Future<Output = Result<TcpStream, NotConnected>> + Send>>;
 
 /// Connects a program to a server, if it may reach it. Resolves the name itself: the program cannot.
+pub type Connect = Arc<dyn Fn(Server) -> Connecting + Send + Sync>;
+
+/// What a program reaches.
 #[derive(Clone)]
-pub struct Network(pub Arc<dyn Fn(Server) -> Connecting + Send + Sync>);
+pub struct Network {
+    /// The servers.
+    pub connect: Connect,
+    /// Git's repositories over ssh; `None` if it reaches none.
+    pub ssh: Option<GitSsh>,
+}
+
+impl Network {
+    /// Creates one of servers alone.
+    pub fn new(connect: Connect) -> Self {
+        Self { connect, ssh: None }
+    }
+}
+
+/// A running ssh, with its streams.
+pub struct SshStreams {
+    /// Its standard input.
+    pub input: Option<Sender>,
+    /// Its standard output.
+    pub output: Option<Receiver>,
+    /// Its standard error.
+    pub errors: Option<Receiver>,
+    /// Waits until it has ended, and ends what it left behind. Dropping this ends all of it.
+    pub ended: Pin<Box<dyn Future<Output = Ended> + Send>>,
+}
+
+/// Starts the user's ssh for a request, if the program may make it.
+pub type StartingSsh = Pin<Box<dyn Future<Output = Result<SshStreams, NotConnected>> + Send>>;
+
+/// How a confined git reaches servers over ssh.
+#[derive(Clone)]
+pub struct GitSsh {
+    /// The program that git starts as its ssh: the host's own binary, which the program must be able to run.
+    pub client: PathBuf,
+    /// Starts the user's ssh.
+    pub start: Arc<dyn Fn(GitRequest) -> StartingSsh + Send + Sync>,
+}
+
+impl fmt::Debug for GitSsh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitSsh").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+impl GitSsh {
+    /// Returns the variables by which git finds it.
+    pub(crate) fn variables(&self) -> [(&'static str, String); 2] {
+        let client = quoted(&self.client.to_string_lossy());
+        // Git asks another variant than `ssh` first what it can do.
+        [("GIT_SSH_COMMAND", format!("{client} {GIT_SSH_ARGUMENT}")), ("GIT_SSH_VARIANT", "ssh".to_owned())]
+    }
+}
 
 /// A port of a session's network that the user reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -82,7 +82,7 @@ pub enum About {
         /// What it wants them for, if its kind is known: `crates`.
         what: Option<&'static str>,
         /// The servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private` for one that leads to this machine or
-        /// a private network.
+        /// a private network; `ssh://USER@HOST` for git over ssh, with ` +push` if it sends.
         servers: Vec<String>,
     },
     /// A plan, which the call presents.

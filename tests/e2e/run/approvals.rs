@@ -12,6 +12,7 @@ mod outcomes;
 mod outside;
 mod plan;
 mod readme;
+mod ssh;
 mod stops;
 
 use std::os::unix::fs::PermissionsExt;

@@ -16,7 +16,7 @@ use super::files::{self, FileServer};
 use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
 
 use crate::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
-use crate::confinement::{named_by, never_offered};
+use crate::confinement::{check_without_ssh, named_by, never_offered};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::plugins::settings::{absolute, value};
@@ -308,6 +308,7 @@ fn resources(
         // As programs' paths are held against it; what is not there yet stays as it is written.
         Ok::<_, Failure>(std::fs::canonicalize(&named).unwrap_or(named))
     };
+    check_without_ssh(&config.net, &format!("mcp.{name}"))?;
     let mut reads: Vec<PathBuf> = config.read.iter().map(path).collect::<Result<_, _>>()?;
     reads.extend(named);
     let resources = Resources {

@@ -46,7 +46,7 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize, answers: 
             return page.lines;
         }
         About::Reaching { program, what, servers } => {
-            page.named(&reaching(program, *what), "");
+            page.named(&reaching(program, *what, servers), "");
             servers.iter().for_each(|server| page.text(&server_in_words(server), 1));
             return page.lines;
         }

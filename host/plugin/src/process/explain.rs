@@ -170,6 +170,31 @@ fn words<'t>(argv: &'t [String], errors: &'t str) -> impl Iterator<Item = &'t st
     words.filter(|word| !word.is_empty() && word.len() <= LONGEST)
 }
 
+/// Messages of ssh, in lower case.
+const UNKNOWN_KEY: &str = "host key verification failed";
+const NO_KEY: &str = "permission denied (";
+
+/// Returns a line if ssh failed; `ran` says whether it was the user's own, outside of the walls.
+pub(super) fn ssh(errors: &str, ran: bool) -> Option<String> {
+    let lower = errors.to_lowercase();
+    if ran && lower.contains(UNKNOWN_KEY) {
+        return Some(
+            "ssh does not know the key of this server: run `ssh HOST` once yourself, and compare the key that it shows"
+                .to_owned(),
+        );
+    }
+    if ran && lower.contains(NO_KEY) {
+        return Some("ssh asks for no passphrase here: add your key to the agent with `ssh-add`".to_owned());
+    }
+    let failed = |line: &str| line.starts_with("ssh: ") && (names_network(line) || line.starts_with("ssh: connect "));
+    (!ran && lower.lines().any(failed)).then(|| {
+        "this program is confined, and ssh does not reach a server from there: only git does, through the ssh that the \
+         host starts for it, unless `core.sshCommand` of the repository, `GIT_SSH_COMMAND` or `GIT_SSH` names another; \
+         `host doctor` says whether this machine can do that"
+            .to_owned()
+    })
+}
+
 /// Whether a program's errors are about reaching a server.
 pub(super) fn names_network(errors: &str) -> bool {
     let lower = errors.to_lowercase();
@@ -276,6 +301,19 @@ mod tests {
         ] {
             let found = network("shell", "npm", errors).expect("it is recognised");
             assert!(found.ends_with("add --grant 'shell:process=npm;net=HOST'"), "{found:?}");
+            assert_eq!(ssh(errors, false), None, "{errors}");
         }
+    }
+
+    #[test]
+    fn failures_of_ssh_are_explained_by_where_it_ran() {
+        let unresolved = "ssh: Could not resolve hostname example.org: Temporary failure in name resolution\nfatal: x";
+        let inside = ssh(unresolved, false).expect("it is recognised");
+        assert!(inside.contains("`core.sshCommand`") && !inside.contains("--grant"), "{inside}");
+        assert_eq!(ssh(unresolved, true), None, "it was outside, and the walls are not why");
+        let known = |errors: &str| ssh(errors, true).expect("it is recognised");
+        assert!(known("Host key verification failed.\n").contains("run `ssh HOST` once"));
+        assert!(known("git@example.org: Permission denied (publickey).").contains("`ssh-add`"));
+        assert_eq!(ssh("rm: cannot remove 'x': Permission denied", true), None);
     }
 }

@@ -398,7 +398,7 @@ async fn confined_program_reaches_a_server_through_the_proxy_alone() {
     level_of_tests();
     let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = upstream.local_addr().expect("bound");
-    let network = Network(std::sync::Arc::new(move |asked: crate::Server| -> crate::Connecting {
+    let network = Network::new(std::sync::Arc::new(move |asked: crate::Server| -> crate::Connecting {
         Box::pin(async move {
             match asked.to_string().as_str() {
                 "allowed.example:80" => tokio::net::TcpStream::connect(address)

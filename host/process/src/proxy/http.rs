@@ -1,12 +1,16 @@
-//! HTTP/1.1 as a proxy speaks it: `CONNECT`, and one request with a whole address.
+//! HTTP/1.1 as a proxy speaks it: `CONNECT`, one request with a whole address, and [`METHOD`] for git over ssh.
 
 use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Opened, Token, connect};
-use crate::network::{Network, NotConnected, Server};
+use tokio::time::timeout;
+
+use super::{Opened, PATIENCE, Token, connect, ssh};
+use crate::network::{Network, NotConnected};
+use crate::server::Server;
+use crate::ssh::{COMMAND_FIELD, FAMILY_FIELD, Family, GitRequest, METHOD, PROTOCOL_FIELD};
 
 /// The longest head of a request, and the most header fields of one.
 const HEAD: usize = 16 << 10;
@@ -23,6 +27,8 @@ enum Asked {
     Tunnel(Server),
     /// A request for a server, and the length of its body.
     Request(Server, Vec<u8>, u64),
+    /// A request of git's, over ssh.
+    Git(GitRequest),
     /// A request without the token.
     Unknown,
     /// Something else, with the answer to it.
@@ -36,17 +42,13 @@ pub(super) async fn open(
     network: &Network,
     token: Option<&Token>,
 ) -> io::Result<Option<Opened>> {
-    let mut head = vec![first];
-    while !head.ends_with(b"\r\n\r\n") {
-        if head.len() >= HEAD {
-            return refuse(stream, "431 Request Header Fields Too Large", "").await;
-        }
-        // Byte by byte, so that nothing behind the head is taken; the stream's buffer is in the kernel.
-        head.push(stream.read_u8().await?);
-    }
+    let Some(head) = timeout(PATIENCE, head(first, stream)).await?? else {
+        return refuse(stream, "431 Request Header Fields Too Large", "the request to the proxy is too long").await;
+    };
     let (server, early, rest) = match asked(&head, token) {
         Asked::Tunnel(server) => (server, Vec::new(), None),
         Asked::Request(server, request, body) => (server, request, Some(body)),
+        Asked::Git(request) => return ssh::serve(stream, network, request).await,
         Asked::Unknown => return refuse(stream, UNKNOWN, "this is the proxy of a different program").await,
         Asked::Wrong(status, why) => return refuse(stream, status, &why).await,
     };
@@ -60,6 +62,19 @@ pub(super) async fn open(
         Err(NotConnected::Denied(why)) => refuse(stream, "403 Forbidden", &why).await,
         Err(NotConnected::Unreachable(why)) => refuse(stream, "502 Bad Gateway", &why).await,
     }
+}
+
+/// Reads the head of a request behind its first byte; `None` if it is too long.
+async fn head(first: u8, stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
+    let mut head = vec![first];
+    while !head.ends_with(b"\r\n\r\n") {
+        if head.len() >= HEAD {
+            return Ok(None);
+        }
+        // Byte by byte, so that nothing behind the head is taken; the stream's buffer is in the kernel.
+        head.push(stream.read_u8().await?);
+    }
+    Ok(Some(head))
 }
 
 fn asked(head: &[u8], token: Option<&Token>) -> Asked {
@@ -78,6 +93,20 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let (Some(method), Some(target)) = (request.method, request.path) else { return invalid() };
     if method == "CONNECT" {
         return server(target, None).map_or_else(invalid, Asked::Tunnel);
+    }
+    if method == METHOD {
+        let one = |name: &'static str| {
+            let mut fields = named(name);
+            let field = fields.next().filter(|_| fields.next().is_none())?;
+            std::str::from_utf8(field).ok()
+        };
+        return match GitRequest::parse(target, one(COMMAND_FIELD).unwrap_or_default()) {
+            Ok(request) => {
+                let family = Family::ALL.into_iter().find(|family| one(FAMILY_FIELD) == Some(family.option()));
+                Asked::Git(request.with_protocol(one(PROTOCOL_FIELD).unwrap_or_default()).with_family(family))
+            }
+            Err(wrong) => Asked::Wrong("400 Bad Request", wrong.to_string()),
+        };
     }
     let Some(rest) = target.strip_prefix("http://") else {
         return Asked::Wrong("501 Not Implemented", "the proxy takes CONNECT and addresses with http://".to_owned());
@@ -121,7 +150,7 @@ fn server(authority: &str, usual: Option<u16>) -> Option<Server> {
     Server::parse(host.as_bytes(), port)
 }
 
-async fn refuse(stream: &mut TcpStream, status: &str, why: &str) -> io::Result<Option<Opened>> {
+pub(super) async fn refuse(stream: &mut TcpStream, status: &str, why: &str) -> io::Result<Option<Opened>> {
     let body = if why.is_empty() { String::new() } else { format!("host: {why}\n") };
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",

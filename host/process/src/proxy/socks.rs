@@ -6,8 +6,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Opened, Token, connect};
-use crate::network::{Network, NotConnected, Server};
+use tokio::time::timeout;
+
+use super::{Opened, PATIENCE, Token, connect};
+use crate::network::{Network, NotConnected};
+use crate::server::Server;
 
 /// The first byte of a connection.
 pub(super) const VERSION: u8 = 5;
@@ -37,6 +40,19 @@ pub(super) async fn open(
     network: &Network,
     token: Option<&Token>,
 ) -> io::Result<Option<Opened>> {
+    let Some(server) = timeout(PATIENCE, asked(stream, token)).await?? else { return Ok(None) };
+    match connect(network, &server).await {
+        Ok(upstream) => {
+            answer(stream, SUCCEEDED).await?;
+            Ok(Some(Opened { server, upstream, early: Vec::new(), rest: None }))
+        }
+        Err(NotConnected::Denied(_)) => refuse(stream, NOT_ALLOWED).await,
+        Err(NotConnected::Unreachable(_)) => refuse(stream, HOST_UNREACHABLE).await,
+    }
+}
+
+/// Reads where the program wants to go; `None` if the answer was a refusal.
+async fn asked(stream: &mut TcpStream, token: Option<&Token>) -> io::Result<Option<Server>> {
     let methods = counted(stream).await?;
     let wanted = if token.is_some() { PASSWORD } else { NO_AUTHENTICATION };
     if !methods.contains(&wanted) {
@@ -65,14 +81,9 @@ pub(super) async fn open(
         _ => return refuse(stream, WRONG_ADDRESS).await,
     };
     let port = stream.read_u16().await?;
-    let Some(server) = Server::parse(&host, port) else { return refuse(stream, WRONG_ADDRESS).await };
-    match connect(network, &server).await {
-        Ok(upstream) => {
-            answer(stream, SUCCEEDED).await?;
-            Ok(Some(Opened { server, upstream, early: Vec::new(), rest: None }))
-        }
-        Err(NotConnected::Denied(_)) => refuse(stream, NOT_ALLOWED).await,
-        Err(NotConnected::Unreachable(_)) => refuse(stream, HOST_UNREACHABLE).await,
+    match Server::parse(&host, port) {
+        Some(server) => Ok(Some(server)),
+        None => refuse(stream, WRONG_ADDRESS).await,
     }
 }
 
@@ -89,7 +100,7 @@ async fn read<const SIZE: usize>(stream: &mut TcpStream) -> io::Result<[u8; SIZE
     Ok(bytes)
 }
 
-async fn refuse(stream: &mut TcpStream, code: u8) -> io::Result<Option<Opened>> {
+async fn refuse<T>(stream: &mut TcpStream, code: u8) -> io::Result<Option<T>> {
     answer(stream, code).await?;
     stream.shutdown().await?;
     Ok(None)

@@ -8,7 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
-use crate::network::Connecting;
+use crate::Ended;
+use crate::network::{Connecting, GitSsh, SshStreams, StartingSsh};
+use crate::ssh::GitRequest;
 
 /// A proxy to one server, which is `allowed.example`, port 443 and 80. The server sends back what it gets in capitals.
 struct Bench {
@@ -51,7 +53,7 @@ impl Bench {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let proxy = listener.local_addr().expect("bound");
         let seen = Arc::clone(&asked);
-        let network = Network(Arc::new(move |asked: Server| -> Connecting {
+        let network = Network::new(Arc::new(move |asked: Server| -> Connecting {
             seen.lock().expect("whole").push(asked.to_string());
             Box::pin(async move {
                 match (asked.host.as_str(), asked.port) {
@@ -283,6 +285,75 @@ async fn proxy_lets_a_client_of_tls_greet_only_the_server_that_it_named() {
     }
     bench.send(&[connect, &[22; 200]].concat()).await;
     assert_eq!(bench.got(), "");
+}
+
+// promise confine.ssh
+#[tokio::test]
+async fn proxy_starts_ssh_only_for_requests_of_git() {
+    let token = Token::new().expect("random");
+    let own = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, token.user_information());
+    let started: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&started);
+    let start = move |request: GitRequest| -> StartingSsh {
+        let arguments = request.arguments();
+        let shown = arguments.iter().skip_while(|word| *word != "StrictHostKeyChecking=yes").skip(1);
+        seen.lock().expect("whole").push(shown.cloned().collect::<Vec<_>>().join("|"));
+        Box::pin(async move {
+            match request.host() {
+                "denied.example" => Err(NotConnected::Denied("it is denied".to_owned())),
+                _ => Ok(SshStreams {
+                    input: None,
+                    output: None,
+                    errors: None,
+                    ended: Box::pin(async { Ended::Code(3) }),
+                }),
+            }
+        })
+    };
+    let mut network = Network::new(Arc::new(|_| Box::pin(async { Err(NotConnected::Denied(String::new())) })));
+    network.ssh = Some(GitSsh { client: "/host".into(), start: Arc::new(start) });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let proxy = listener.local_addr().expect("bound");
+    let mut tasks = JoinSet::new();
+    tasks.spawn(serve(listener, network, Some(token)));
+    let own = format!("Proxy-Authorization: Basic {own}\r\n");
+    let fetch = "git-command: git-upload-pack 'x'\r\n";
+    let long = format!("git-command: git-upload-pack '{}'\r\n", "x".repeat(20_000));
+    let many = "a: b\r\n".repeat(200);
+    for (target, fields, status, expected) in [
+        ("git@a.example", format!("{own}{fetch}"), "200", "--|git@a.example|git-upload-pack 'x'"),
+        (
+            "a.example:22",
+            format!("{own}{fetch}git-protocol: version=2\r\nip-option: -4\r\n"),
+            "200",
+            "-o|SendEnv=GIT_PROTOCOL|-4|-p|22|--|a.example|git-upload-pack 'x'",
+        ),
+        ("a.example", format!("{own}{fetch}ip-option: -oX\r\n"), "200", "--|a.example|git-upload-pack 'x'"),
+        ("denied.example", format!("{own}{fetch}"), "403", "--|denied.example|git-upload-pack 'x'"),
+        ("git@a.example", fetch.to_owned(), "407", ""),
+        ("git@a.example", format!("Proxy-Authorization: Basic eDp5\r\n{fetch}"), "407", ""),
+        ("git@a.example", own.clone(), "400", ""),
+        ("git@a.example", format!("{own}{fetch}{fetch}"), "400", ""),
+        ("git@a.example", format!("{own}git-command: id\r\n"), "400", ""),
+        ("git@a.example", format!("{own}git-command: git-upload-pack 'x'\r\n id\r\n"), "400", ""),
+        ("-oProxyCommand=id", format!("{own}{fetch}"), "400", ""),
+        ("git@-oProxyCommand=id", format!("{own}{fetch}"), "400", ""),
+        ("http://a.example/", format!("{own}{fetch}"), "400", ""),
+        ("git@a.example", format!("{own}{long}"), "431", ""),
+        ("git@a.example", format!("{own}{many}{fetch}"), "400", ""),
+    ] {
+        let mut stream = TcpStream::connect(proxy).await.expect("it listens");
+        stream.write_all(format!("SSH {target} HTTP/1.1\r\n{fields}\r\n").as_bytes()).await.expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.ok();
+        assert!(answer.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{target} {fields}: {answer:?}");
+        assert_eq!(answer.ends_with(b"\r\n\r\nx\0\0\0\x01\x03"), status == "200", "{target} {fields}: {answer:?}");
+        assert_eq!(started.lock().expect("whole").drain(..).collect::<String>(), expected, "{target} {fields}");
+    }
+    // Another program's proxy starts none.
+    let bench = Bench::new().await;
+    let answer = bench.send(format!("SSH a.example HTTP/1.1\r\n{fetch}\r\n").as_bytes()).await;
+    assert!(answer.starts_with(b"HTTP/1.1 501 "), "{answer:?}");
 }
 
 #[tokio::test]

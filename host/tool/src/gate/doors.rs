@@ -48,11 +48,18 @@ impl Wanted {
     }
 }
 
-/// A server without the usual port, and in words what reaches this machine or a private network.
+/// A server without the usual port, and in words what git does over ssh and what reaches this machine or a private network.
 fn named(server: &str) -> String {
-    match server.strip_suffix(" +private") {
-        Some(name) => format!("{} on a private network", name.trim_end_matches(":443")),
-        None => server.trim_end_matches(":443").to_owned(),
+    let (name, network) = match server.strip_suffix(" +private") {
+        Some(name) => (name, " on a private network"),
+        None => (server, ""),
+    };
+    let Some(remote) = name.strip_prefix("ssh://") else {
+        return format!("{}{network}", name.strip_suffix(":443").unwrap_or(name));
+    };
+    match remote.strip_suffix(" +push") {
+        Some(remote) => format!("{remote}{network} over ssh to send and to fetch"),
+        None => format!("{remote}{network} over ssh to fetch"),
     }
 }
 

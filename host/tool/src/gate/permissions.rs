@@ -123,7 +123,10 @@ fn words(rule: &Rule) -> String {
     commands.sort();
     let what = match (commands.as_slice(), &rule.scope) {
         _ if !rule.net.is_empty() => {
-            let servers: Vec<&str> = rule.net.iter().map(|server| server.trim_end_matches(":443")).collect();
+            // Over ssh 443 is no usual port.
+            let usual = |server: &'_ str| if server.starts_with("ssh://") { "" } else { ":443" };
+            let servers: Vec<&str> =
+                rule.net.iter().map(|server| server.strip_suffix(usual(server)).unwrap_or(server)).collect();
             let programs: Vec<String> = rule.command.iter().map(|prefix| format!("`{prefix}`")).collect();
             format!("{} reaches {}", programs.join(", "), servers.join(", "))
         }

@@ -255,7 +255,7 @@ async fn socket_that_nobody_has_any_more_belongs_to_no_user() {
 
 /// A network that leads `allowed.example` to a server.
 fn allowing(server: std::net::SocketAddr) -> Network {
-    Network(Arc::new(move |asked: Server| -> crate::Connecting {
+    Network::new(Arc::new(move |asked: Server| -> crate::Connecting {
         Box::pin(async move {
             match asked.host.as_str() {
                 "allowed.example" => {
