@@ -22,7 +22,7 @@ fn call(configuration: &str, tool: &str, arguments: &Value, flags: &[&str]) -> (
     (host, ended)
 }
 
-// promise deny.read: What `[deny]` names, no tool and no program reads or changes, in any approval mode.
+// promise policy.deny-read: What `[deny]` names, no tool and no program reads or changes, in any approval mode.
 #[test]
 fn deny_keeps_files_from_tools_and_programs_in_every_mode() {
     let file = |path: &str| ("read_file", json!({ "path": path }));
@@ -64,7 +64,7 @@ fn deny_keeps_files_from_tools_and_programs_in_every_mode() {
     }
 }
 
-// promise deny.read
+// promise policy.deny-read
 #[test]
 fn deny_keeps_files_from_being_changed_and_says_so() {
     for mode in ["auto-edit", "auto", "yolo"] {
@@ -111,7 +111,7 @@ fn deny_is_added_to_and_taken_back_by_a_command() {
     assert!(wrong.code == Some(42) && wrong.stderr.contains("slash between braces"), "{wrong:?}");
 }
 
-// promise deny.project: A project can keep more files from tools and programs, and lets them have none that the user keeps.
+// promise policy.deny-project: A project can keep more files from tools and programs, and lets them have none that the user keeps.
 #[test]
 fn deny_of_a_project_adds_to_the_users() {
     let host = secrets(Host::new(["tool", "call", "shell", "{\"command\":\"cat .env a/key.pem open\"}"]));

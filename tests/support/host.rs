@@ -169,12 +169,13 @@ impl Host {
     pub fn command(&self) -> Command {
         let mut command = Command::new(binary());
         self.prepare(&mut command);
-        command.args(self.with_mode(self.arguments.clone()));
+        command.args(self.with_mode());
         command
     }
 
-    /// The arguments with the mode that asks: what is tested is rarely which mode holds where none was chosen.
-    fn with_mode(&self, mut arguments: Vec<OsString>) -> Vec<OsString> {
+    /// Its arguments with the mode that asks: what is tested is rarely which mode holds where none was chosen.
+    fn with_mode(&self) -> Vec<OsString> {
+        let mut arguments = self.arguments.clone();
         let is_session = arguments.first().is_some_and(|first| first == "run" || first == "acp");
         let file = std::fs::read_to_string(self.home.path().join(".config/host/config.toml")).unwrap_or_default();
         let names_one = |argument: &OsString| {
@@ -195,7 +196,7 @@ impl Host {
     pub fn command_of(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         self.prepare(&mut command);
-        command.args(self.with_mode(arguments.iter().map(OsString::from).collect()));
+        command.args(arguments);
         command
     }
 
@@ -208,7 +209,7 @@ impl Host {
     pub fn command_in_shell(&self, line: &str) -> Command {
         let mut command = Command::new("sh");
         self.prepare(&mut command);
-        command.args(["-c", line, "sh"]).arg(binary()).args(self.with_mode(self.arguments.clone()));
+        command.args(["-c", line, "sh"]).arg(binary()).args(self.with_mode());
         command
     }
 

@@ -22,18 +22,18 @@ use crate::acp::editor::{calls, says, script};
 
 /// A function of many loops, one in the other, whose variables all change in the innermost: each loop has a value for each
 /// variable, so that the compiler's work is their product. A kilobyte of code for each hundred variables and loops.
-fn nested(variables: usize, loops: usize) -> String {
+fn nested(name: &str, variables: usize, loops: usize) -> String {
     let locals = "i32 ".repeat(variables);
     let changed =
         |at: usize| format!("local.get {} local.get {} i32.add local.set {}\n", at, (at + 7) % variables + 1, at);
     let body: String = (1..=variables).map(changed).collect();
     let (begins, ends) = ("loop\n".repeat(loops), "local.get 0 br_if 0 end\n".repeat(loops));
-    format!("(func (export \"nested\") (param i32) (local {locals})\n{begins}{body}{ends})")
+    format!("(func (export \"{name}\") (param i32) (local {locals})\n{begins}{body}{ends})")
 }
 
 /// A component that takes over a gigabyte, and many seconds.
 fn expensive() -> Vec<u8> {
-    Made::default().component(&nested(2_000, 400))
+    Made::default().component(&nested("nested", 2_000, 400))
 }
 
 /// Limits for a component of any size.
@@ -186,8 +186,9 @@ fn limits_compiler_ends_when_the_host_is_gone() {
 async fn with_slow(arguments: &[&str]) -> (Host, String) {
     let host = Host::new(arguments);
     let file = guest_file("misbehave", host.repository()).await;
-    // One function, which no number of cores makes faster.
-    fs::write(&file, Made::default().component(&nested(450, 90))).expect("written");
+    // A second or two each, so that a machine with many cores is no quicker. With some more loops each would take half a minute.
+    let functions: String = ["a", "b", "c"].map(|name| nested(name, 2_000, 27)).concat();
+    fs::write(&file, Made::default().component(&functions)).expect("written");
     let cache = host.home().join("cache").display().to_string();
     (host.env("XDG_CACHE_HOME", cache), file.display().to_string())
 }

@@ -116,7 +116,14 @@ fn conversation_continues_a_finished_session_and_completes_an_unfinished_one_fir
         let script = host.home().join("next.jsonl");
         let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
         std::fs::write(&script, lines).expect("written");
-        let mut command = host.command_of(&["run", "--continue", "--model", &format!("scripted:{}", script.display())]);
+        let mut command = host.command_of(&[
+            "run",
+            "--continue",
+            "--approval-mode",
+            "default",
+            "--model",
+            &format!("scripted:{}", script.display()),
+        ]);
         command.env("TERM", "xterm-256color");
         Pty::start(command, 80, 24)
     };

@@ -93,7 +93,7 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     pty.types(KEY).sees(&format!("•••• {} characters", KEY.chars().count()));
     pty.types("\r").sees("could not be checked").sees("Save this key?").sees("› 1 y").types("y");
     pty.sees("How should host work here?").sees("› 1 a").types("d");
-    pty.sees("anthropic/claude-sonnet").sees("auto › ").types("\u{4}");
+    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     assert!(!pty.written().contains(KEY) && !pty.written().contains("s3cret"));
     let file = host.home().join(".config/host/credentials.toml");
@@ -101,7 +101,7 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     assert!(std::fs::read_to_string(&file).expect("read").contains(KEY));
     // It is not asked again, and no command shows the key.
     let mut pty = on_terminal(&host, &[]);
-    pty.sees("anthropic/claude-sonnet").sees("auto › ").types("\u{4}");
+    pty.sees("anthropic/claude-sonnet").sees("default › ").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let log = host.run_of(&["-p", "hello"]);
     assert!(log.code == Some(59) && !log.stderr.contains("s3cret"), "{log:?}");
