@@ -61,8 +61,9 @@ impl Paths {
     /// All files but those that these globs deny, written as behind a `!` by a user who works in this folder.
     pub(crate) fn all_but_in(globs: &[&str], workspace: &Path) -> Result<Self, ScopeError> {
         let workspace = usable(workspace)?;
-        let deny = globs.iter().map(|glob| Deny::parse(glob, Some(&workspace))).collect::<Result<BTreeSet<_>, _>>()?;
-        Ok(Self::from(Root { path: Path::new("/").into(), deny: Arc::new(deny) }))
+        let globs = globs.iter().map(|glob| Deny::parse(glob, Some(&workspace)));
+        let deny = Arc::new(globs.collect::<Result<BTreeSet<_>, _>>()?);
+        Ok(Self::from(Root { path: Path::new("/").into(), deny }))
     }
 
     /// The file or folder at this path, which is absolute; with `beneath` false, what it contains is denied.
