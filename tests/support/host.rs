@@ -176,13 +176,16 @@ impl Host {
     /// Its arguments with the mode that asks: what is tested is rarely which mode holds where none was chosen.
     fn with_mode(&self) -> Vec<OsString> {
         let mut arguments = self.arguments.clone();
-        let is_session = arguments.first().is_some_and(|first| first == "run" || first == "acp");
+        let command = arguments.first().and_then(|first| first.to_str()).unwrap_or_default();
+        // Flags without a command are those of a session.
+        let at = usize::from(!command.is_empty() && !command.starts_with("--"));
+        let is_session = at == 0 || command == "run" || command == "acp";
         let file = std::fs::read_to_string(self.home.path().join(".config/host/config.toml")).unwrap_or_default();
         let names_one = |argument: &OsString| {
             argument.to_str().is_some_and(|argument| argument.starts_with("--approval-mode") || argument == "--yolo")
         };
         if is_session && !self.has_no_mode && !arguments.iter().any(names_one) && !file.contains("approval_mode") {
-            arguments.splice(1..1, ["--approval-mode", "default"].map(OsString::from));
+            arguments.splice(at..at, ["--approval-mode", "default"].map(OsString::from));
         }
         arguments
     }

@@ -227,7 +227,11 @@ impl App {
             mcp,
             plugins,
             // A program would read what the user keeps from tools.
-            policy: policy.letting_read(!grants.denies_reading()).behind(walls).in_environment(given),
+            policy: policy
+                .letting_read(!grants.denies_reading())
+                .hiding_files(!programs.shown.is_empty())
+                .behind(walls)
+                .in_environment(given),
             grants,
             programs,
             hooks,

@@ -57,6 +57,8 @@ pub struct Policy {
     own: Vec<PathBuf>,
     /// Whether a command that only reads the workspace needs no question.
     lets_read: bool,
+    /// Whether files are hidden from programs, but not what git keeps of them.
+    hides_files: bool,
     /// The walls without which every command is asked about.
     walls: Option<ProgramWalls>,
     /// What programs get.
@@ -96,7 +98,7 @@ impl Policy {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
         let environment = ProgramEnvironment::default();
-        Self { rules, own: Vec::new(), lets_read: false, walls: None, environment }
+        Self { rules, own: Vec::new(), lets_read: false, hides_files: false, walls: None, environment }
     }
 
     /// Adds folders of the host's own, absolute, in which no command may change anything.
@@ -110,6 +112,12 @@ impl Policy {
     #[must_use]
     pub fn letting_read(self, lets_read: bool) -> Self {
         Self { lets_read, ..self }
+    }
+
+    /// Sets whether files are hidden from programs, so that git is asked about where it shows what it keeps of them.
+    #[must_use]
+    pub fn hiding_files(self, hides: bool) -> Self {
+        Self { hides_files: hides, ..self }
     }
 
     /// Sets the walls around programs: where one of them is missing, no command runs unasked only because it reads or does

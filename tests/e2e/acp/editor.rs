@@ -63,7 +63,10 @@ pub(crate) fn script(host: &Host, name: &str, replies: &[Value]) -> String {
 impl Editor {
     /// Starts an agent with these arguments, and nothing else.
     pub(crate) fn start(host: &Host, arguments: &[&str]) -> Self {
-        Self::of(host.command_of(&[&["acp"], arguments].concat()))
+        // What is tested is rarely which mode holds where none was chosen.
+        let names_one = arguments.iter().any(|argument| ["--approval-mode", "--yolo"].contains(argument));
+        let mode: &[&str] = if names_one { &[] } else { &["--approval-mode", "default"] };
+        Self::of(host.command_of(&[&["acp"], mode, arguments].concat()))
     }
 
     /// Starts this agent; its folder is the one that the editor has open.

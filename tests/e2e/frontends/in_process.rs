@@ -15,7 +15,7 @@ use host_app::session::{Session, SessionRequest};
 use host_plugin::Confirmation;
 use host_tests::host::Host;
 use host_tests::{cache, runtime as plugin_runtime};
-use host_tool::{Answer, Listener, Notice};
+use host_tool::{Answer, ApprovalMode, Listener, Notice};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -84,7 +84,7 @@ impl Frontend for InProcess {
             }
             Err(project) => *project,
         };
-        let access = AccessRequest::default();
+        let access = AccessRequest { approval_mode: Some(ApprovalMode::Default), ..AccessRequest::default() };
         let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
         let resume = resumes.then_some(Resume::Last);
         let request = SessionRequest { run, resume, has_prompt: true, is_attended: true };

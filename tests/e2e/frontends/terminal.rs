@@ -27,8 +27,8 @@ impl Frontend for OnTerminal {
         std::fs::write(&editor, "#!/bin/sh\nsed -i \"s/the model's/the user's/\" \"$1\"\n").expect("written");
         std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
         let model = format!("scripted:{}", script.display());
-        let arguments = ["run", "--model", &model, "--continue"];
-        let mut command = host.command_of(if resumes { &arguments } else { &arguments[..3] });
+        let arguments = ["run", "--approval-mode", "default", "--model", &model, "--continue"];
+        let mut command = host.command_of(if resumes { &arguments } else { &arguments[..5] });
         command.env("TERM", "xterm-256color").env("VISUAL", editor);
         let mut pty = Pty::start(command, 100, 40);
         if !resumes {

@@ -35,7 +35,7 @@ fn todo_list_is_a_checklist_under_its_call_and_is_kept_when_the_session_is_resum
     assert_eq!(pty.ends(), Some(0));
     std::fs::write(&script, format!("{}\n", answer("Yes."))).expect("written");
     let mut pty = open(&host, &["run", "--continue", "--model", &model], 40);
-    pty.sees("resumed session").sees("default › ").types("/todo\r");
+    pty.sees("resumed session").sees("auto › ").types("/todo\r");
     pty.sees("✓ Read the parser").sees("▸ Fix it").sees("☐ Run the tests").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::environment::ProgramEnvironment;
 use super::place::Place;
 use super::prefix::{Met, granted, meets};
+use super::reading::shows_objects;
 use super::remotes::has_remote;
 use super::rule::{Rule, Tier, Who};
 use super::{Because, Decision, Policy, Query, Reason, Verdict, built_in, started};
@@ -27,6 +28,8 @@ struct Call<'p, 'q> {
     base: Option<&'p Rule>,
     /// Whether commands that only read the workspace are allowed.
     lets_read: bool,
+    /// Whether files are hidden from programs, but not what git keeps of them.
+    hides_files: bool,
     /// The walls without which no command is harmless.
     walls: Option<ProgramWalls>,
     /// Whether the command, as it is spawned, is granted.
@@ -91,8 +94,9 @@ impl Policy {
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
         let place = Place::new(query.workspace, &self.own);
         let (environment, walls) = (&self.environment, self.walls);
-        let lets_read = self.lets_read;
-        let call = Call { query, place, environment, rules, base, lets_read, walls, granted_whole, lenient };
+        let (lets_read, hides_files) = (self.lets_read, self.hides_files);
+        let call =
+            Call { query, place, environment, rules, base, lets_read, hides_files, walls, granted_whole, lenient };
         call.commands(&analyse(argv))
     }
 }
@@ -256,7 +260,11 @@ impl Call<'_, '_> {
             None if stays && self.place.is_harmless(part, shells) => {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Harmless })
             }
-            None if self.lets_read && stays && self.place.lets_read(part, shells, self.environment) => {
+            None if self.lets_read
+                && stays
+                && !(self.hides_files && shows_objects(part))
+                && self.place.lets_read(part, shells, self.environment) =>
+            {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: usize::MAX, because: Because::Reads })
             }
             None => match outer {

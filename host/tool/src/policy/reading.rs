@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use host_git::{Repository, Whose};
-use host_shell::{Command, base_name};
+use host_shell::{Command, Word, base_name};
 
 use super::environment::ProgramEnvironment;
 use super::place::Place;
@@ -72,6 +72,13 @@ impl Place<'_> {
     fn holds_inputs(&self, command: &Command, shells: &[PathBuf]) -> bool {
         command.inputs.iter().all(|file| shells.iter().all(|shell| self.holds(file, shell)))
     }
+}
+
+/// Whether a command of git shows what it keeps of files: each one but those that name files and branches.
+pub(super) fn shows_objects(command: &Command) -> bool {
+    let names_only =
+        command.words.get(1).and_then(Word::literal).is_some_and(|word| word == "status" || word == "branch");
+    command.reads.as_ref().is_some_and(|reads| reads.repository) && !names_only
 }
 
 /// Returns the settings that the repository in which a shell is shares with its work trees; `None` if it is in none, or they

@@ -19,7 +19,7 @@ impl Row {
         Self { needs: Some(line), ..self }
     }
 
-    /// Walls do not hide that a file is there: a program in `auto` may look.
+    /// What walls do not keep from a program that runs unasked: that a file is there, and what git keeps.
     const fn but_in_auto(self) -> Self {
         Self { may: &["auto"], ..self }
     }
@@ -100,21 +100,17 @@ pub(super) const DECOY: Table =
 
 const IN_DECOY: &[Row] = &[mark("a repository above an empty one", "", "git diff", "outer")];
 
-/// A user who denies a file. In `auto` programs run unasked, and those read the whole workspace.
-pub(super) const DENIED: Table = Table {
-    rows: OF_DENIED,
-    user: User::Usual,
-    folder: "",
-    arguments: &["--deny", "*:fs-read=.env"],
-    modes: &["plan", "default", "auto-edit"],
-};
+/// A user who denies a file.
+pub(super) const DENIED: Table =
+    Table { rows: OF_DENIED, user: User::Usual, folder: "", arguments: &["--deny", "*:fs-read=.env"], modes: MODES };
 
 const OF_DENIED: &[Row] = &[
     secret("a file that is denied", "", "cat .env"),
     secret("arguments from a file that is denied", "", "xargs -a .env echo"),
     secret("a link to a file that is denied", "", "cat env"),
     secret("a file that is denied, from its folder", "leak", "cat ../.env"),
-    secret("a file that is denied, by its object", "", "git show HEAD:.env; git cat-file -p HEAD:.env"),
+    // What git keeps of it is in no file that could be hidden from a program that runs unasked.
+    secret("a file that is denied, by its object", "", "git show HEAD:.env; git cat-file -p HEAD:.env").but_in_auto(),
 ];
 
 /// What no mode lets a command write: where nothing else holds, its words have to show it.
