@@ -12,6 +12,7 @@ mod own;
 mod programs;
 mod repositories;
 mod secrets;
+mod servers;
 pub(crate) mod ssh;
 mod terminals;
 pub(crate) mod users;

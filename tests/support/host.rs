@@ -177,8 +177,8 @@ impl Host {
     fn with_mode(&self) -> Vec<OsString> {
         let mut arguments = self.arguments.clone();
         let command = arguments.first().and_then(|first| first.to_str()).unwrap_or_default();
-        // Flags without a command are those of a session.
-        let at = usize::from(!command.is_empty() && !command.starts_with("--"));
+        // A session needs no command.
+        let at = usize::from(!command.is_empty() && command != "--model");
         let is_session = at == 0 || command == "run" || command == "acp";
         let file = std::fs::read_to_string(self.home.path().join(".config/host/config.toml")).unwrap_or_default();
         let names_one = |argument: &OsString| {

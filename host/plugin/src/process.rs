@@ -348,6 +348,12 @@ impl Notes {
                 lines.extend(explain::network(plugin, program, &errors));
             }
             lines.extend(ssh);
+            if self.shared.programs.can_leave_walls()
+                && let Some(line) = explain::machine(&errors)
+            {
+                self.listener.needs_machine(&self.argv);
+                lines.push(line);
+            }
         }
         if !wanted.is_empty() {
             self.listener.kept_from(&self.argv, &wanted);

@@ -162,6 +162,11 @@ impl Programs {
         self.access().walls.are_complete()
     }
 
+    /// Whether the user can let a program run without walls.
+    pub(crate) fn can_leave_walls(&self) -> bool {
+        self.access().walls.can_be_left()
+    }
+
     /// Returns how the next program of a call is to be started. The error says why it must not be.
     pub(crate) fn next(&self, reach: ProgramReach) -> Result<Confined, String> {
         let walls = self.access().walls;

@@ -40,12 +40,18 @@ pub struct PluginTool {
     template: Option<TitleTemplate>,
     /// What commands were kept from: who runs one again is asked about it.
     wanted: Arc<Wanted>,
+    /// Commands that failed because they need what no door leads to: who runs one again is asked whether it may run without
+    /// walls.
+    fenced: Arc<Fenced>,
     /// The tool of an MCP server that it calls.
     mcp: Option<Arc<McpTarget>>,
 }
 
 /// What confined commands were kept from, by their words.
 type Wanted = Mutex<BTreeMap<Vec<String>, Resources>>;
+
+/// Commands, by their words.
+type Fenced = Mutex<BTreeSet<Vec<String>>>;
 
 /// What a model is told about a call that would change something in the mode `plan`.
 const PLAN_READS: &str = "plan mode only reads; the user can leave it with Shift-Tab or /mode";
@@ -125,7 +131,7 @@ fn written(arguments: &Map<String, Value>) -> String {
 impl PluginTool {
     /// Creates the tool with this spec and these needs, from the plugin's manifest.
     pub fn new(spec: ToolSpec, needs: Grants, plugin: Arc<Plugin>, sandbox: Sandbox) -> Self {
-        Self { spec, needs, plugin, sandbox, template: None, wanted: Arc::default(), mcp: None }
+        Self { spec, needs, plugin, sandbox, template: None, wanted: Arc::default(), fenced: Arc::default(), mcp: None }
     }
 
     /// Sets the tool of an MCP server that it calls.
@@ -173,6 +179,7 @@ impl PluginTool {
             uses: None,
             not_undone: Vec::new(),
             changed_before: Vec::new(),
+            is_fenced: false,
             mcp: self.mcp.clone(),
         };
         if at_most.le(&at_most.reading()) {
@@ -223,7 +230,16 @@ impl PluginTool {
         let not_undone = self.not_undone(&confirmation);
         let uses = self.uses(&confirmation, &touches.join(&granted));
         let changed_before = self.changed_before(&confirmation);
-        Ok(Intent { confirmation: Some(confirmation), touches, refusal, uses, not_undone, changed_before, ..quiet })
+        let is_fenced = match &confirmation {
+            Confirmation::Exec { argv, .. } => {
+                self.fenced.lock().unwrap_or_else(PoisonError::into_inner).contains(argv)
+            }
+            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+                false
+            }
+        };
+        let confirmation = Some(confirmation);
+        Ok(Intent { confirmation, touches, refusal, uses, not_undone, changed_before, is_fenced, ..quiet })
     }
 
     /// Returns which of the files that a command's programs are known to run were changed in this session.
@@ -412,6 +428,7 @@ struct Listener {
     live: LiveOutput,
     shown: Option<Arc<Confirmation>>,
     wanted: Arc<Wanted>,
+    fenced: Arc<Fenced>,
     /// Asks the user for a server; `None` if nobody can be asked.
     questions: Option<Arc<dyn CallAsker>>,
     /// The plugin of the call, and its digest.
@@ -470,6 +487,13 @@ impl CallListener for Listener {
 
     fn read_denied(&self, path: &Path) {
         *self.denied.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+    }
+
+    fn needs_machine(&self, argv: &[String]) {
+        let mut fenced = self.fenced.lock().unwrap_or_else(PoisonError::into_inner);
+        if fenced.len() < MAX_WANTED {
+            fenced.insert(argv.to_vec());
+        }
     }
 
     fn kept_from(&self, argv: &[String], resources: &Resources) {

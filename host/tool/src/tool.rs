@@ -108,6 +108,8 @@ pub struct Intent {
     pub not_undone: Vec<String>,
     /// What of that which its command runs was changed in this session: a clause each.
     pub changed_before: Vec<String>,
+    /// Whether its command failed before because it needs what no door in the walls leads to.
+    pub is_fenced: bool,
     /// The tool of an MCP server that it calls.
     pub mcp: Option<Arc<McpTarget>>,
 }

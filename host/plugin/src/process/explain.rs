@@ -33,6 +33,20 @@ const FILES: &[(&str, bool)] = &[
 /// What git says of a folder that is not there for it, in lower case.
 const NO_REPOSITORY: &str = "does not appear to be a git repository";
 
+/// Messages of programs that need what is nowhere behind the walls, in lower case: the user's keys for signing, a service of
+/// the machine, a screen.
+const MACHINE: &[&str] = &[
+    "gpg failed to sign",
+    "gpg: signing failed",
+    "gpg: decryption failed",
+    "docker daemon",
+    "docker.sock",
+    "podman.sock",
+    "failed to connect to bus",
+    "cannot open display",
+    "missing x server or $display",
+];
+
 /// Messages about the network, in lower case.
 const NETWORK: &[&str] = &[
     "network is unreachable",
@@ -148,6 +162,17 @@ pub(super) fn own_tmp(argv: &[String], errors: &str, sees: impl Fn(&Path) -> boo
     ))
 }
 
+/// Returns a line if a failed program needs what no door in its walls leads to, so that only running it without them helps.
+pub(super) fn machine(errors: &str) -> Option<String> {
+    let lower = errors.to_lowercase();
+    let folder = || lower.contains(NO_REPOSITORY) && !files(errors).is_empty();
+    (MACHINE.iter().any(|message| lower.contains(message)) || folder()).then(|| {
+        "this needs something of the machine that is not behind the walls: run the same command again, and the user, if \
+         there is one, is asked whether it may run without them"
+            .to_owned()
+    })
+}
+
 /// Messages about a file that is hidden, in lower case.
 const HIDDEN: &[&str] = &["permission denied", "eacces", "no such device or address", "enxio"];
 
@@ -231,6 +256,24 @@ fn first_path(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_only_the_machine_has_is_recognised() {
+        for (errors, is_it) in [
+            ("gpg: signing failed: Permission denied\nerror: gpg failed to sign the data", true),
+            (
+                "permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock",
+                true,
+            ),
+            ("qt.qpa.xcb: Cannot open display: :0", true),
+            ("fatal: '/var' does not appear to be a git repository", true),
+            ("fatal: '/var/none.git' does not appear to be a git repository", false),
+            ("cat: x: Permission denied", false),
+            ("", false),
+        ] {
+            assert_eq!(machine(errors).is_some(), is_it, "{errors}");
+        }
+    }
 
     #[test]
     fn what_is_offered_is_named_as_a_grant() {

@@ -81,6 +81,7 @@ impl PluginTool {
         let listener = Arc::new(Listener {
             live,
             wanted,
+            fenced: Arc::clone(&self.fenced),
             questions,
             shown: shown.clone(),
             origin: self.origin(),

@@ -169,3 +169,30 @@ fn auto_granted_files_are_used_and_a_link_there_is_not() {
     let made = ["one", "two", "three"].map(|name| outside.join("cache").join(name).exists());
     assert_eq!(made, [true, false, false]);
 }
+
+// promise approval.auto-again: A command that failed in `auto` because it needs something of the machine that no door leads to is
+//   asked about when it is run again, and the answer `o` lets it run without walls; where nobody can be asked it runs as before.
+#[test]
+fn auto_asks_about_a_command_that_failed_for_what_is_not_behind_the_walls() {
+    let signs = "cat \"$HOME/key\" || { echo 'error: gpg failed to sign the data' >&2; exit 1; }";
+    let failed = "run the same command again, and the user, if there is one, is asked";
+    let replies = [
+        json!({"chunks": [shell(signs)]}),
+        json!({"expect": {"responses": [failed]}, "chunks": [shell(signs)]}),
+        json!({"expect": {"responses": ["SIGNED"]}, "chunks": [{"text": "All is done."}]}),
+    ];
+    let host = Host::scripted(&replies, AUTO).home_file("key", "SIGNED\n");
+    let mut pty = begin(&host, Way::Task, 110, 40);
+    pty.sees("it failed behind its walls, and needs something of the machine that is not there").sees("without walls");
+    assert_eq!(pty.everything().matches("wants to run").count(), 1, "{}", pty.everything());
+    pty.sees("› 1 y").sees("↑↓ and Enter").types("o").saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+
+    let replies = [
+        json!({"chunks": [shell(signs)]}),
+        json!({"expect": {"responses": [failed]}, "chunks": [shell(signs)]}),
+        json!({"expect": {"responses": [failed]}, "chunks": [{"text": "All is done."}]}),
+    ];
+    let ended = Host::scripted(&replies, AUTO).home_file("key", "SIGNED\n").arg("Go").run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
