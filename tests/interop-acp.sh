@@ -43,7 +43,7 @@ acpx() {
     fi
     run() { # POLICY SCRIPT
         (cd "$repository" && HOME=$HOME_OF_CLIENT PATH="$folder/npm/node_modules/.bin:$PATH" timeout "$LIMIT" \
-            acpx --agent "$host acp --model scripted:$2" --format json "$1" exec "write it" >"$folder/acpx.out" 2>"$folder/acpx.err") || true
+            acpx --agent "$host acp --approval-mode default --model scripted:$2" --format json "$1" exec "write it" >"$folder/acpx.out" 2>"$folder/acpx.err") || true
     }
     script approved.txt "It is written." >"$folder/approved.jsonl"
     run --approve-all "$folder/approved.jsonl"
@@ -88,7 +88,9 @@ class Editor(Client):
 
 async def main(host, model, folder):
     editor = Editor()
-    async with spawn_agent_process(editor, host, "acp", "--model", model, cwd=folder) as (agent, _process):
+    async with spawn_agent_process(
+        editor, host, "acp", "--approval-mode", "default", "--model", model, cwd=folder
+    ) as (agent, _process):
         await agent.initialize(protocol_version=PROTOCOL_VERSION)
         session = await agent.new_session(cwd=folder, mcp_servers=[])
         response = await agent.prompt(session_id=session.session_id, prompt=[text_block("write it")])
