@@ -118,7 +118,8 @@ pub fn allow(globs: &[String], environment: &Environment) -> Result<PathBuf, Fai
             ),
         };
         let failure = format!("`{}` is not denied by `{}`: {words}", exact(missing), path.display());
-        return Err(Failure::input(failure).help("`host policy list` shows what is denied, and by which file"));
+        return Err(Failure::input(failure)
+            .help("`host policy list` shows what is denied; a project names its own in `.host/config.toml`"));
     }
     own.write()?;
     Ok(path)

@@ -1,6 +1,6 @@
 //! The approval mode that a user chooses at the first start, and the one that holds where none was chosen.
 //!
-//! Promises: whoever has chosen a mode, by a flag or in a file, is never asked and has no other; without every wall, and
+//! Promises: a mode that was chosen, by a flag or in a file, holds, and nothing is asked; without every wall, and
 //! where no user is there, no session is in `auto` because nothing was chosen. Deliberately not here: asking.
 
 use std::path::PathBuf;

@@ -104,7 +104,7 @@ impl Search {
         self.listed.keys().map(Path::new)
     }
 
-    /// Lists folders that do not lie in each other; `None` for one that is gone, or that nobody can enter by its path.
+    /// Lists folders that do not lie in each other; `None` for one that is gone or cannot be opened by its path.
     fn list(&self, place: &Place, paths: &[OsString]) -> io::Result<Vec<Option<Listed>>> {
         let threads = (paths.len() / FOLDERS_OF_THREAD).min(processors());
         if threads < 2 {

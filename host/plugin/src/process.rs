@@ -193,7 +193,7 @@ impl CallState {
             let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
             let configured = self.shared.programs.servers();
             let plugin = self.plugin.clone();
-            // What nobody was asked about acts with no key of the user.
+            // What runs without a question must not use the user's keys.
             let ssh = (self.reach == ProgramReach::Workspace)
                 .then(|| SshDoor::new(&self.shared, &directory, environment.iter().map(|(name, _)| name.as_os_str())));
             let ssh = ssh.flatten();

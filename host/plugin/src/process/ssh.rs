@@ -23,7 +23,7 @@ use crate::shared::Shared;
 /// The most that run at once for one program; others wait. Protects the user's machine.
 const MOST: usize = 8;
 
-/// Variables by which git is told which ssh it starts.
+/// Variables that name the ssh that git starts.
 const COMMAND: &str = "GIT_SSH_COMMAND";
 const PROGRAM: &str = "GIT_SSH";
 

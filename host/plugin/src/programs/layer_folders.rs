@@ -105,7 +105,7 @@ impl Made {
     }
 }
 
-/// What the worker is told.
+/// A message to the worker.
 enum Used {
     Folder(PathBuf),
     /// Nothing follows.

@@ -88,7 +88,7 @@ pub(super) enum Through {
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
-    /// `None` if it is no folder that can be opened.
+    /// `None` if it cannot be opened as a folder.
     folder: Option<OwnedFd>,
 }
 
@@ -185,7 +185,7 @@ mod tests {
         // One that cannot be opened as a folder is asked about by its path.
         assert_eq!(Root::open(&path.join("link")).through(Path::new("b")), there(true));
         assert_eq!(Root::open(&path.join("none")).through(Path::new("b")), Through::Closed);
-        // What is not known is not taken for nothing.
+        // If it cannot be looked at, it counts as there.
         assert_eq!(root.through(Path::new(&"n".repeat(300))), Through::Closed);
     }
 

@@ -90,7 +90,7 @@ pub(super) struct Streams {
 /// The stack of a program until it runs, in bytes: what is done there is not deep.
 const STACK: usize = 256 << 10;
 
-/// How much of it nobody may touch, in bytes: a page of any machine.
+/// The guard at its end, which faults when it is touched, in bytes: a page of any machine.
 const STACK_END: usize = 64 << 10;
 
 /// What a clone does.
