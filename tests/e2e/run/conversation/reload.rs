@@ -112,7 +112,8 @@ async fn reload_ends_the_lasting_answers_given_to_a_component_that_changed() {
         told("rejected this call"),
     ];
     let host = Host::scripted(&replies, &["--plugin", impostor.to_str().expect("a plain path")]);
-    let mut pty = open(&host, 100, 40);
+    // High enough for both questions: they list folders, and how many rows those take depends on where the tests run.
+    let mut pty = open(&host, 100, 100);
     let listens = |screen: &str| screen.contains("› 1 y  Yes, this once") && screen.contains("↑↓ and Enter");
     pty.types("first\r").until("the question", listens).types("t").saw("Done.").sees("default › ");
     pty.types("second\r");
