@@ -5,6 +5,7 @@
 
 mod room;
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,14 @@ use self::room::Room;
 use crate::objects::{FOLDER, Objects};
 use crate::state::{Digest, State};
 
-/// The version of the journal's format, in its first line.
-const VERSION: u32 = 1;
+/// The version of the journal's format, in its first line. Version 1 does not have when programs begin and end.
+const VERSION: u32 = 2;
+
+/// What is not known of a program that never ended: its host was killed, or it runs now.
+const NOT_ENDED: &str = "what its program changed is not known: it runs, or its host was killed while it ran";
+
+/// How it begins what is not kept of a folder that cannot be looked at.
+pub(crate) const NOT_LOOKED_AT: &str = "what programs change in `";
 
 /// The longest line of a journal, in bytes. Protects memory: a path has at most 4 KiB on Linux.
 pub(crate) const MAX_LINE: u64 = 64 << 10;
@@ -58,12 +65,30 @@ pub struct Gap {
     pub at: usize,
 }
 
+impl Gap {
+    /// Returns whether files in the session's own folders may have changed, and not only files outside of them.
+    pub fn is_within(&self) -> bool {
+        self.why == NOT_ENDED || self.why.starts_with(NOT_LOOKED_AT)
+    }
+}
+
 /// One line behind the first.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Entry {
     Change(Change),
     Gap(Gap),
+    /// A program of a call is about to start. Programs are numbered by each process that writes the journal.
+    ProgramBegan {
+        call: String,
+        program: u64,
+    },
+    /// What the program changed is written down, or nobody looks for it.
+    ProgramEnded {
+        program: u64,
+    },
+    /// A process continues the journal. The programs of the one before can be looked at by nobody.
+    Continued {},
 }
 
 /// Why a journal cannot be used.
@@ -128,6 +153,8 @@ pub struct Journal {
     room: Room,
     changes: Vec<Change>,
     gaps: Vec<Gap>,
+    /// Whether lines of an earlier process are in it, which the next line has to say.
+    is_continued: bool,
     chain: Option<Chain>,
     /// What was wrong when it was opened, until the next line has it.
     found: Vec<ChainFault>,
@@ -173,7 +200,8 @@ impl Journal {
         }
         let is_new = whole_bytes == 0;
         let room = Room::new(MAX_KEPT);
-        let mut journal = Self { path, file, objects, room, changes, gaps, chain, found };
+        let is_continued = !is_new;
+        let mut journal = Self { path, file, objects, room, changes, gaps, is_continued, chain, found };
         if is_new {
             let line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| journal.failed(error.into()))?;
             journal.append(line)?;
@@ -227,6 +255,27 @@ impl Journal {
         self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), dropped: Vec::new(), at: 0 }))
     }
 
+    /// Writes down that a program of a call is about to start, under a number that no other program of this process has.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; then it must not start.
+    pub(crate) fn record_program(&mut self, call: &str, program: u64) -> Result<(), JournalError> {
+        if std::mem::take(&mut self.is_continued) {
+            self.write(Entry::Continued {})?;
+        }
+        self.write(Entry::ProgramBegan { call: call.to_owned(), program })
+    }
+
+    /// Writes down that nothing more is to be found of a program.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(crate) fn record_end(&mut self, program: u64) -> Result<(), JournalError> {
+        self.write(Entry::ProgramEnded { program })
+    }
+
     fn write(&mut self, entry: Entry) -> Result<(), JournalError> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let time_ms = since.and_then(|since| u64::try_from(since.as_millis()).ok());
@@ -234,7 +283,12 @@ impl Journal {
         let line = serde_json::to_vec(&line).map_err(|error| self.failed(error.into()))?;
         self.append(line)?;
         self.found.clear();
-        add(entry, &mut self.changes, &mut self.gaps);
+        match entry {
+            Entry::Change(change) => self.changes.push(change),
+            Entry::Gap(gap) => self.gaps.push(Gap { at: self.changes.len(), ..gap }),
+            // This process knows which of its programs run.
+            Entry::ProgramBegan { .. } | Entry::ProgramEnded { .. } | Entry::Continued {} => {}
+        }
         Ok(())
     }
 
@@ -273,13 +327,6 @@ pub(crate) fn chain_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn add(entry: Entry, changes: &mut Vec<Change>, gaps: &mut Vec<Gap>) {
-    match entry {
-        Entry::Change(change) => changes.push(change),
-        Entry::Gap(gap) => gaps.push(Gap { at: changes.len(), ..gap }),
-    }
-}
-
 /// What is in a journal.
 #[derive(Default)]
 pub(crate) struct Lines {
@@ -289,6 +336,30 @@ pub(crate) struct Lines {
     pub(crate) times: Vec<Option<u64>>,
     /// The length of the whole lines.
     whole_bytes: u64,
+    /// The programs that have not ended: their numbers, and what is not known of them.
+    running: BTreeMap<u64, Gap>,
+}
+
+impl Lines {
+    fn add(&mut self, entry: Entry) {
+        let at = self.changes.len();
+        match entry {
+            Entry::Change(change) => self.changes.push(change),
+            Entry::Gap(gap) => self.gaps.push(Gap { at, ..gap }),
+            Entry::ProgramBegan { call, program } => {
+                let gap = Gap { call, why: NOT_ENDED.to_owned(), dropped: Vec::new(), at };
+                self.running.insert(program, gap);
+            }
+            Entry::ProgramEnded { program } => drop(self.running.remove(&program)),
+            Entry::Continued {} => self.interrupt(),
+        }
+    }
+
+    /// Counts the programs that have not ended as such that never will.
+    fn interrupt(&mut self) {
+        self.gaps.extend(std::mem::take(&mut self.running).into_values());
+        self.gaps.sort_by_key(|gap| gap.at);
+    }
 }
 
 /// What a line has besides its entry.
@@ -312,17 +383,18 @@ pub(crate) fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError>
         }
         if line == 1 {
             let first: First = serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
-            if first.version != VERSION {
+            if !(1..=VERSION).contains(&first.version) {
                 return Err(JournalError::Version { path: path.to_owned(), version: first.version });
             }
         } else {
             let entry = serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
-            add(entry, &mut lines.changes, &mut lines.gaps);
+            lines.add(entry);
             let Besides { time_ms } =
                 serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
             lines.times.resize(lines.changes.len(), time_ms);
         }
         lines.whole_bytes += length;
     }
+    lines.interrupt();
     Ok(lines)
 }

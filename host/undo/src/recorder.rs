@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use host_files::ChainStore;
 
 pub use self::call::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder};
-use crate::journal::{Change, Journal, JournalError};
+use crate::journal::{Change, Journal, JournalError, NOT_LOOKED_AT};
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
 use crate::state::State;
 
@@ -164,8 +164,14 @@ impl Inner {
             .ok_or_else(|| JournalError::Io { path: of.folder.clone(), cause: io::Error::other("it is not open") })
     }
 
-    fn forget(&mut self, program: u64) {
+    /// Takes note, once, that nothing more is to be found of a program.
+    fn ended(&mut self, program: u64) {
+        let before = self.running.len();
         self.running.retain(|(number, _)| *number != program);
+        if let Some(journal) = self.journal.as_mut().filter(|_| self.running.len() < before) {
+            // If it cannot be written, the list names the call once too often. What the program changed is written down.
+            journal.record_end(program).ok();
+        }
     }
 
     /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked at,
@@ -235,7 +241,7 @@ impl Meanwhile {
 }
 
 fn not_looked_at(root: &Path, error: &SnapshotError) -> String {
-    format!("what programs change in `{}` is not kept: {error}", root.display())
+    format!("{NOT_LOOKED_AT}{}` is not kept: {error}", root.display())
 }
 
 fn no_unicode(path: &Path) -> String {

@@ -297,7 +297,7 @@ proptest! {
                     let before = world.tree();
                     world.act(&act, &format!("other {}", world.written));
                     let after = world.tree();
-                    of_others.retain(|path, _| after.contains_key(path));
+                    of_others.retain(|path, what| after.get(path) == Some(what));
                     let is_theirs = |entry: &(PathBuf, String)| before.get(&entry.0) != Some(&entry.1);
                     of_others.extend(after.into_iter().filter(is_theirs).filter(|entry| !of_session.contains(entry)));
                 }

@@ -5,7 +5,7 @@
 //!
 //! Deliberately not here: what changed in a version, which `git` and `host session show` have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::MAIN;
-use super::undo::{ChangeKind, calls, title_of_line, unusable, without_call};
+use super::undo::{ChangeKind, calls, several, title_of_line, unusable, without_call};
 use crate::error::Failure;
 
 /// The most of a prompt that is shown, in characters.
@@ -196,6 +196,11 @@ fn versions(
 ) -> Result<Vec<(Version, Change)>, Failure> {
     let folder = stored.path.with_extension("undo");
     let recorded = RecordedChanges::read(&folder).map_err(unusable)?;
+    let is_in_workspace = stored.workspace().ok().flatten().is_some_and(|workspace| path.starts_with(workspace));
+    for gap in recorded.gaps.iter().filter(|gap| is_in_workspace && gap.is_within()) {
+        let (call, why) = (visible_line(&gap.call), visible_line(&gap.why));
+        notes.push(format!("the call {call} of session {} may have changed it: {why}", stored.id));
+    }
     if !recorded.changes.iter().any(|change| change.path == path) {
         return Ok(Vec::new());
     }
@@ -246,6 +251,7 @@ fn versions(
 /// Returns what a log says about each call, by its id, and the error that ended the reading.
 fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadError>) {
     let (mut all, mut prompt) = (HashMap::<String, LoggedCall>::new(), None);
+    let mut ambiguous = HashSet::new();
     let records = match stored.records() {
         Ok(records) => records,
         Err(error) => return (all, Some(error)),
@@ -270,7 +276,9 @@ fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadErr
                             time: Some(logged.time),
                             ..LoggedCall::default()
                         };
-                        all.insert(call.id.to_string(), call_of);
+                        if all.insert(call.id.to_string(), call_of).is_some() {
+                            ambiguous.insert(call.id.to_string());
+                        }
                     }
                 }
             },
@@ -310,6 +318,10 @@ fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadErr
             | Record::Error { .. }
             | Record::RunEnded { .. } => {}
         }
+    }
+    for id in ambiguous {
+        let title = several(&id);
+        all.insert(id, LoggedCall { title, ..LoggedCall::default() });
     }
     (all, None)
 }

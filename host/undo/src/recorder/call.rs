@@ -117,6 +117,8 @@ impl CallRecorder {
         self.recorder.look(&mut inner, None)?;
         inner.programs += 1;
         let number = inner.programs;
+        // If this process is killed, the journal names the call whose program ran.
+        inner.journal(&self.recorder)?.record_program(&self.call, number)?;
         inner.running.push((number, Arc::clone(&self.call)));
         Ok(ProgramRecorder { of: self.clone(), number })
     }
@@ -136,7 +138,7 @@ impl ProgramRecorder {
     /// Returns the same for a program that goes on behind its call. What is found while only such programs run may as well be
     /// the user's work, and is not written down as theirs.
     pub fn in_background(self) -> Self {
-        self.of.recorder.inner().forget(self.number);
+        self.of.recorder.inner().ended(self.number);
         self
     }
 
@@ -157,7 +159,7 @@ impl ProgramRecorder {
 
 impl Drop for ProgramRecorder {
     fn drop(&mut self) {
-        self.of.recorder.inner().forget(self.number);
+        self.of.recorder.inner().ended(self.number);
     }
 }
 

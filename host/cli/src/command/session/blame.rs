@@ -15,6 +15,7 @@ const DIGEST: usize = 12;
 /// The page.
 pub(super) fn text(Blame { path, versions, now, notes }: &Blame) -> String {
     let mut text = match versions.is_empty() {
+        true if !notes.is_empty() => format!("no change of {path} is recorded, but not all is known\n"),
         true => format!("no recorded session changed {path}\n"),
         false => format!("{path}: {}, the oldest first\n", counted(versions.len(), "version")),
     };
