@@ -289,7 +289,7 @@ fn called(turn: usize, call: usize) -> Part {
         _ => ("read_file", json!({"path": file, "offset": number % 30, "limit": 10})),
     };
     let Value::Object(arguments) = arguments else { unreachable!("it was written as an object") };
-    PartData::FunctionCall(FunctionCall { id: CallId::new(""), name: ToolName::new(name), arguments }).into()
+    PartData::FunctionCall(FunctionCall::new(CallId::new(""), ToolName::new(name), arguments)).into()
 }
 
 impl Provider for Model {

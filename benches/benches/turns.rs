@@ -194,7 +194,7 @@ impl Provider for Model {
         } else {
             let (id, name) = (CallId::new(""), ToolName::new("answer"));
             let arguments = Map::from_iter([("path".to_owned(), json!(format!("src/file_{turn}.rs")))]);
-            PartData::FunctionCall(FunctionCall { id, name, arguments }).into()
+            PartData::FunctionCall(FunctionCall::new(id, name, arguments)).into()
         };
         let usage = Some(Usage { input: 10, output: 10, ..Usage::default() });
         let chunk = Chunk { parts: vec![part], finish: Some(FinishReason::Stop), usage, ..Chunk::default() };

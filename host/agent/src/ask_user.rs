@@ -171,7 +171,7 @@ mod tests {
 
     fn call(arguments: Value) -> FunctionCall {
         let Value::Object(arguments) = arguments else { unreachable!("the tests give objects") };
-        FunctionCall { id: CallId::new("1"), name: ToolName::new(ASK_USER), arguments }
+        FunctionCall::new(CallId::new("1"), ToolName::new(ASK_USER), arguments)
     }
 
     fn context() -> CallContext {

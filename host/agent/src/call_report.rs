@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn report(outcome: Outcome, command: Option<ProgramEnd>) -> CallReport {
-        let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
+        let call = FunctionCall::new(CallId::new("c"), ToolName::new("t"), Map::new());
         let settled = SettledCall {
             call: Arc::new(call),
             outcome,
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn call_report_names_the_file_of_the_whole_response_without_its_folder() {
-        let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
+        let call = FunctionCall::new(CallId::new("c"), ToolName::new("t"), Map::new());
         let settled = SettledCall {
             call: Arc::new(call),
             outcome: Outcome::Success(Output::default()),

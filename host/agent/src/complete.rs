@@ -142,7 +142,7 @@ mod tests {
 
     fn call(arguments: Value) -> FunctionCall {
         let Value::Object(arguments) = arguments else { unreachable!("the tests give objects") };
-        FunctionCall { id: CallId::new("c"), name: ToolName::new(COMPLETE_TASK), arguments }
+        FunctionCall::new(CallId::new("c"), ToolName::new(COMPLETE_TASK), arguments)
     }
 
     /// Checks arguments the way that a run does: first the schema, then the tool.

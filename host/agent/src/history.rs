@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::mem;
 
-use host_message::{CallId, Content, FunctionCall, FunctionResponse, Part, PartData, ResponseBody, Role, ToolName};
+use host_message::{CallId, Content, FunctionCall, Part, PartData, ResponseBody, Role, ToolName};
 
 /// Message to the model about a call that was interrupted.
 const INTERRUPTED: &str =
@@ -25,7 +25,11 @@ const NOT_BEGUN: &str = "[Operation Cancelled] Reason: not run: the process ende
 #[derive(Clone, Debug, Default)]
 pub struct History {
     contents: Vec<Content>,
+    /// The ids of the calls in the messages.
     calls: HashSet<CallId>,
+    /// All ids that a call ever had here, the service's among them: those of calls that are gone stay taken, since the
+    /// session log still has them.
+    taken: HashSet<CallId>,
 }
 
 /// A request under way. Dropping it, or withdrawing it, leaves the history as it was before it.
@@ -98,8 +102,15 @@ impl History {
 
     /// A conversation that begins with these texts.
     pub fn beginning_with(texts: impl IntoIterator<Item = (Role, String)>) -> Self {
-        let contents = texts.into_iter().map(|(role, text)| Content { role, parts: vec![Part::text(text)] }).collect();
-        Self { contents, calls: HashSet::new() }
+        let mut history = Self::new();
+        history.begin_with(texts);
+        history
+    }
+
+    /// Puts these texts in the place of all messages.
+    pub(crate) fn begin_with(&mut self, texts: impl IntoIterator<Item = (Role, String)>) {
+        let texts = texts.into_iter().map(|(role, text)| Content { role, parts: vec![Part::text(text)] });
+        self.replace(texts.collect());
     }
 
     /// A conversation out of whole messages, such as a session log has them.
@@ -127,7 +138,12 @@ impl History {
             }
             due = asks;
         }
-        if due.is_empty() { Ok(Self { contents, calls }) } else { Err(HistoryError::Order { at: contents.len() }) }
+        if !due.is_empty() {
+            return Err(HistoryError::Order { at: contents.len() });
+        }
+        let mut history = Self::new();
+        history.replace(contents);
+        Ok(history)
     }
 
     /// The messages, oldest first.
@@ -135,16 +151,25 @@ impl History {
         &self.contents
     }
 
-    /// Returns whether a call of the conversation has this id.
-    pub fn has_call(&self, id: &CallId) -> bool {
-        self.calls.contains(id)
+    /// Returns whether a call has or had this id here, for the host or for its service.
+    pub fn is_taken(&self, id: &CallId) -> bool {
+        self.taken.contains(id)
     }
 
     /// Puts another conversation in its place, in which each call has its response, and returns the one before.
     pub(crate) fn replace(&mut self, contents: Vec<Content>) -> Vec<Content> {
         debug_assert!(crate::compress::is_whole(&contents));
-        // The ids of calls that are gone stay taken: the session log still has them.
-        mem::replace(&mut self.contents, contents)
+        let before = mem::replace(&mut self.contents, contents);
+        self.count_calls();
+        before
+    }
+
+    /// Takes note of the ids of the calls in the messages.
+    fn count_calls(&mut self) {
+        let calls = || self.contents.iter().flat_map(Content::function_calls);
+        self.calls = calls().map(|call| call.id.clone()).collect();
+        let service_ids = calls().filter_map(|call| call.service_id.clone());
+        self.taken.extend(self.calls.iter().cloned().chain(service_ids));
     }
 
     /// The same with messages that were written down.
@@ -153,9 +178,8 @@ impl History {
     ///
     /// As [`History::from_contents`]; the conversation then stays as it was.
     pub(crate) fn take_over(&mut self, contents: Vec<Content>) -> Result<(), HistoryError> {
-        let Self { contents, calls } = Self::from_contents(contents)?;
-        self.contents = contents;
-        self.calls.extend(calls);
+        let Self { contents, .. } = Self::from_contents(contents)?;
+        self.replace(contents);
         Ok(())
     }
 
@@ -167,8 +191,8 @@ impl History {
     pub(crate) fn take_back(&mut self, left: usize) -> Result<(), HistoryError> {
         match self.contents.get(..left) {
             Some(kept) if crate::compress::is_whole(kept) => {
-                // The ids of calls that are gone stay taken: the session log still has them.
                 self.contents.truncate(left);
+                self.count_calls();
                 Ok(())
             }
             Some(_) | None => Err(HistoryError::Order { at: left }),
@@ -202,16 +226,17 @@ impl<'h> Exchange<'h> {
         &self.history.contents
     }
 
-    /// Returns whether a call of the conversation has this id.
-    pub fn has_call(&self, id: &CallId) -> bool {
-        self.history.has_call(id)
+    /// Returns whether a call has or had this id here, as [`History::is_taken`].
+    pub fn is_taken(&self, id: &CallId) -> bool {
+        self.history.is_taken(id)
     }
 
     /// Takes the reply. A reply without anything to send back (thoughts alone, or nothing) leaves no message.
     ///
     /// # Errors
     ///
-    /// When it holds a function response, or a call whose id is taken; the request then counts as never asked.
+    /// When it holds a function response, or a call whose id another call has; the request then counts as never asked. The
+    /// ids of calls that are gone may come again: hosts before this one could record that.
     pub fn reply(mut self, parts: Vec<Part>) -> Result<Replied<'h>, HistoryError> {
         if parts.iter().any(is_response) {
             return Err(HistoryError::ResponseFromModel);
@@ -219,7 +244,7 @@ impl<'h> Exchange<'h> {
         let content = Content { role: Role::Model, parts };
         let mut ids = HashSet::new();
         for FunctionCall { id, .. } in content.function_calls() {
-            if self.history.has_call(id) || !ids.insert(id) {
+            if self.history.calls.contains(id) || !ids.insert(id) {
                 return Err(HistoryError::DuplicateCall { id: id.clone() });
             }
         }
@@ -277,7 +302,10 @@ impl Unsettled<'_> {
     fn keep(&mut self, outcomes: Vec<Part>) {
         let content = mem::replace(&mut self.content, Content { role: Role::Model, parts: Vec::new() });
         let history = &mut *self.exchange.history;
-        history.calls.extend(content.function_calls().map(|call| call.id.clone()));
+        for call in content.function_calls() {
+            history.calls.insert(call.id.clone());
+            history.taken.extend([&call.id].into_iter().chain(&call.service_id).cloned());
+        }
         history.contents.push(content);
         history.contents.push(Content { role: Role::User, parts: outcomes });
         self.exchange.kept = true;
@@ -304,9 +332,8 @@ pub(crate) fn not_begun(call: &FunctionCall) -> Part {
     answer(call, NOT_BEGUN)
 }
 
-fn answer(FunctionCall { id, name, .. }: &FunctionCall, words: &str) -> Part {
-    let body = ResponseBody::Error(words.to_owned());
-    PartData::FunctionResponse(FunctionResponse { id: id.clone(), name: name.clone(), body }).into()
+fn answer(call: &FunctionCall, words: &str) -> Part {
+    PartData::FunctionResponse(call.respond(ResponseBody::Error(words.to_owned()))).into()
 }
 
 /// Returns whether the parts are an outcome of this call: one function response, first, and the data that belongs to

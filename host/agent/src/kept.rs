@@ -102,7 +102,7 @@ mod tests {
 
     fn response(tool: &str, body: ResponseBody) -> Part {
         let (id, name) = (CallId::new("1"), ToolName::new(tool));
-        PartData::FunctionResponse(FunctionResponse { id, name, body }).into()
+        PartData::FunctionResponse(FunctionResponse::new(id, name, body)).into()
     }
 
     #[test]

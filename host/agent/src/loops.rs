@@ -157,7 +157,7 @@ mod tests {
             let detector = LoopDetector::new(LoopDetection::On);
             let name = || ToolName::new("shell");
             (0..9).any(|at| {
-                let call = FunctionCall { id: CallId::new(format!("c{at}")), name: name(), arguments: Map::new() };
+                let call = FunctionCall::new(CallId::new(format!("c{at}")), name(), Map::new());
                 let found = detector.calls(std::slice::from_ref(&call)).is_some();
                 detector.settled(&call, &Outcome::Success(Output::text("pushed")), Some(decided));
                 found

@@ -13,9 +13,9 @@ use std::collections::HashSet;
 
 use futures::StreamExt;
 use host_message::{CallId, Content, FinishReason, Part, PartData, PromptId, Role, Usage};
-use host_model::{Chunk, ModelError, ModelEvent, ModelStream, Switched};
+use host_model::{Chunk, ModelError, ModelEvent, ModelStream, Switched, estimate_part, estimate_text};
 
-use self::visible::is_visible;
+pub(crate) use self::visible::is_visible;
 use crate::event::EventKind;
 use crate::forming::Forming;
 use crate::thought::Subjects;
@@ -121,6 +121,20 @@ impl<'a> ReplyBuilder<'a> {
         self.usage.map_or(0, |usage| usage.input)
     }
 
+    /// Returns whether anything of the reply has come.
+    pub(crate) fn has_come(&self) -> bool {
+        !self.parts.is_empty() || self.finish.is_some()
+    }
+
+    /// Estimates how many tokens the reply so far has, thoughts included.
+    pub(crate) fn estimate(&self) -> u64 {
+        let tokens = |part: &Part| match part.as_text() {
+            Some(text) => estimate_text(text),
+            None => estimate_part(part),
+        };
+        self.parts.iter().map(tokens).fold(0, u64::saturating_add)
+    }
+
     /// Returns the text so far without thoughts.
     pub(crate) fn visible_text(&self) -> String {
         self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
@@ -205,8 +219,8 @@ impl<'a> ReplyBuilder<'a> {
     }
 }
 
-/// Gives an id to each call that has none, or one that another call has. The index that a made id ends with is
-/// the call's among the calls of its reply.
+/// Gives each call an id of the host's: the request's, and its place among the calls of the reply. What the service calls it
+/// is kept if no other call of the conversation is called so.
 fn name_calls(parts: &mut [Part], prompt: &PromptId, taken: impl Fn(&CallId) -> bool) {
     let mut used = HashSet::new();
     let calls = parts.iter_mut().filter_map(|part| match &mut part.data {
@@ -214,16 +228,15 @@ fn name_calls(parts: &mut [Part], prompt: &PromptId, taken: impl Fn(&CallId) -> 
         _ => None,
     });
     for (index, call) in calls.enumerate() {
-        let fresh = |id: &CallId, used: &HashSet<CallId>| !id.as_str().is_empty() && !taken(id) && !used.contains(id);
-        if !fresh(&call.id, &used) {
-            // A model may have chosen an id that looks like one of ours; another mark makes it differ.
-            let mut id = prompt.call(index);
-            while !fresh(&id, &used) {
-                id = CallId::new(format!("{id}+"));
-            }
-            call.id = id;
+        let is_fresh = |id: &CallId| !id.as_str().is_empty() && !taken(id);
+        // A service may have chosen an id that looks like one of ours; another mark makes it differ.
+        let mut id = prompt.call(index);
+        while taken(&id) || used.contains(&id) {
+            id = CallId::new(format!("{id}+"));
         }
-        used.insert(call.id.clone());
+        let service_id = std::mem::replace(&mut call.id, id.clone());
+        used.insert(id);
+        call.service_id = (is_fresh(&service_id) && used.insert(service_id.clone())).then_some(service_id);
     }
 }
 

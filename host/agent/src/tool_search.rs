@@ -245,7 +245,7 @@ mod tests {
 
     fn call(arguments: Value) -> FunctionCall {
         let Value::Object(arguments) = arguments else { unreachable!("the tests give objects") };
-        FunctionCall { id: CallId::new("1"), name: ToolName::new(TOOL_SEARCH), arguments }
+        FunctionCall::new(CallId::new("1"), ToolName::new(TOOL_SEARCH), arguments)
     }
 
     #[test]

@@ -30,12 +30,7 @@ impl Provider for Model {
 
     fn stream<'a>(&'a self, _: Request<'a>) -> ModelStream<'a> {
         let part = match self.0.fetch_add(1, Ordering::SeqCst) {
-            1 => PartData::FunctionCall(FunctionCall {
-                id: CallId::new(""),
-                name: ToolName::new("read"),
-                arguments: Map::new(),
-            })
-            .into(),
+            1 => PartData::FunctionCall(FunctionCall::new(CallId::new(""), ToolName::new("read"), Map::new())).into(),
             _ => Part::text("done"),
         };
         let chunk = Chunk { parts: vec![part], finish: Some(FinishReason::Stop), ..Chunk::default() };

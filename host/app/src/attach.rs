@@ -310,7 +310,7 @@ async fn read(
         _ => serde_json::Map::new(),
     };
     let id = CallId::new(format!("attached-{number}"));
-    let call = FunctionCall { id, name: ToolName::new(tool), arguments };
+    let call = FunctionCall::new(id, ToolName::new(tool), arguments);
     let admitted = tools.admit(&call).map_err(|failure| refused(&attachment.path).cause(failure.message))?;
     let context = CallContext {
         cancel: stop.child_token(),

@@ -364,8 +364,7 @@ mod tests {
     use super::*;
 
     pub(super) fn question(confirmation: Confirmation) -> Question {
-        let call =
-            FunctionCall { id: CallId::new("c"), name: ToolName::new("shell"), arguments: serde_json::Map::new() };
+        let call = FunctionCall::new(CallId::new("c"), ToolName::new("shell"), serde_json::Map::new());
         Question {
             agent: "main".to_owned(),
             agent_id: AgentId::new("main"),

@@ -125,7 +125,7 @@ impl ToolService {
     pub async fn call(&self, request: CallRequest, cancel: &Cancel) -> Result<SettledCall, Failure> {
         let CallRequest { name, arguments, approvals, progress } = request;
         let id = CallId::new(format!("call-{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
-        let call = FunctionCall { id, name: ToolName::new(name), arguments };
+        let call = FunctionCall::new(id, ToolName::new(name), arguments);
         let gate = self.gate.asking(approvals);
         let agents;
         let registry = match self.agents.has(&call.name) {

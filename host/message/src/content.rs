@@ -162,8 +162,11 @@ pub struct FileReference {
 /// A call that the model requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionCall {
-    /// Unique in the conversation; made by the host if the model's service gives none.
+    /// Unique in the session and made by the host, whatever the model's service calls it.
     pub id: CallId,
+    /// The service's own id, for its wire alone; `None` if it gave none, or one that another call of the conversation has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_id: Option<CallId>,
     /// The tool's name as the model wrote it; there may be no such tool.
     pub name: ToolName,
     /// The arguments as the model wrote them, not yet checked against the tool's schema.
@@ -175,6 +178,9 @@ pub struct FunctionCall {
 pub struct FunctionResponse {
     /// The id of the call that this answers.
     pub id: CallId,
+    /// What the service calls that call, as in [`FunctionCall::service_id`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_id: Option<CallId>,
     /// The name of the call that this answers.
     pub name: ToolName,
     /// The result.
@@ -189,6 +195,36 @@ pub enum ResponseBody {
     Output(String),
     /// Why it returned nothing: an error, a denial, or a cancellation.
     Error(String),
+}
+
+impl FunctionCall {
+    /// A call with an id of the host's alone.
+    pub fn new(id: CallId, name: ToolName, arguments: Map<String, Value>) -> Self {
+        Self { id, service_id: None, name, arguments }
+    }
+
+    /// Returns the id to send to a service: its own if it gave one. Some models depend on the form of theirs.
+    pub fn wire_id(&self) -> &str {
+        self.service_id.as_ref().unwrap_or(&self.id).as_str()
+    }
+
+    /// Makes the response to this call.
+    pub fn respond(&self, body: ResponseBody) -> FunctionResponse {
+        let Self { id, service_id, name, .. } = self;
+        FunctionResponse { id: id.clone(), service_id: service_id.clone(), name: name.clone(), body }
+    }
+}
+
+impl FunctionResponse {
+    /// The response to a call with an id of the host's alone.
+    pub fn new(id: CallId, name: ToolName, body: ResponseBody) -> Self {
+        Self { id, service_id: None, name, body }
+    }
+
+    /// Returns the id to send to a service, as [`FunctionCall::wire_id`].
+    pub fn wire_id(&self) -> &str {
+        self.service_id.as_ref().unwrap_or(&self.id).as_str()
+    }
 }
 
 impl ResponseBody {
@@ -285,19 +321,19 @@ mod tests {
                 Part::thought("**Plan** look first"),
                 Part::text("I will look."),
                 Part {
-                    data: PartData::FunctionCall(FunctionCall {
-                        id: CallId::new("c1"),
-                        name: ToolName::new("ls"),
-                        arguments: Map::from_iter([("path".to_owned(), Value::from("."))]),
-                    }),
+                    data: PartData::FunctionCall(FunctionCall::new(
+                        CallId::new("c1"),
+                        ToolName::new("ls"),
+                        Map::from_iter([("path".to_owned(), Value::from("."))]),
+                    )),
                     thought: false,
                     signature: Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() }),
                 },
-                PartData::FunctionResponse(FunctionResponse {
-                    id: CallId::new("c1"),
-                    name: ToolName::new("ls"),
-                    body: ResponseBody::Error("no".to_owned()),
-                })
+                PartData::FunctionResponse(FunctionResponse::new(
+                    CallId::new("c1"),
+                    ToolName::new("ls"),
+                    ResponseBody::Error("no".to_owned()),
+                ))
                 .into(),
                 PartData::InlineData(InlineData { mime_type: "image/png".to_owned(), base64: "AAAA".to_owned() })
                     .into(),

@@ -251,7 +251,7 @@ impl Reply {
                 let arguments = if json.trim().is_empty() { Ok(input) } else { serde_json::from_str(&json) };
                 match arguments {
                     Ok(arguments) if !name.is_empty() => {
-                        let call = FunctionCall { id: CallId::new(id), name: ToolName::new(name), arguments };
+                        let call = FunctionCall::new(CallId::new(id), ToolName::new(name), arguments);
                         self.held.push(PartData::FunctionCall(call).into());
                     }
                     Ok(_) => self.malformed = Some("a call has no name".to_owned()),

@@ -173,7 +173,7 @@ fn thought(calls: &[PartData]) -> String {
 }
 
 fn call(name: &str, arguments: Map<String, Value>) -> PartData {
-    PartData::FunctionCall(FunctionCall { id: CallId::new(""), name: ToolName::new(name), arguments })
+    PartData::FunctionCall(FunctionCall::new(CallId::new(""), ToolName::new(name), arguments))
 }
 
 fn object(value: Value) -> Map<String, Value> {

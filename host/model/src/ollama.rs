@@ -148,11 +148,11 @@ impl Reader for Reply {
 }
 
 fn call(wire: WireCall) -> Part {
-    let call = FunctionCall {
-        id: CallId::new(wire.id.unwrap_or_default()),
-        name: ToolName::new(wire.function.name),
-        arguments: wire.function.arguments.unwrap_or_default(),
-    };
+    let call = FunctionCall::new(
+        CallId::new(wire.id.unwrap_or_default()),
+        ToolName::new(wire.function.name),
+        wire.function.arguments.unwrap_or_default(),
+    );
     PartData::FunctionCall(call).into()
 }
 

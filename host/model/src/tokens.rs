@@ -115,11 +115,8 @@ mod tests {
     fn everything_that_is_sent_counts() {
         let count = |part: Part| estimate_contents(&[Content { role: host_message::Role::User, parts: vec![part] }]);
         assert_eq!(count(Part::thought("much to think about")), 0);
-        let response = FunctionResponse {
-            id: CallId::new("c"),
-            name: ToolName::new("grep"),
-            body: ResponseBody::Output("x".repeat(400)),
-        };
+        let response =
+            FunctionResponse::new(CallId::new("c"), ToolName::new("grep"), ResponseBody::Output("x".repeat(400)));
         assert_eq!(count(PartData::FunctionResponse(response).into()), 101);
         let data = |mime_type: &str, base64: usize| {
             let (mime_type, base64) = (mime_type.to_owned(), "A".repeat(base64));

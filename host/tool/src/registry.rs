@@ -366,7 +366,7 @@ mod tests {
     }
 
     fn refused(registry: &Registry, name: &str) -> FailureKind {
-        let call = FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+        let call = FunctionCall::new(CallId::new("1"), ToolName::new(name), Map::new());
         registry.admit(&call).map(|_| ()).expect_err("it is refused").kind
     }
 
@@ -393,7 +393,7 @@ mod tests {
     fn what_is_not_declared_is_admitted_and_never_suggested() {
         let mut some = with(&["ls", "grep", "shell"]).undeclaring(|tool| tool.spec().name.as_str() == "grep");
         assert_eq!(names(&some), ["ls", "shell"]);
-        let call = FunctionCall { id: CallId::new("1"), name: ToolName::new("grep"), arguments: Map::new() };
+        let call = FunctionCall::new(CallId::new("1"), ToolName::new("grep"), Map::new());
         assert_eq!(some.admit(&call).expect("it is here").spec().name, call.name);
         assert!(some.get(&call.name).is_some() && !some.nearest("grep").contains(&call.name));
         let again = some.register(named("grep", json!({"type": "object"})));
@@ -411,7 +411,7 @@ mod tests {
             ("l\0s", "\"l\\0s\"", "`invalid_l_s`"),
             (&"x".repeat(5_000), "xxx…", "`invalid_xxx"),
         ] {
-            let call = FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+            let call = FunctionCall::new(CallId::new("1"), ToolName::new(name), Map::new());
             let failure = registry.admit(&call).map(|_| ()).expect_err("there is no such tool");
             assert_eq!(failure.kind, FailureKind::UnknownTool);
             let message = &failure.message;
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(names(&registry), ["ls", "grep"], "none before it is asked for the current ones");
         let current = registry.current(|_| false);
         assert_eq!(names(&current), ["ls", "grep", "s__a"]);
-        let call = |name: &str| FunctionCall { id: CallId::new("1"), name: ToolName::new(name), arguments: Map::new() };
+        let call = |name: &str| FunctionCall::new(CallId::new("1"), ToolName::new(name), Map::new());
         assert!(current.admit(&call("s__b")).is_ok(), "one that is not declared can be called");
         assert_eq!(names(&registry.current(|tool| tool.spec().name.as_str() == "s__a")), ["ls", "grep"]);
         // An agent that names its tools has of the supplied ones those, and may name one that is not there yet.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use host_files::{create_private, make_private_folder};
-use host_message::{FunctionResponse, Output, OutputPart, Part, PartData, ResponseBody};
+use host_message::{Output, OutputPart, Part, PartData, ResponseBody};
 use host_text::{Ends, clip, ends};
 use host_undo::Digest;
 use serde_json::Value;
@@ -84,8 +84,7 @@ impl Responder {
                 (ResponseBody::Error(clip(text)), Vec::new())
             }
         };
-        let response = FunctionResponse { id: settled.call.id.clone(), name: settled.call.name.clone(), body };
-        let mut parts = vec![PartData::FunctionResponse(response).into()];
+        let mut parts = vec![PartData::FunctionResponse(settled.call.respond(body)).into()];
         parts.extend(data);
         Response { parts, whole }
     }
@@ -195,7 +194,7 @@ mod tests {
     use crate::{CallFailure, FailureKind, Printed};
 
     fn respond(responder: &Responder, outcome: Outcome) -> (ResponseBody, usize) {
-        let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments: Map::new() };
+        let call = FunctionCall::new(CallId::new("c"), ToolName::new("t"), Map::new());
         let settled = SettledCall {
             call: Arc::new(call),
             outcome,
@@ -251,7 +250,7 @@ mod tests {
     #[test]
     fn response_to_the_model_includes_how_the_user_changed_its_call() {
         let arguments = Map::from_iter([("n".to_owned(), json!(2))]);
-        let call = Arc::new(FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments });
+        let call = Arc::new(FunctionCall::new(CallId::new("c"), ToolName::new("t"), arguments));
         let (outcome, decided) = (Outcome::Success(Output::text("done")), Some(Decided::Changed));
         let settled = SettledCall {
             call,

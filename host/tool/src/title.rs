@@ -91,7 +91,7 @@ mod tests {
 
     fn call(arguments: &Value) -> FunctionCall {
         let arguments = arguments.as_object().cloned().expect("an object");
-        FunctionCall { id: CallId::new("c"), name: ToolName::new("t"), arguments }
+        FunctionCall::new(CallId::new("c"), ToolName::new("t"), arguments)
     }
 
     fn spec(input_schema: Value) -> ToolSpec {

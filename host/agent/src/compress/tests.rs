@@ -8,13 +8,13 @@ use super::*;
 use crate::{ACTIVATE_SKILL, KeptText};
 
 fn call(id: &str) -> Content {
-    let call = FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments: Map::new() };
+    let call = FunctionCall::new(CallId::new(id), ToolName::new("ls"), Map::new());
     Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] }
 }
 
 fn response(id: &str, text: impl Into<String>) -> Content {
     let body = ResponseBody::Output(text.into());
-    let response = FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body };
+    let response = FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body);
     Content { role: Role::User, parts: vec![PartData::FunctionResponse(response).into()] }
 }
 
@@ -197,22 +197,15 @@ proptest! {
 fn compress_keeps_texts_word_for_word_wherever_they_came_from() {
     let kept = |heading: &str, text: &str| KeptText { heading: heading.to_owned(), text: text.to_owned() };
     let (skill, memory, named) = (kept("skill `a`", "Do\n  A."), kept("`x/AGENTS.md`", "B."), kept("skill `c`", "C."));
-    let activation = FunctionResponse {
-        id: CallId::new("s"),
-        name: ToolName::new(ACTIVATE_SKILL),
-        body: ResponseBody::Output(skill.whole()),
-    };
+    let activation =
+        FunctionResponse::new(CallId::new("s"), ToolName::new(ACTIVATE_SKILL), ResponseBody::Output(skill.whole()));
     let mut contents = conversation(&[('u', 100), ('c', 5_000)]);
     contents.extend([
         Content {
             role: Role::Model,
             parts: vec![
-                PartData::FunctionCall(FunctionCall {
-                    id: CallId::new("s"),
-                    name: ToolName::new(ACTIVATE_SKILL),
-                    arguments: Map::new(),
-                })
-                .into(),
+                PartData::FunctionCall(FunctionCall::new(CallId::new("s"), ToolName::new(ACTIVATE_SKILL), Map::new()))
+                    .into(),
             ],
         },
         Content { role: Role::User, parts: vec![PartData::FunctionResponse(activation).into()] },

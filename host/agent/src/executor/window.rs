@@ -106,12 +106,9 @@ mod tests {
 
     #[test]
     fn window_messages_count_by_what_they_are() {
-        let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("list"), arguments: Map::new() };
-        let response = FunctionResponse {
-            id: CallId::new("c"),
-            name: ToolName::new("list"),
-            body: ResponseBody::Output("x".repeat(396)),
-        };
+        let call = FunctionCall::new(CallId::new("c"), ToolName::new("list"), Map::new());
+        let response =
+            FunctionResponse::new(CallId::new("c"), ToolName::new("list"), ResponseBody::Output("x".repeat(396)));
         let contents = [
             Content { role: Role::User, parts: vec![Part::text("x".repeat(40)), Part::text("x".repeat(4))] },
             Content {

@@ -1,17 +1,17 @@
-use host_message::ToolName;
+use host_message::{FunctionResponse, ToolName};
 use proptest::prelude::*;
 use serde_json::Map;
 
 use super::*;
 
 fn call(id: &str) -> Part {
-    let call = FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments: Map::new() };
+    let call = FunctionCall::new(CallId::new(id), ToolName::new("ls"), Map::new());
     PartData::FunctionCall(call).into()
 }
 
 fn response(id: &str) -> Part {
     let body = ResponseBody::Output("done".to_owned());
-    PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body }).into()
+    PartData::FunctionResponse(FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body)).into()
 }
 
 /// A history in short: `u` and `m` for messages, with calls as `(id)` and responses as `[id]` or, interrupted, `<id>`.
@@ -77,7 +77,7 @@ fn settled_calls_are_in_the_history_with_their_data() {
     assert_eq!(unsettled.calls().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["1", "2"]);
     unsettled.settle(vec![vec![response("1"), Part::text("data")], vec![response("2")]]).expect("they match");
     assert_eq!(short(&history), "u m(1)(2) u[1][2]");
-    assert!(history.has_call(&CallId::new("2")));
+    assert!(history.is_taken(&CallId::new("2")));
 }
 
 // promise session.settled

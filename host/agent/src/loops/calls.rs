@@ -168,7 +168,7 @@ mod tests {
 
     fn call(at: usize, name: &str, arguments: Value) -> FunctionCall {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-        FunctionCall { id: CallId::new(format!("c{at}")), name: ToolName::new(name), arguments }
+        FunctionCall::new(CallId::new(format!("c{at}")), ToolName::new(name), arguments)
     }
 
     /// Returns the number of the call, from 1, at which a loop is found; each call is a name, its arguments and its

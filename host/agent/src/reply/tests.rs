@@ -8,7 +8,7 @@ use serde_json::Map;
 use super::*;
 
 fn call(id: &str) -> Part {
-    let call = FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments: Map::new() };
+    let call = FunctionCall::new(CallId::new(id), ToolName::new("ls"), Map::new());
     PartData::FunctionCall(call).into()
 }
 
@@ -52,6 +52,13 @@ fn read_all(events: Vec<ModelEvent>, after_outcomes: bool) -> (Result<Reply, Rep
     (reply.map_err(|(error, _)| error), told.into_inner().expect("no test panics with it"))
 }
 
+/// A call as the host names the first of the reply.
+fn named(service_id: &str) -> Part {
+    let id = PromptId { agent: AgentId::new("main"), turn: 2 }.call(0);
+    let call = FunctionCall::new(id, ToolName::new("ls"), Map::new());
+    PartData::FunctionCall(FunctionCall { service_id: Some(CallId::new(service_id)), ..call }).into()
+}
+
 fn check(pieces: Vec<Part>, want: Vec<Part>) {
     let mut events: Vec<_> = pieces.into_iter().map(|part| chunk(vec![part])).collect();
     events.push(finish(FinishReason::Stop));
@@ -66,14 +73,14 @@ fn adjacent_text_joins_and_thoughts_stay_apart() {
         vec![Part::thought("a"), Part::thought("b"), Part::text("c"), Part::thought("d"), Part::text("e")],
         vec![Part::thought("ab"), Part::text("c"), Part::thought("d"), Part::text("e")],
     );
-    check(vec![Part::text("a"), call("1"), Part::text("b")], vec![Part::text("a"), call("1"), Part::text("b")]);
+    check(vec![Part::text("a"), call("1"), Part::text("b")], vec![Part::text("a"), named("1"), Part::text("b")]);
 }
 
 #[test]
 fn a_signature_stays_on_its_part() {
     let pieces = vec![Part::text("a"), signed(Part::text("b"), "s"), Part::text("c"), signed(Part::text(""), "t")];
     check(pieces.clone(), pieces);
-    check(vec![signed(call("1"), "s")], vec![signed(call("1"), "s")]);
+    check(vec![signed(call("1"), "s")], vec![signed(named("1"), "s")]);
 }
 
 #[test]
@@ -85,16 +92,17 @@ fn reply_part_with_only_a_signature_is_kept_and_not_reported() {
 }
 
 #[test]
-fn every_call_has_an_id_of_its_own() {
+fn reply_calls_have_ids_of_the_host_and_keep_those_of_the_service_for_its_wire() {
     let ids = |given: &[&str]| {
         let (reply, _) =
             read_all(vec![chunk(given.iter().map(|id| call(id)).collect()), finish(FinishReason::Stop)], false);
         let content = reply.expect("it has calls").content;
-        content.function_calls().map(|call| call.id.as_str().to_owned()).collect::<Vec<_>>()
+        let both = |call: &FunctionCall| format!("{} {}", call.id, call.wire_id());
+        content.function_calls().map(both).collect::<Vec<_>>()
     };
-    assert_eq!(ids(&["", "x", ""]), ["main#2-0", "x", "main#2-2"]);
-    assert_eq!(ids(&["x", "x", "taken"]), ["x", "main#2-1", "main#2-2"]);
-    assert_eq!(ids(&["main#2-1", ""]), ["main#2-1", "main#2-1+"]);
+    assert_eq!(ids(&["", "x", ""]), ["main#2-0 main#2-0", "main#2-1 x", "main#2-2 main#2-2"]);
+    assert_eq!(ids(&["x", "x", "taken"]), ["main#2-0 x", "main#2-1 main#2-1", "main#2-2 main#2-2"]);
+    assert_eq!(ids(&["main#2-1", ""]), ["main#2-0 main#2-1", "main#2-1+ main#2-1+"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! Deliberately not here: which characters are unsafe to show. A text may be safe and invisible, or the reverse.
 
 /// Returns whether the text has a visible character outside of HTML comments.
-pub(super) fn is_visible(text: &str) -> bool {
+pub(crate) fn is_visible(text: &str) -> bool {
     let mut rest = text;
     while let Some((before, comment)) = rest.split_once("<!--") {
         if before.chars().any(has_shape) {

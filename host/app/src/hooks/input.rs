@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn hook_input_has_the_fields_of_its_convention() {
         let arguments = json!({"path": "a.txt", "content": "x"}).as_object().cloned().expect("an object");
-        let call = FunctionCall { id: CallId::new("c1"), name: ToolName::new("write_file"), arguments };
+        let call = FunctionCall::new(CallId::new("c1"), ToolName::new("write_file"), arguments);
         assert_eq!(
             of(Convention::Claude, &HookInput::PreToolUse { call: &call }),
             json!({

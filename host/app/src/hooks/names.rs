@@ -135,7 +135,7 @@ mod tests {
 
     fn call(name: &str, arguments: &Value) -> FunctionCall {
         let arguments = arguments.as_object().cloned().expect("an object");
-        FunctionCall { id: CallId::new("c"), name: ToolName::new(name), arguments }
+        FunctionCall::new(CallId::new("c"), ToolName::new(name), arguments)
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Session {
             ("command".to_owned(), Value::from(line)),
             ("description".to_owned(), Value::from(format!("a line of the command /{}", command.name))),
         ]);
-        let call = FunctionCall { id: id.clone(), name: ToolName::new(SHELL), arguments };
+        let call = FunctionCall::new(id.clone(), ToolName::new(SHELL), arguments);
         let (log, name) = (&self.conversation.log, format!("/{}", command.name));
         let observe = |event: CallEvent<'_>| match event.change {
             CallChange::Executing(_) => match log.record(Entry::CommandLine { command: &name, call_id: &id, line }) {

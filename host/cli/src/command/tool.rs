@@ -83,9 +83,7 @@ fn not_arguments(why: &str) -> Failure {
 pub(super) fn call_of(name: String, arguments: String) -> Result<FunctionCall, Failure> {
     let arguments = if arguments == "-" { read_arguments()? } else { arguments };
     match serde_json::from_str(&arguments).map_err(|error| not_arguments(&error.to_string()))? {
-        Value::Object(arguments) => {
-            Ok(FunctionCall { id: CallId::new("tool-call"), name: ToolName::new(name), arguments })
-        }
+        Value::Object(arguments) => Ok(FunctionCall::new(CallId::new("tool-call"), ToolName::new(name), arguments)),
         _ => Err(not_arguments("it is JSON, but not an object")),
     }
 }

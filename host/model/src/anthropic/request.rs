@@ -113,7 +113,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
                     ResponseBody::Error(text) => (text, true),
                 };
                 let content = text_block(text).into_iter().collect();
-                blocks.push(Block::ToolResult { tool_use_id: fit(response.id.as_str()), content, is_error });
+                blocks.push(Block::ToolResult { tool_use_id: fit(response.wire_id()), content, is_error });
             }
             // A user message has no calls.
             PartData::FunctionCall(_) => {}
@@ -131,7 +131,7 @@ fn model_block(part: &Part) -> Option<Block<'_>> {
         PartData::InlineData(InlineData { mime_type, .. }) => Some(unsent(mime_type)),
         PartData::FileReference(file) => Some(named(format!("[file `{}`]", file.uri))),
         PartData::FunctionCall(call) => {
-            Some(Block::ToolUse { id: fit(call.id.as_str()), name: call.name.sendable(), input: &call.arguments })
+            Some(Block::ToolUse { id: fit(call.wire_id()), name: call.name.sendable(), input: &call.arguments })
         }
         PartData::FunctionResponse(_) => None,
     }

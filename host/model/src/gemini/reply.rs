@@ -58,11 +58,11 @@ impl Reader for Reply {
 
 fn part(wire: WirePart, by: &str) -> Option<Part> {
     let data = if let Some(call) = wire.function_call {
-        PartData::FunctionCall(FunctionCall {
-            id: CallId::new(call.id.unwrap_or_default()),
-            name: ToolName::new(call.name),
-            arguments: call.args.unwrap_or_default(),
-        })
+        PartData::FunctionCall(FunctionCall::new(
+            CallId::new(call.id.unwrap_or_default()),
+            ToolName::new(call.name),
+            call.args.unwrap_or_default(),
+        ))
     } else if let Some(blob) = wire.inline_data {
         PartData::InlineData(InlineData { mime_type: blob.mime_type, base64: blob.data })
     } else if let Some(file) = wire.file_data {

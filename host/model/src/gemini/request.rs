@@ -145,10 +145,10 @@ impl Manner {
             PartData::InlineData(InlineData { mime_type, base64 }) => WireData::InlineData { mime_type, data: base64 },
             PartData::FileReference(file) => WireData::FileData { mime_type: &file.mime_type, file_uri: &file.uri },
             PartData::FunctionCall(call) => {
-                WireData::FunctionCall { id: id(call.id.as_str()), name: call.name.sendable(), args: &call.arguments }
+                WireData::FunctionCall { id: id(call.wire_id()), name: call.name.sendable(), args: &call.arguments }
             }
             PartData::FunctionResponse(response) => WireData::FunctionResponse {
-                id: id(response.id.as_str()),
+                id: id(response.wire_id()),
                 name: response.name.sendable(),
                 response: match &response.body {
                     ResponseBody::Output(text) => WireResponse::Output(text),

@@ -33,7 +33,7 @@ fn every_part_is_read() {
         assert_eq!(heard(&event).parts, expected, "{part}");
     };
     let call = |id: &str, arguments: Map<String, Value>| {
-        Part::from(PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments }))
+        Part::from(PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new("ls"), arguments)))
     };
     check(r#"{"text":"a\n\"b\" ü"}"#, &[Part::text("a\n\"b\" ü")]);
     check(r#"{"text":"hm","thought":true}"#, &[Part::thought("hm")]);

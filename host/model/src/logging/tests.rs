@@ -94,7 +94,7 @@ fn chunk(parts: Vec<Part>) -> Result<ModelEvent, ModelError> {
 fn everything() -> Vec<Result<ModelEvent, ModelError>> {
     let call = |id: &str| {
         let arguments = Map::from_iter([("path".to_owned(), "a\n\"ü\"".into())]);
-        PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments })
+        PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new("ls"), arguments))
     };
     let signature = Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() });
     let again = Again { reason: "broke".to_owned(), wait: Duration::from_millis(5_100), attempt: 2, attempts: 3 };

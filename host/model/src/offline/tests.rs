@@ -131,12 +131,7 @@ fn converse(
             return (turns, reply);
         }
         let respond = |call: &FunctionCall| {
-            PartData::FunctionResponse(FunctionResponse {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                body: answer(call),
-            })
-            .into()
+            PartData::FunctionResponse(FunctionResponse::new(call.id.clone(), call.name.clone(), answer(call))).into()
         };
         contents.push(Content { role: Role::User, parts: reply.function_calls().map(respond).collect() });
         let shown = |call: &FunctionCall| {
@@ -314,7 +309,7 @@ fn a_task_is_completed_with_the_argument_that_the_schema_names() {
     // Once rejected, it is not called with the same result forever.
     let name = ToolName::new(COMPLETE_TASK);
     let body = ResponseBody::Error("no".to_owned());
-    let refusal = PartData::FunctionResponse(FunctionResponse { id: calls[0].id.clone(), name, body });
+    let refusal = PartData::FunctionResponse(FunctionResponse::new(calls[0].id.clone(), name, body));
     contents.push(Content { role: Role::User, parts: vec![refusal.into()] });
     assert_eq!(reply_to(&contents, &tools).function_calls().count(), 0);
 }
@@ -349,7 +344,7 @@ fn offline_remark_beside_outcomes_is_not_a_new_prompt() {
         PartData::FunctionCall(call) => {
             call.id = CallId::new(format!("c{at}"));
             let (id, name, body) = (call.id.clone(), call.name.clone(), run(&files, call));
-            Some(PartData::FunctionResponse(FunctionResponse { id, name, body }).into())
+            Some(PartData::FunctionResponse(FunctionResponse::new(id, name, body)).into())
         }
         _ => None,
     });

@@ -58,7 +58,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                     ResponseBody::Error(text) => format!("error: {text}"),
                 },
                 tool_name: Some(response.name.sendable()),
-                tool_call_id: Some(response.id.as_str()),
+                tool_call_id: Some(response.wire_id()),
                 ..Message::with_role("tool")
             }),
             PartData::Text(text) => said.content.push_str(text),
@@ -100,7 +100,7 @@ fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content, with_th
 fn call(part: &Part) -> Option<Call<'_>> {
     let PartData::FunctionCall(call) = &part.data else { return None };
     let function = CalledFunction { name: call.name.sendable(), arguments: &call.arguments };
-    Some(Call { id: call.id.as_str(), function })
+    Some(Call { id: call.wire_id(), function })
 }
 
 fn tool(tool: &ToolSpec) -> Tool<'_> {

@@ -75,7 +75,7 @@ pub(crate) fn whole(id: String, name: String, arguments: &str) -> Result<Part, M
         text => serde_json::from_str(text)
             .map_err(|error| Malformed { name: clip(&name), why: clip(&error.to_string()) })?,
     };
-    Ok(PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new(name), arguments }).into())
+    Ok(PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new(name), arguments)).into())
 }
 
 impl Malformed {

@@ -76,7 +76,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                     // The format has no mark for an error.
                     ResponseBody::Error(text) => format!("error: {text}"),
                 };
-                messages.push(Message::Tool { tool_call_id: response.id.as_str(), content });
+                messages.push(Message::Tool { tool_call_id: response.wire_id(), content });
             }
             PartData::Text(text) => pieces.push(Piece::Text { text: text.clone() }),
             PartData::InlineData(data) => pieces.push(data_piece(data)),
@@ -120,7 +120,7 @@ fn call(part: &Part) -> Option<Call<'_>> {
     let PartData::FunctionCall(call) = &part.data else { return None };
     let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
     let function = CalledFunction { name: call.name.sendable(), arguments };
-    Some(Call { id: call.id.as_str(), kind: "function", function })
+    Some(Call { id: call.wire_id(), kind: "function", function })
 }
 
 /// Returns data as the part that the format has for it, or its placeholder.

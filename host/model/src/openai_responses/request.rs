@@ -104,7 +104,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
                     // The format has no mark for an error.
                     ResponseBody::Error(text) => format!("error: {text}"),
                 };
-                settle(response.replace((next.id.as_str(), vec![Piece::InputText { text }])));
+                settle(response.replace((next.wire_id(), vec![Piece::InputText { text }])));
             }
             PartData::Text(text) => said.push(Piece::InputText { text: text.clone() }),
             PartData::InlineData(data) => match &mut response {
@@ -142,7 +142,7 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             PartData::FunctionCall(call) => {
                 message.end(input);
                 let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
-                let (call_id, name) = (call.id.as_str(), call.name.sendable());
+                let (call_id, name) = (call.wire_id(), call.name.sendable());
                 input.push(Entry::Item(Item::FunctionCall { call_id, name, arguments }));
             }
             // A model's message has no responses.

@@ -162,7 +162,7 @@ impl Item {
             Self::Thought(text) => Some(Part::thought(text)),
             Self::Call(Call { name, arguments, id }) => {
                 let (id, name, arguments) = (id.clone(), name.clone(), arguments.clone());
-                Some(PartData::FunctionCall(FunctionCall { id, name, arguments }).into())
+                Some(PartData::FunctionCall(FunctionCall::new(id, name, arguments)).into())
             }
             Self::Part(part) => Some(part.clone()),
             Self::Citation(_)
@@ -200,7 +200,7 @@ impl Item {
             Part { data: PartData::Text(text), thought: false, signature: None } => Self::Text(text.clone()),
             Part { data: PartData::Text(text), thought: true, signature: None } => Self::Thought(text.clone()),
             Part { data: PartData::FunctionCall(call), thought: false, signature: None } => {
-                let FunctionCall { id, name, arguments } = call.clone();
+                let FunctionCall { id, name, arguments, .. } = call.clone();
                 Self::Call(Call { name, arguments, id })
             }
             other => Self::Part(other.clone()),

@@ -20,12 +20,12 @@ async fn ask(script: &Scripted, contents: &[Content], tools: &[ToolSpec]) -> Res
 
 fn call(id: &str) -> Part {
     let name = ToolName::new("ls");
-    PartData::FunctionCall(FunctionCall { id: CallId::new(id), name, arguments: Default::default() }).into()
+    PartData::FunctionCall(FunctionCall::new(CallId::new(id), name, Default::default())).into()
 }
 
 fn response(id: &str) -> Part {
     let body = ResponseBody::Output(format!("listing of {id}"));
-    PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body }).into()
+    PartData::FunctionResponse(FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body)).into()
 }
 
 fn model(parts: Vec<Part>) -> Content {

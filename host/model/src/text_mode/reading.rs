@@ -161,11 +161,9 @@ fn say(text: Option<&str>, found: &mut Vec<Found>) {
 fn call(body: &str) -> Found {
     match serde_json::from_str::<Block>(body) {
         Ok(block) if block.name.is_empty() => Found::Malformed("it has no name".to_owned()),
-        Ok(Block { name, arguments }) => Found::Call(FunctionCall {
-            id: CallId::new(""),
-            name: ToolName::new(name),
-            arguments: arguments.unwrap_or_default(),
-        }),
+        Ok(Block { name, arguments }) => {
+            Found::Call(FunctionCall::new(CallId::new(""), ToolName::new(name), arguments.unwrap_or_default()))
+        }
         Err(error) => Found::Malformed(clip(&error.to_string())),
     }
 }

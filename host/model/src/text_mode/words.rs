@@ -113,7 +113,7 @@ mod tests {
 
     fn call() -> Part {
         let arguments = Map::from_iter([("path".to_owned(), json!("a\nb"))]);
-        let call = FunctionCall { id: CallId::new("c1"), name: ToolName::new("ls"), arguments };
+        let call = FunctionCall::new(CallId::new("c1"), ToolName::new("ls"), arguments);
         Part {
             signature: Some(Signature { by: "gemini".to_owned(), data: "c2ln".to_owned() }),
             ..PartData::FunctionCall(call).into()
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn response(body: ResponseBody) -> Part {
-        let response = FunctionResponse { id: CallId::new("c1"), name: ToolName::new("ls"), body };
+        let response = FunctionResponse::new(CallId::new("c1"), ToolName::new("ls"), body);
         PartData::FunctionResponse(response).into()
     }
 

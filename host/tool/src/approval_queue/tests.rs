@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use super::*;
 
 fn question() -> Question {
-    let call = FunctionCall { id: CallId::new("1"), name: ToolName::new("t"), arguments: Map::new() };
+    let call = FunctionCall::new(CallId::new("1"), ToolName::new("t"), Map::new());
     Question {
         agent: "main".to_owned(),
         agent_id: AgentId::new("main"),

@@ -25,7 +25,7 @@ impl Tool for Never {
 }
 
 fn call() -> FunctionCall {
-    FunctionCall { id: CallId::new("1"), name: ToolName::new("t"), arguments: Map::new() }
+    FunctionCall::new(CallId::new("1"), ToolName::new("t"), Map::new())
 }
 
 fn question() -> Question {

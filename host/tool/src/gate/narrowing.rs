@@ -92,7 +92,7 @@ mod tests {
     use crate::{ApprovalMode, ApprovalQueue, Origin, Policy};
 
     fn call(tool: &str) -> FunctionCall {
-        FunctionCall { id: CallId::new("1"), name: ToolName::new(tool), arguments: Map::new() }
+        FunctionCall::new(CallId::new("1"), ToolName::new(tool), Map::new())
     }
 
     fn intent(line: Option<&str>) -> Intent {

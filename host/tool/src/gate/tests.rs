@@ -145,10 +145,12 @@ fn gate(policy: Policy, queue: &ApprovalQueue) -> Gate {
 }
 
 fn calls(calls: &[(&str, Value)]) -> Vec<FunctionCall> {
-    let call = |(at, (name, arguments)): (usize, &(&str, Value))| FunctionCall {
-        id: CallId::new(at.to_string()),
-        name: ToolName::new(*name),
-        arguments: arguments.as_object().expect("an object").clone(),
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
+        FunctionCall::new(
+            CallId::new(at.to_string()),
+            ToolName::new(*name),
+            arguments.as_object().expect("an object").clone(),
+        )
     };
     calls.iter().enumerate().map(call).collect()
 }

@@ -56,7 +56,7 @@ fn registry(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Registry {
 }
 
 fn call(id: usize, name: &str) -> FunctionCall {
-    FunctionCall { id: CallId::new(id.to_string()), name: ToolName::new(name), arguments: serde_json::Map::new() }
+    FunctionCall::new(CallId::new(id.to_string()), ToolName::new(name), serde_json::Map::new())
 }
 
 fn calls(names: &[&str]) -> Vec<FunctionCall> {

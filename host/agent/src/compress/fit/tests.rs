@@ -45,12 +45,12 @@ fn conversation(messages: &[Said]) -> Vec<Content> {
                 let call = |(index, (length, _)): (usize, &(usize, String))| {
                     let (id, name) = id(index);
                     let arguments = Map::from_iter([("text".to_owned(), Value::from("a".repeat(*length)))]);
-                    Part::from(PartData::FunctionCall(FunctionCall { id, name, arguments }))
+                    Part::from(PartData::FunctionCall(FunctionCall::new(id, name, arguments)))
                 };
                 let response = |(index, (_, output)): (usize, &(usize, String))| {
                     let (id, name) = id(index);
                     let body = ResponseBody::Output(output.clone());
-                    Part::from(PartData::FunctionResponse(FunctionResponse { id, name, body }))
+                    Part::from(PartData::FunctionResponse(FunctionResponse::new(id, name, body)))
                 };
                 contents.push(Content { role: Role::Model, parts: calls.iter().enumerate().map(call).collect() });
                 let mut parts: Vec<Part> = calls.iter().enumerate().map(response).collect();

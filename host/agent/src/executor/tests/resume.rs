@@ -81,7 +81,7 @@ async fn a_recorded_conversation_is_the_one_that_was_held() {
             bench.run().await;
             let past = place.read();
             assert_eq!(past.history().contents(), bench.executor.history().contents());
-            let (_, next_prompt, question) = past.into_parts();
+            let PastParts { next_prompt, question, .. } = past.into_parts();
             assert!(next_prompt == bench.executor.state.next_prompt && question.is_empty());
         }
     };
@@ -104,7 +104,7 @@ async fn resume_reads_the_conversation_as_it_was_whatever_happened_in_it() {
         let past = place.read();
         assert_eq!(past.history().contents(), bench.executor.history().contents(), "{what}");
         assert_eq!((past.left(), past.usage()), (crate::Left::Nothing, result.usage), "{what}");
-        assert!(past.history().has_call(&CallId::new("main#0-0")), "{what}: an id is never used twice");
+        assert!(past.history().is_taken(&CallId::new("main#0-0")), "{what}: an id is never used twice");
     };
     let read = || calls([("read", json!({}))]);
     let text_agent = || definition(Completion::Text);

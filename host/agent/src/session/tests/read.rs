@@ -12,10 +12,10 @@ fn each(entry: &mut dyn FnMut(Entry<'_>)) {
     let (prompt, call_id, name) =
         (PromptId { agent: agent_id.clone(), turn: 0 }, CallId::new("main#0-0"), ToolName::new("ls"));
     let (workspace, model) = (Some("/work"), model());
-    let call = FunctionCall { id: call_id.clone(), name: name.clone(), arguments: Default::default() };
+    let call = FunctionCall::new(call_id.clone(), name.clone(), Default::default());
     let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
     let body = ResponseBody::Output("done".to_owned());
-    let response = FunctionResponse { id: call_id.clone(), name: name.clone(), body };
+    let response = FunctionResponse::new(call_id.clone(), name.clone(), body);
     let parts = &[PartData::FunctionResponse(response).into()];
     let display = Display::Difference { path: "a".to_owned(), unified: "+x".to_owned() };
     let report = CallReport { title: "src".to_owned(), failed: true, ..CallReport::default() };
@@ -282,7 +282,7 @@ fn a_warning_that_was_never_said_takes_no_word_from_a_later_question() {
     ];
     let lines = entries.map(|entry| format!("{{{time},{entry}}}\n"));
     let past = read(format!("{first}\n{}", lines.concat()).as_bytes()).expect("it makes sense");
-    let (_, _, question) = past.into_past(&AgentId::new("main")).into_parts();
+    let question = past.into_past(&AgentId::new("main")).into_parts().question;
     assert_eq!(question, [host_message::Part::text("Now the tests")]);
 }
 
@@ -300,7 +300,7 @@ fn arguments_as_deep_as_a_model_may_nest_them_come_back() {
         deep = json!([deep]);
     }
     let arguments = serde_json::Map::from_iter([("deep".to_owned(), deep)]);
-    let call = FunctionCall { id: CallId::new("c"), name: ToolName::new("ls"), arguments };
+    let call = FunctionCall::new(CallId::new("c"), ToolName::new("ls"), arguments);
     let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     let time = "2026-03-01T12:00:00Z".to_owned();

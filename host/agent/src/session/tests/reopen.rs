@@ -128,7 +128,7 @@ fn session_log_withdrawn_message_is_not_part_of_the_conversation() {
     let recorded = reopen(&path).expect("it is whole").resume(&model()).expect("there is room").1;
     let past = recorded.into_past(&AgentId::new("main"));
     assert_eq!((past.history().contents().len(), past.left()), (3, Left::Question));
-    assert_eq!(past.into_parts().1, 2, "the number of a withdrawn request is not taken again");
+    assert_eq!(past.into_parts().next_prompt, 2, "the number of a withdrawn request is not taken again");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_replaced_history_is_the_conversation_from_there_on() {
     let past = recorded.into_past(&AgentId::new("main"));
     assert_eq!(past.history().contents()[..2], short);
     assert_eq!((past.history().contents().len(), told(&past)), (4, vec!["b done".to_owned()]));
-    assert_eq!(past.into_parts().1, 8);
+    assert_eq!(past.into_parts().next_prompt, 8);
 }
 
 // promise session.recorded

@@ -18,7 +18,7 @@ impl World {
         let content = Content::user("fix \"it\" }\n");
         log.record(Entry::Content { prompt: &prompt, content: &content }).expect("written");
         let (call_id, name, because) = (CallId::new("c"), ToolName::new("edit"), ["granted".to_owned()]);
-        let call = FunctionCall { id: call_id.clone(), name: name.clone(), arguments: Default::default() };
+        let call = FunctionCall::new(call_id.clone(), name.clone(), Default::default());
         let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
         log.record(Entry::Content { prompt: &prompt, content: &content }).expect("written");
         log.record(Entry::CallStarted { prompt: &prompt, call_id: &call_id, name: &name, because: &because })

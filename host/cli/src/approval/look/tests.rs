@@ -21,7 +21,7 @@ fn question(confirmation: Confirmation) -> Question {
     Question {
         agent: "main".to_owned(),
         agent_id: AgentId::new("main"),
-        call: Arc::new(FunctionCall { id: CallId::new("1"), name: ToolName::new("shell"), arguments }),
+        call: Arc::new(FunctionCall::new(CallId::new("1"), ToolName::new("shell"), arguments)),
         origin: None,
         confirmation,
         about: About::Call,

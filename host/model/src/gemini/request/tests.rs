@@ -18,10 +18,10 @@ fn every_part_has_its_shape() {
     };
     let call = |id: &str| {
         let arguments = Map::from_iter([("path".to_owned(), json!("."))]);
-        PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments })
+        PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new("ls"), arguments))
     };
     let response = |id: &str, body: ResponseBody| {
-        PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body })
+        PartData::FunctionResponse(FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body))
     };
     let output = |text: &str| ResponseBody::Output(text.to_owned());
     check(Role::User, Part::text("hi"), json!({"text": "hi"}));
@@ -135,14 +135,14 @@ fn a_model_without_thoughts_is_not_asked_for_them() {
 }
 
 fn call(id: &str, signature: Option<(&str, &str)>) -> Part {
-    let call = FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments: Map::new() };
+    let call = FunctionCall::new(CallId::new(id), ToolName::new("ls"), Map::new());
     let signature = signature.map(|(by, data)| Signature { by: by.to_owned(), data: data.to_owned() });
     Part { data: PartData::FunctionCall(call), thought: false, signature }
 }
 
 fn response(id: &str) -> Part {
     let body = ResponseBody::Output("x".to_owned());
-    PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body }).into()
+    PartData::FunctionResponse(FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body)).into()
 }
 
 fn data(mime_type: &str) -> Part {

@@ -17,11 +17,11 @@ fn messages(contents: &[Content]) -> Value {
 
 fn call(id: &str) -> Part {
     let arguments = Map::from_iter([("path".to_owned(), json!("."))]);
-    PartData::FunctionCall(FunctionCall { id: CallId::new(id), name: ToolName::new("ls"), arguments }).into()
+    PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new("ls"), arguments)).into()
 }
 
 fn response(id: &str, body: ResponseBody) -> Part {
-    PartData::FunctionResponse(FunctionResponse { id: CallId::new(id), name: ToolName::new("ls"), body }).into()
+    PartData::FunctionResponse(FunctionResponse::new(CallId::new(id), ToolName::new("ls"), body)).into()
 }
 
 fn data(mime_type: &str) -> Part {

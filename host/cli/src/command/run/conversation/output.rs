@@ -165,7 +165,7 @@ mod tests {
         };
         let call = EndedCall {
             agent: AgentId::new("main"),
-            call: FunctionCall { id: CallId::new("c"), name: ToolName::new("shell"), arguments },
+            call: FunctionCall::new(CallId::new("c"), ToolName::new("shell"), arguments),
             status: CallStatus::Success,
             duration_ms: 3_249,
             report,

@@ -117,7 +117,7 @@ fn call_fold_names_a_key_only_where_there_is_one() {
 #[test]
 fn running_call_counts_its_time_from_its_start_and_has_the_title_that_runs() {
     let (agent, id) = (AgentId::new("main"), CallId::new("c"));
-    let call = FunctionCall { id: id.clone(), name: ToolName::new("shell"), arguments: Map::new() };
+    let call = FunctionCall::new(id.clone(), ToolName::new("shell"), Map::new());
     let mut calls = Calls::default();
     calls.begin(&agent, &call, "rm -rf build");
     let shown = |calls: &Calls| calls.activity(PLAIN).into_iter().next().map(|it| (it.words, it.since.is_some()));
