@@ -58,20 +58,89 @@ fn session_resume_asks_for_a_prompt_with_nothing_left_and_otherwise_continues() 
 }
 
 #[test]
-fn a_run_that_failed_leaves_nothing_to_do_and_its_prompt_is_not_asked_again() {
-    let broken = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
+fn session_resume_goes_on_where_a_run_failed_or_with_another_prompt() {
+    let broken = || json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
     let look = json!({"chunks": [call("ls", json!({}))]});
-    let host = scripted(&[answer("One."), look, broken], &["First"]);
+    let host = scripted(&[answer("One."), look, broken()], &["First"]);
     assert_eq!(host.run().code, Some(0));
     assert_eq!(host.run_of(&["run", "--resume", "Second"]).code, Some(59));
+    let script = |reply: Value| {
+        std::fs::write(host.home().join("script.jsonl"), format!("{reply}\n")).expect("written");
+    };
+    // Without a prompt it goes on: the model gets what its calls returned.
+    script(json!({"expect": {"responses": [""]}, "chunks": [{"text": "Two."}]}));
+    let ended = host.run_of(&["run", "--resume"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
     let ended = host.run_of(&["run", "--resume"]);
     assert!(ended.code == Some(42) && ended.stderr.contains("no unfinished work"), "{ended:?}");
-    let third = json!({"expect": {"last_text": "Third"}, "chunks": [{"text": "Three."}]});
-    std::fs::write(host.home().join("script.jsonl"), format!("{third}\n")).expect("written");
+    // A prompt without any reply is not asked again.
+    script(broken());
+    assert_eq!(host.run_of(&["run", "--resume", "Lost"]).code, Some(59));
+    script(json!({"expect": {"last_text": "Third"}, "chunks": [{"text": "Three."}]}));
     let ended = host.run_of(&["run", "--resume", "Third"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Three.\n"), "{ended:?}");
     let asked: Vec<_> = host.session().into_iter().filter(|entry| entry["content"]["role"] == "user").collect();
     assert_eq!(asked.last().expect("it was asked")["content"]["parts"], json!([{"text": "Third"}]));
+}
+
+// promise session.readable: No session that the host recorded is ever unreadable for it, whatever failed and whichever ids a
+//   service gives its calls.
+#[test]
+fn session_of_every_fault_and_with_ids_that_repeat_is_read_listed_resumed_and_undone() {
+    // Many services begin to count anew in each reply, or in each request.
+    let named = |id: &str, name: &str, arguments: Value| json!({"chunks": [{"call": {"name": name, "arguments": arguments, "id": id}}]});
+    let write = |text: &str| named("call_0", "write_file", json!({"path": "w.txt", "content": text}));
+    let error = |kind: &str, status: u16| json!({"error": {"kind": kind, "status": status, "message": "no"}});
+    let faults = [
+        vec![json!({"chunks": [error("input", 400)]})],
+        vec![json!({"chunks": [error("authentication", 401)]})],
+        vec![json!({"chunks": [error("server", 500)]})],
+        vec![json!({"chunks": [{"text": "half"}, error("server", 500)]})],
+        vec![json!({"chunks": [{"text": ""}]}), json!({"chunks": [{"text": ""}]})],
+        vec![json!({"chunks": [{"text": "half"}, {"finish": null}]}), json!({"chunks": [{"thought": "hm"}]})],
+        vec![named("call_0", "no_such_tool", json!({}))],
+        vec![json!({"chunks": [
+            {"call": {"name": "ls", "arguments": {}, "id": "call_0"}},
+            {"call": {"name": "ls", "arguments": {"path": "."}, "id": "call_0"}},
+            {"call": {"name": "ls", "arguments": {}, "id": ""}},
+        ]})],
+        // It would be the host's own for the first call.
+        vec![named("main#0-0", "ls", json!({})), named("main#0-0", "ls", json!({}))],
+        vec![json!({"chunks": [{"text": "done"}]})],
+    ];
+    let host = scripted(&[answer("Begun.")], &["First"]);
+    assert_eq!(host.run().code, Some(0));
+    let id = id(&host);
+    for (at, fault) in faults.iter().enumerate() {
+        for round in 0..3 {
+            let replies = [vec![write(&format!("{at} {round}"))], fault.clone(), vec![answer("Done.")]].concat();
+            let script: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
+            std::fs::write(host.home().join("script.jsonl"), script).expect("written");
+            let model = format!("scripted:{}", host.home().join("script.jsonl").display());
+            let ended =
+                host.run_of(&["run", "--model", &model, "--approval-mode", "auto-edit", "--resume", &id, "Go on"]);
+            assert!(!ended.stderr.contains("damaged"), "{fault:?} {round}: {ended:?}");
+            assert_ne!(ended.code, Some(42), "{fault:?} {round}: {ended:?}");
+        }
+    }
+    let changes = 3 * faults.len();
+    let listed = host.run_of(&["undo", &id, "--json"]).json();
+    assert_eq!(listed["calls"].as_array().map(Vec::len), Some(changes), "each call is one of its own");
+    let blamed = host.run_of(&["session", "blame", "w.txt", "--json"]).json();
+    assert_eq!(blamed["versions"].as_array().map(Vec::len), Some(changes), "{blamed}");
+    let calls: std::collections::BTreeSet<_> =
+        blamed["versions"].as_array().expect("a list").iter().map(|version| version["call_id"].to_string()).collect();
+    assert_eq!(calls.len(), changes, "{calls:?}");
+    for command in [
+        &["session", "show", &id][..],
+        &["session", "list", "--json"],
+        &["session", "verify", &id],
+        &["session", "verify", "--all"],
+        &["session", "export", &id],
+    ] {
+        let ended = host.run_of(command);
+        assert!(ended.code == Some(0) && !ended.stdout.contains("cannot be read"), "{command:?}: {ended:?}");
+    }
 }
 
 #[test]

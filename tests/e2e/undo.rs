@@ -135,11 +135,40 @@ async fn undo_without_an_id_is_of_the_session_that_was_stopped_at_its_first_prom
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "restored kept\nremoved pid\n"), "{ended:?}");
     assert_eq!(fs::read_to_string(host.repository().join("kept")).expect("text"), "kept\n");
 
-    // There is nothing to continue in it.
-    fs::write(&script, format!("{}\n", json!({"chunks": [{"text": "More."}]}))).expect("written");
+    // It is the one that is continued, and the model learns what became of its work.
+    let stopped = "The user stopped your work on the prompt before this one.";
+    fs::write(&script, format!("{}\n", json!({"expect": {"last_text": stopped}, "chunks": [{"text": "More."}]})))
+        .expect("written");
     let ended = host.run_of(&["run", "--model", &model, "--continue", "Go on"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "More.\n"), "{ended:?}");
-    assert!(fs::read_to_string(&older[0]).expect("a log").contains("Go on"));
+    assert!(!fs::read_to_string(&older[0]).expect("a log").contains("Go on"));
+}
+
+// promise undo.interrupted: After the host was killed, the list of changes and blame name the call whose program ran.
+#[tokio::test]
+async fn undo_and_blame_name_the_call_whose_program_ran_when_the_host_was_killed() {
+    let host = changed();
+    let script = host.home().join("killed.jsonl");
+    let killed = call("shell", json!({"command": "echo changed > kept; echo $$ > pid; exec sleep 1013"}));
+    fs::write(&script, format!("{killed}\n")).expect("written");
+    let model = format!("scripted:{}", script.display());
+    let mut command = host.command_of(&["run", "--model", &model, "--approval-mode", "auto", "Change it"]);
+    let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
+    let pid = host.repository().join("pid");
+    eventually(|| fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n'))).await;
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+
+    let listed = undo(&host, &["--json"]).json();
+    let why = "what its program changed is not known: it runs, or its host was killed while it ran";
+    assert_eq!(listed["calls"][0]["not_kept"], json!([why]), "{listed}");
+    assert!(listed["calls"][0]["title"].as_str().is_some_and(|title| title.contains("echo changed")), "{listed}");
+    let blamed = host.run_of(&["session", "blame", "kept"]);
+    assert!(blamed.stdout.contains("but not all is known") && blamed.stdout.contains(why), "{blamed:?}");
+    // What a later process does with the session says nothing else.
+    fs::write(&script, format!("{}\n", json!({"chunks": [{"text": "More."}]}))).expect("written");
+    assert_eq!(host.run_of(&["run", "--model", &model, "--continue", "Go on"]).code, Some(0));
+    assert_eq!(undo(&host, &["--json"]).json()["calls"][0]["not_kept"], json!([why]));
 }
 
 // promise undo.conflict: A file that changed since the session left it is shown and never touched.

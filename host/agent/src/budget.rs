@@ -45,9 +45,11 @@ pub struct TreeLimits {
 /// The tokens, cost, turns and subagents used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spending {
-    /// Tokens.
+    /// Tokens, as the services counted them.
     pub usage: Usage,
-    /// Their cost, as far as their models have a price.
+    /// The host's estimate of the tokens that a service did not count. Only made where something is limited.
+    pub estimated: u64,
+    /// The cost of both, as far as their models have a price.
     pub cost: Cost,
     /// The prices that the cost is made of; `None` while nothing with a price was counted.
     pub basis: Option<PriceBasis>,
@@ -82,12 +84,18 @@ pub enum Exceeded {
         limit: u32,
     },
     /// Enough tokens were sent and received.
-    #[error("the budget of {} is used up: {spent} sent and received", counted(limit, "token"))]
+    #[error(
+        "the budget of {} is used up: {spent} sent and received{}",
+        counted(limit, "token"),
+        estimated_words(estimated)
+    )]
     Tokens {
         /// The most.
         limit: u64,
         /// Number of tokens used.
         spent: u64,
+        /// How many of them are an estimate.
+        estimated: u64,
     },
     /// It cost enough.
     #[error("the budget of {limit} is used up: the cost so far is {spent}")]
@@ -106,6 +114,20 @@ pub enum Exceeded {
     /// All runs of the day have used enough.
     #[error(transparent)]
     Day(#[from] DayExceeded),
+}
+
+fn estimated_words(estimated: &u64) -> &'static str {
+    match estimated {
+        0 => "",
+        _ => " (an estimate, since the model's service does not count them)",
+    }
+}
+
+impl Spending {
+    /// Returns the number of tokens that count against a budget.
+    pub fn tokens(&self) -> u64 {
+        self.usage.total().saturating_add(self.estimated)
+    }
 }
 
 /// What an agent and its subagents have used. All agents that count in it share it.
@@ -255,9 +277,10 @@ impl Budget {
     ///
     /// When a budget of the whole tree is used up.
     pub fn check_budget(&self) -> Result<(), Exceeded> {
-        let Spending { usage, cost: spent, .. } = self.top().spent();
+        let spending = self.top().spent();
+        let (tokens, estimated, spent) = (spending.tokens(), spending.estimated, spending.cost);
         match (self.limits.tokens, self.limits.cost) {
-            (Some(limit), _) if usage.total() >= limit => Err(Exceeded::Tokens { limit, spent: usage.total() }),
+            (Some(limit), _) if tokens >= limit => Err(Exceeded::Tokens { limit, spent: tokens, estimated }),
             (_, Some(limit)) if spent >= limit => Err(Exceeded::Cost { limit, spent }),
             _ => self.check_day(),
         }
@@ -279,11 +302,11 @@ impl Budget {
     }
 
     /// Adds to the use of the day. What cannot be added is kept for the next time.
-    fn add_to_day(&self, usage: Usage, cost: Cost) {
-        let Some(day) = self.day().filter(|_| usage != Usage::default()) else { return };
+    fn add_to_day(&self, used: u64, cost: Cost) {
+        let Some(day) = self.day().filter(|_| used > 0) else { return };
         let kept = self.top().state().uncounted.take();
         let (tokens, sum) = kept.map_or((0, Cost::default()), |(tokens, cost, _)| (tokens, cost));
-        let (tokens, sum) = (tokens.saturating_add(usage.total()), sum.plus(cost));
+        let (tokens, sum) = (tokens.saturating_add(used), sum.plus(cost));
         if let Err(error) = day.add(tokens, sum) {
             tracing::warn!(%error, "the use of the day is not counted");
             self.top().state().uncounted = Some((tokens, sum, error));
@@ -310,7 +333,28 @@ impl Budget {
                 (spent.cost, spent.basis) = (sum.cost, Some(sum.basis));
             }
         });
-        self.add_to_day(usage, charge.map(|charge| charge.cost).unwrap_or_default());
+        self.add_to_day(usage.total(), charge.map(|charge| charge.cost).unwrap_or_default());
+    }
+
+    /// Returns whether anything is limited, so that what a service does not count has to be estimated.
+    pub(crate) fn is_limited(&self) -> bool {
+        let TreeLimits { tokens, cost, .. } = self.top().limits;
+        tokens.is_some() || cost.is_some() || self.day().is_some_and(|day| day.limits() != DayLimits::default())
+    }
+
+    /// Counts the host's estimate of a reply whose service counted nothing: what was sent, and what came.
+    pub(crate) fn add_estimate(&self, sent: u64, came: u64) {
+        let price = self.state().price;
+        let usage = Usage { input: sent, output: came, ..Usage::default() };
+        let charge = price.map(|(price, basis)| Charge { cost: price.cost(usage), basis });
+        self.upwards().for_each(|budget| {
+            let spent = &mut budget.state().spent;
+            spent.estimated = spent.estimated.saturating_add(usage.total());
+            if let Some(sum) = Charge::sum(spent.charge(), charge) {
+                (spent.cost, spent.basis) = (sum.cost, Some(sum.basis));
+            }
+        });
+        self.add_to_day(usage.total(), charge.map(|charge| charge.cost).unwrap_or_default());
     }
 
     /// Counts a turn.
@@ -439,7 +483,7 @@ mod tests {
         one.add_usage(usage);
         assert_eq!((tokens.check(), one.check()), (Ok(()), Ok(())));
         tokens.add_usage(usage);
-        let exceeded = Exceeded::Tokens { limit: 1_000_000, spent: 1_400_000 };
+        let exceeded = Exceeded::Tokens { limit: 1_000_000, spent: 1_400_000, estimated: 0 };
         assert_eq!((tokens.check(), one.check()), (Err(exceeded.clone()), Err(exceeded.clone())));
         assert_eq!(exceeded.reason(), TerminateReason::Timeout);
 

@@ -180,13 +180,15 @@ fn left_out_before(text: &str) -> Option<usize> {
     number.parse::<usize>().ok().map(|left_out| left_out.saturating_sub(note))
 }
 
-/// Returns the index of the user's last prompt; `None` if there is no such message or only a summary of it. What the
-/// user said while the model worked on a prompt belongs to that prompt.
+/// Returns the index of the user's last prompt; `None` if there is no such message or only a summary of it.
 pub(crate) fn last_prompt(contents: &[Content]) -> Option<usize> {
-    let is_prompt = |content: &Content| {
-        is_said_by_user(content) && !is_steering(content) && !content.parts.first().is_some_and(is_heading)
-    };
     contents.iter().rposition(is_prompt)
+}
+
+/// Returns whether a message is a prompt of the user. What the user said while the model worked on a prompt belongs to
+/// that prompt.
+pub(crate) fn is_prompt(content: &Content) -> bool {
+    is_said_by_user(content) && !is_steering(content) && !content.parts.first().is_some_and(is_heading)
 }
 
 fn is_heading(part: &Part) -> bool {

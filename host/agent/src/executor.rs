@@ -6,6 +6,7 @@
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
 mod compression;
+mod cut_short;
 mod hooks;
 mod result;
 mod run;
@@ -29,12 +30,13 @@ use self::run::Run;
 use self::turn::Stop;
 pub use self::window::{MessageTokens, WindowUse};
 use crate::complete::CompleteTask;
-use crate::compress::last_prompt;
+use crate::compress::{is_prompt, last_prompt};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
+use crate::session::PastParts;
 use crate::{
     AgentDefinition, Budget, Completion, ContextSource, Entry, Event, EventKind, History, ModelConfig, Observer, Past,
-    SessionLog, Steering, ToolConfig, fill,
+    SessionLog, Steering, TerminateReason, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -128,6 +130,8 @@ struct Conversation {
     size: Size,
     /// A message without a reply, because the process ended or a limit was reached. The next run sends it again.
     question: Vec<Part>,
+    /// How the last run that had a reply was cut short, if it was. The model gets to know with the next prompt.
+    cut_short: Option<TerminateReason>,
 }
 
 impl Executor {
@@ -170,11 +174,11 @@ impl Executor {
     /// Continues a conversation that another process recorded. Its calls must have settled, and the executor's session
     /// log must be the log of that conversation.
     pub fn resume(mut self, past: Past) -> Self {
-        let (history, next_prompt, question) = past.into_parts();
+        let PastParts { history, next_prompt, question, cut_short } = past.into_parts();
         // An empty conversation never began: what it begins with is still to be said.
         let begun = !history.contents().is_empty();
         self.history = history;
-        self.state = Conversation { begun, recorded: begun, next_prompt, question, size: Size::default() };
+        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, size: Size::default() };
         self
     }
 
@@ -237,6 +241,7 @@ impl Executor {
         message.push(Part::text(prompts.query));
         message.extend(attached);
         message.extend(context);
+        message.extend(self.state.cut_short.and_then(cut_short::note));
         let run = Run::new(&self.agent, &token, &mut self.state, prompts.system).steered(steering);
         run.drive(&mut self.history, Some(message)).await
     }
@@ -273,25 +278,48 @@ impl Executor {
         last_prompt(contents).and_then(|at| contents.get(at..)).unwrap_or_default()
     }
 
-    /// Takes back the user's last prompt and everything that followed, also for a process that later resumes the
-    /// session log. Returns its text; `None` if there is no prompt to take back.
+    /// The indexes of the user's prompts among the messages of the history, oldest first. What a summary replaced is not
+    /// there any more.
+    pub fn prompts(&self) -> Vec<usize> {
+        let begun_with = self.agent.definition.prompt.initial_messages.len();
+        let contents = self.history.contents().iter().enumerate().skip(begun_with);
+        contents.filter(|(_, content)| is_prompt(content)).map(|(at, _)| at).collect()
+    }
+
+    /// Takes back a prompt and everything that followed, also for a process that later resumes the session log: `at` is one
+    /// of [`Executor::prompts`]. Returns its text; `None` if there is no such prompt.
     ///
     /// # Errors
     ///
     /// When the session log cannot be written; the conversation then stays as it was.
-    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, RunError> {
-        let contents = self.history.contents();
-        let begun_with = self.agent.definition.prompt.initial_messages.len();
-        let Some(at) = last_prompt(contents).filter(|at| *at >= begun_with) else { return Ok(None) };
-        let text = contents.get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
+    pub fn take_back(&mut self, at: usize) -> Result<Option<String>, RunError> {
+        if !self.prompts().contains(&at) {
+            return Ok(None);
+        }
+        let text = self.history.contents().get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
         let text = text.unwrap_or_default().to_owned();
         if let Some(session) = &self.agent.session {
             session.record(Entry::TakenBack { agent_id: &self.agent.id, messages: at as u64 })?;
         }
         self.history.take_back(at)?;
         self.state.question.clear();
+        self.state.cut_short = None;
         self.state.size = Size::default();
         Ok(Some(text))
+    }
+
+    /// Takes back the user's last prompt, as [`Executor::take_back`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Executor::take_back`].
+    pub fn undo_last_prompt(&mut self) -> Result<Option<String>, RunError> {
+        self.prompts().last().map_or(Ok(None), |at| self.take_back(*at))
+    }
+
+    /// How the last run was cut short, until the model knows of it; `None` if it was not, or if nothing of it was kept.
+    pub fn cut_short(&self) -> Option<TerminateReason> {
+        self.state.cut_short
     }
 
     /// Switches to a different model, starting with the next run. `id` is the name that the user gives it.
@@ -360,7 +388,7 @@ impl Executor {
         let query = fill(&prompt.query, inputs)?;
         if !self.state.begun {
             let texts = prompt.initial_messages.iter().map(|message| Ok((message.role, fill(&message.text, inputs)?)));
-            self.history = History::beginning_with(texts.collect::<Result<Vec<_>, RunError>>()?);
+            self.history.begin_with(texts.collect::<Result<Vec<_>, RunError>>()?);
             self.state.begun = true;
         }
         Ok(Prompts { system, query })

@@ -33,8 +33,8 @@ impl TerminateReason {
         }
     }
 
-    /// Returns whether the conversation goes back to what it was before the run.
-    pub(super) fn takes_back(self) -> bool {
+    /// Returns whether the run was cut short, by the user or by a failure, and not by a limit.
+    pub(super) fn is_cut_short(self) -> bool {
         match self {
             Self::Aborted | Self::Error => true,
             Self::Goal | Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => false,

@@ -34,6 +34,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::error::SessionError;
+pub(crate) use self::past::PastParts;
 pub use self::past::{Left, Past, Recorded};
 use self::read::MAX_LINE;
 pub use self::read::{Logged, ReadError, Record, Records};

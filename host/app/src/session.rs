@@ -14,6 +14,7 @@ pub mod blame;
 mod command_files;
 pub mod commands;
 pub mod costs;
+pub mod cut_short;
 pub mod ended_calls;
 pub mod find;
 pub mod hooks;
@@ -22,6 +23,7 @@ pub mod main_agent;
 mod memory;
 mod observers;
 pub mod resume;
+pub mod rewind;
 pub mod servers;
 pub mod settings;
 mod setup;
@@ -369,7 +371,9 @@ impl Session {
         self.wait_for_servers(cancel).await;
         self.begins(cancel).await;
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
-        let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).collect();
+        let changed = self.changed_by_cut_short();
+        let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).chain(changed);
+        let parts = parts.collect();
         let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
         let running = self.conversation.executor.run_steered(&inputs, parts, steering, cancel);
@@ -380,16 +384,10 @@ impl Session {
         {
             self.notices.push(failure.message);
         }
-        match result.terminate_reason {
-            // The prompt was taken back: the next one needs the commands again.
-            TerminateReason::Aborted | TerminateReason::Error => {}
-            TerminateReason::Goal
-            | TerminateReason::Timeout
-            | TerminateReason::MaxTurns
-            | TerminateReason::ErrorNoCompleteTaskCall => {
-                self.ran.clear();
-                self.beginning.was_sent();
-            }
+        // After a prompt that was taken back, the next one needs the commands again.
+        if !result.is_taken_back {
+            self.ran.clear();
+            self.beginning.was_sent();
         }
         result
     }
@@ -520,18 +518,6 @@ impl Session {
     /// The user's last prompt and everything that followed; empty if there is no prompt.
     pub fn last_exchange(&self) -> &[Content] {
         self.conversation.executor.last_exchange()
-    }
-
-    /// Removes the last prompt and everything that followed it from the conversation; returns what that was. Files stay
-    /// as they are. `None` if there is no prompt.
-    ///
-    /// # Errors
-    ///
-    /// If the session log cannot be written.
-    pub fn undo_last_prompt(&mut self) -> Result<Option<Undone>, Failure> {
-        let effects = undone::effects(self);
-        let prompt = self.conversation.executor.undo_last_prompt().map_err(|error| run_failure(&error))?;
-        Ok(prompt.map(|prompt| effects.of(prompt)))
     }
 
     /// Changes the approval mode, from the next run on.

@@ -22,7 +22,7 @@ pub const BINDINGS: &[Binding] = &[
     ("Ctrl-G, Ctrl-X Ctrl-E", "open the editor"),
     ("Ctrl-O", "show the last call whole"),
     ("Ctrl-V", "attach the image in the clipboard"),
-    ("Esc", "clear; stop; twice: undo files"),
+    ("Esc", "clear; stop; twice: rewind"),
     ("Ctrl-C", "stop the model; again: quit now"),
     ("Ctrl-D", "quit"),
     ("Ctrl-U, Ctrl-K, Ctrl-W", "delete to the start, end, word"),

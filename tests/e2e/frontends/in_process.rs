@@ -146,7 +146,7 @@ impl Frontend for InProcess {
             }
         });
         assert!(result.result.is_none(), "{result:?}");
-        assert_eq!(session.history().contents().len(), before, "a cancelled prompt leaves the history as it was");
+        assert_eq!(session.history().contents().len(), before + 3, "prompt, call and its outcome are kept");
     }
 
     fn leave(self) {}

@@ -67,8 +67,7 @@ impl Frontend for OnTerminal {
     }
 
     fn leave(mut self) {
-        // What a cancelled prompt gave back to the line goes first.
-        self.0.types("\u{15}\u{4}");
+        self.0.types("\u{4}");
         assert_eq!(self.0.ends(), Some(0), "{}", self.0.everything());
     }
 }

@@ -38,6 +38,29 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
     assert!(object["error"]["help"].as_str().is_some_and(|text| text.contains("--max-tokens")), "{object}");
 }
 
+// promise budget.estimated: A service that counts no tokens makes no limit void: the host's estimate counts, for the day too.
+#[test]
+fn budget_counts_an_estimate_where_the_service_counts_nothing() {
+    let read =
+        |at: u32| json!({"chunks": [{"call": {"name": "read_file", "arguments": {"path": "big", "limit": 500 + at}}}]});
+    let replies: Vec<Value> = (0..12).map(read).collect();
+    let big = "some words of a line that is read again and again\n".repeat(2_000);
+    let host = Host::scripted(&replies, &["--max-tokens", "20000", "Look"]).file("big", &big);
+    let ended = host.run();
+    assert_eq!(ended.code, Some(57), "{ended:?}");
+    assert!(ended.stderr.contains("the budget of 20000 tokens is used up: "), "{ended:?}");
+    assert!(ended.stderr.contains("(an estimate, since the model's service does not count them)"), "{ended:?}");
+    let asked = host.session().iter().filter(|entry| entry["content"]["role"] == "model").count();
+    assert!((2..6).contains(&asked), "{asked} replies");
+
+    let host = Host::scripted(&replies, &["Look"]).file("big", &big).configured("[budget]\ntokens_per_day = 20000\n");
+    let ended = host.run();
+    assert!(ended.code == Some(57) && ended.stderr.contains("`tokens_per_day`"), "{ended:?}");
+    // Without a limit nothing is estimated, and nothing stops it.
+    let host = Host::scripted(&[replies, vec![json!({"chunks": [{"text": "Done."}]})]].concat(), &["Look"]);
+    assert_eq!(host.file("big", &big).run().code, Some(0));
+}
+
 #[test]
 fn budget_that_is_spent_prevents_the_retry_of_an_invalid_reply() {
     let empty = json!({"chunks": [{"text": ""}, {"usage": {"input": 2000}}]});

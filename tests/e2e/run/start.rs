@@ -348,7 +348,7 @@ fn continue_shows_the_last_exchange_skips_empty_sessions_and_never_goes_on_by_it
 }
 
 #[test]
-fn undo_last_prompt_names_the_files_that_stay_changed() {
+fn undo_prompt_names_the_files_that_stay_changed() {
     let write = json!({"chunks": [
         call("write_file", json!({"path": "new.txt", "content": "x"})),
         call("shell", json!({"command": "true"})),
@@ -356,8 +356,8 @@ fn undo_last_prompt_names_the_files_that_stay_changed() {
     ]});
     let (host, model) = scripted(&[answer("Hello."), write, answer("Written.")]);
     let mut pty = on_terminal(&host, &["--model", &model, "--yolo"]);
-    pty.sees("yolo › ").types("hello\r").sees("Hello.").types("write\r").sees("Written.").types("/undo-last-prompt\r");
-    pty.sees("still changed: new.txt; what shell did was not undone").types("\u{15}/undo-last-prompt\r");
+    pty.sees("yolo › ").types("hello\r").sees("Hello.").types("write\r").sees("Written.").types("/undo-prompt\r");
+    pty.sees("still changed: new.txt; what shell did was not undone").types("\u{15}/undo-prompt\r");
     pty.sees("it changed no files").types("\u{15}\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     assert!(host.repository().join("new.txt").exists());

@@ -31,6 +31,8 @@ pub struct RunResult {
     pub cost: Option<Charge>,
     /// Number of its own turns; a recovery does not count.
     pub turns: u32,
+    /// Whether the conversation is as it was before the run: it was stopped, or failed, before any reply came.
+    pub is_taken_back: bool,
 }
 
 /// The text of a run without an answer.
@@ -116,6 +118,7 @@ impl RunResult {
             usage: Usage::default(),
             cost: None,
             turns: 0,
+            is_taken_back: true,
         };
         agent.tell(result.as_event());
         result

@@ -27,6 +27,8 @@ pub(super) struct Run<'r> {
     pub(super) finish: Option<FinishReason>,
     /// The last text that the model wrote.
     pub(super) partial: Option<String>,
+    /// What can be seen of a reply that broke off.
+    pub(super) cut: Option<String>,
     pub(super) loops: LoopDetector,
     /// Number of loops detected so far.
     looped: u32,
@@ -36,10 +38,12 @@ pub(super) struct Run<'r> {
     turns: u32,
     /// How often hooks kept it from ending.
     pub(super) kept_on: u32,
+    /// Whether the model replied, if only with a part of an answer.
+    pub(super) has_reply: bool,
     before: Before,
 }
 
-/// The state that the conversation returns to if the run fails or is cancelled.
+/// The state that the conversation returns to if the run fails or is cancelled before there is a reply.
 #[derive(Debug, Default)]
 struct Before {
     /// Number of its messages.
@@ -70,7 +74,7 @@ impl<'r> Run<'r> {
             Completion::Tool => Some(CompleteTask::new(agent.definition.output.as_ref())),
             Completion::Text => None,
         };
-        let (finish, partial) = (None, None);
+        let (finish, partial, cut) = (None, None, None);
         let loops = LoopDetector::new(agent.definition.run.loops);
         Self {
             agent,
@@ -79,12 +83,14 @@ impl<'r> Run<'r> {
             system,
             finish,
             partial,
+            cut,
             loops,
             looped: 0,
             state,
             steering: None,
             turns: 0,
             kept_on: 0,
+            has_reply: false,
             before: Before::default(),
         }
     }
@@ -100,7 +106,7 @@ impl<'r> Run<'r> {
         let mut recovered_from = None;
         if ending.reason.can_recover() {
             let (met, why) = (ending.reason, ending.error);
-            ending = self.recover(history, message, met).await.unwrap_or_else(Ending::error);
+            ending = self.recover(history, message.take(), met).await.unwrap_or_else(Ending::error);
             recovered_from = (ending.reason == TerminateReason::Goal).then_some(met);
             if let Some(why) = why.filter(|_| recovered_from.is_none()) {
                 // Report the last failure; the limit that was reached stays the reason.
@@ -109,14 +115,21 @@ impl<'r> Run<'r> {
                 }
             }
         }
-        if ending.reason.takes_back() {
+        let is_cut_short = ending.reason.is_cut_short();
+        if self.has_reply {
+            self.state.cut_short = is_cut_short.then_some(ending.reason);
+            if let Some(unsent) = message.filter(|_| is_cut_short) {
+                // What the user said meanwhile, and what else had joined: the next prompt brings it along.
+                self.state.question = unsent;
+            }
+        } else if is_cut_short {
             self.take_back(history);
         }
         self.result(ending, recovered_from)
     }
 
-    /// Takes everything back that the run added to the conversation, here and in the session log. If that cannot be
-    /// recorded, neither can the end of the run, which says so.
+    /// Takes the prompt back, to which no reply came, here and in the session log. If that cannot be recorded, neither can
+    /// the end of the run, which says so.
     fn take_back(&mut self, history: &mut History) {
         let Before { messages, contents, asked } = std::mem::take(&mut self.before);
         if let Some(contents) = contents {
@@ -372,6 +385,7 @@ impl<'r> Run<'r> {
     }
 
     fn result(self, ending: Ending, recovered_from: Option<TerminateReason>) -> RunResult {
+        let is_taken_back = ending.reason.is_cut_short() && !self.has_reply;
         let Ending { reason, result, best, error } = ending;
         let partial = best.map(Partial::BestAnswer).or_else(|| self.partial.clone().map(Partial::LastText));
         let mut result = RunResult {
@@ -384,6 +398,7 @@ impl<'r> Run<'r> {
             usage: self.agent.budget.spent().usage,
             cost: self.agent.budget.spent().charge(),
             turns: self.turns,
+            is_taken_back,
         };
         let recorded = self.report(&result).and_then(|()| self.record_end(&result));
         if let Err(error) = recorded

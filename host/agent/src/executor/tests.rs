@@ -134,7 +134,7 @@ fn calls<const N: usize>(calls: [(&str, Value); N]) -> Scripted {
 
 fn call(name: &str, arguments: Value) -> Part {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    PartData::FunctionCall(FunctionCall { id: CallId::new(""), name: ToolName::new(name), arguments }).into()
+    PartData::FunctionCall(FunctionCall::new(CallId::new(""), ToolName::new(name), arguments)).into()
 }
 
 fn complete(result: &str) -> Scripted {

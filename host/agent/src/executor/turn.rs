@@ -1,7 +1,7 @@
 //! One turn: a request, its reply, and the calls that the reply wants.
 
-use host_message::{Part, PromptId, Usage, with_causes};
-use host_model::{Again, ModelError, Request, Settings};
+use host_message::{Content, Part, PromptId, Usage, with_causes};
+use host_model::{Again, ModelError, Request, Settings, estimate};
 use host_tool::{CallEvent, Cancel, Registry, Scheduler};
 use tokio::time::sleep;
 
@@ -9,7 +9,7 @@ use super::RunError;
 use super::run::Run;
 use super::watch::Watch;
 use crate::deadline::Deadline;
-use crate::reply::{ReplyBuilder, ReplyError, read};
+use crate::reply::{ReplyBuilder, ReplyError, is_visible, read};
 use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unsettled};
 
 /// Reason given to calls when the run's time is over.
@@ -64,10 +64,18 @@ impl Run<'_> {
         let reply = match self.reply(&exchange, prompt, declared, deadline).await {
             Ok(reply) => reply,
             Err(stop) => {
-                *message = exchange.withdraw();
-                if asked {
-                    self.record(Entry::Withdrawn { prompt })?;
-                }
+                let text = self.cut.take().filter(|_| stop.keeps_text());
+                let Some(text) = text else {
+                    *message = exchange.withdraw();
+                    if asked {
+                        self.record(Entry::Withdrawn { prompt })?;
+                    }
+                    return Err(stop);
+                };
+                // What the user saw of it stays, so that "no, not that" means something.
+                let content = Content::model(text);
+                self.record(Entry::Content { prompt, content: &content })?;
+                self.has_reply |= matches!(exchange.reply(content.parts), Ok(Replied::Final));
                 return Err(stop);
             }
         };
@@ -80,12 +88,16 @@ impl Run<'_> {
         self.finish = Some(reply.finish);
         let unsettled = match exchange.reply(reply.content.parts) {
             Ok(Replied::Calls(unsettled)) => unsettled,
-            Ok(Replied::Final) => return Ok(Step::Answered(text)),
+            Ok(Replied::Final) => {
+                self.has_reply = true;
+                return Ok(Step::Answered(text));
+            }
             Err(error) => {
                 self.record(Entry::Withdrawn { prompt })?;
                 return Err(error.into());
             }
         };
+        self.has_reply = true;
         let ended = self.run_calls(unsettled, prompt, runnable, deadline).await;
         let completed = self.complete.as_ref().and_then(|complete| complete.take());
         match (ended, completed) {
@@ -157,6 +169,7 @@ impl Run<'_> {
             tools: declared.specs(),
             settings,
         };
+        let sent = if agent.budget.is_limited() { estimate(&request) } else { 0 };
         let mut builder = ReplyBuilder::new(prompt);
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
@@ -180,15 +193,21 @@ impl Run<'_> {
         };
         let usage = builder.usage();
         agent.budget.add_usage(usage);
+        // A service that answered and counted nothing would make every limit void.
+        if usage == Usage::default() && builder.has_come() && agent.budget.is_limited() {
+            agent.budget.add_estimate(sent, builder.estimate());
+        }
         self.state.size.count(builder.prompt_tokens(), contents.len());
         let text = builder.visible_text();
         let found = watch.into_found();
         let reply = ended.and_then(|blocked| match (found, blocked) {
             (Some(repeated), _) => Err(Stop::Looped(repeated)),
-            (None, None) => Ok(builder.finish(|id| exchange.has_call(id), after_outcomes)),
+            (None, None) => Ok(builder.finish(|id| exchange.is_taken(id), after_outcomes)),
             (None, Some(error)) => Ok(Err((error.into(), builder.into_parts()))),
         });
+        self.cut = None;
         if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
+            self.cut = is_visible(&text).then(|| text.clone());
             self.partial = Some(text);
         }
         if usage != Usage::default() {
@@ -244,6 +263,17 @@ impl Run<'_> {
             // Nobody else cancels calls: a hook of one of them ended the run.
             true => Err(Stop::Failed(RunError::Hook(cancel.reason().to_owned()))),
             false => Ok(()),
+        }
+    }
+}
+
+impl Stop {
+    /// Returns whether what can be seen of the reply stays in the conversation: it broke off, and no request follows. What a
+    /// service withdrew does not.
+    fn keeps_text(&self) -> bool {
+        match self {
+            Self::Cancelled | Self::Failed(RunError::Model(_) | RunError::Reply(ReplyError::Unfinished)) => true,
+            Self::Late | Self::Looped(_) | Self::Failed(_) => false,
         }
     }
 }

@@ -46,6 +46,28 @@ pub struct Past {
     ended: Option<TerminateReason>,
     /// Whether the next message in the user's role is the host's warning.
     recovering: bool,
+    /// Whether a run is under way, and whether it has a reply.
+    run: RunStage,
+    /// How the last run that had a reply was cut short, if it was.
+    cut_short: Option<TerminateReason>,
+}
+
+/// What is needed to continue a conversation.
+pub(crate) struct PastParts {
+    pub(crate) history: History,
+    /// The number of the next request.
+    pub(crate) next_prompt: u32,
+    /// The last message, if it has no reply.
+    pub(crate) question: Vec<Part>,
+    pub(crate) cut_short: Option<TerminateReason>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum RunStage {
+    #[default]
+    Over,
+    Begun,
+    HasReply,
 }
 
 /// The work that an agent had left.
@@ -158,7 +180,11 @@ impl Recorded {
             Record::Session { .. } => {}
             Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model),
             // A process that ended between the two never said its warning.
-            Record::RunStarted { agent_id, .. } => self.agent(agent_id).recovering = false,
+            Record::RunStarted { agent_id, .. } => {
+                let past = self.agent(agent_id);
+                past.recovering = false;
+                past.run = RunStage::Begun;
+            }
             Record::Content { prompt, content } => self.asker(&prompt).content(prompt, content, line)?,
             Record::HistoryReplaced { agent_id, contents } => {
                 let past = self.agent(agent_id);
@@ -170,6 +196,11 @@ impl Recorded {
                 past.close()?;
                 past.question.clear();
                 past.ended = None;
+                match past.run {
+                    RunStage::Over => past.cut_short = None,
+                    // Hosts before this one took back prompts that had replies.
+                    RunStage::Begun | RunStage::HasReply => past.run = RunStage::Begun,
+                }
                 let left = usize::try_from(messages).unwrap_or(usize::MAX);
                 past.history.take_back(left).map_err(|error| damaged(line, error))?;
             }
@@ -198,9 +229,12 @@ impl Recorded {
                 let past = self.agent(agent_id);
                 past.ended = Some(terminate_reason);
                 past.recovering = false;
-                if matches!(terminate_reason, TerminateReason::Aborted | TerminateReason::Error) {
-                    // A failed or cancelled message is not sent again automatically.
-                    past.question.clear();
+                let is_cut_short = terminate_reason.is_cut_short();
+                match mem::take(&mut past.run) {
+                    RunStage::HasReply => past.cut_short = is_cut_short.then_some(terminate_reason),
+                    // A prompt that failed without a reply is not sent again by itself.
+                    RunStage::Over | RunStage::Begun if is_cut_short => past.question.clear(),
+                    RunStage::Over | RunStage::Begun => {}
                 }
             }
         }
@@ -237,6 +271,8 @@ impl Past {
             self.history.contents().last().is_some_and(|last| last.function_responses().next().is_some());
         match &self.stage {
             Stage::Replied(_) => Left::Outcomes,
+            // What the user stopped is not continued by itself: the next prompt says what to do instead.
+            Stage::Over | Stage::Asked { .. } if self.ended == Some(TerminateReason::Aborted) => Left::Nothing,
             Stage::Over | Stage::Asked { .. } if !self.question.is_empty() => Left::Question,
             Stage::Over | Stage::Asked { .. } if outcomes_last && self.ended != Some(TerminateReason::Goal) => {
                 Left::Outcomes
@@ -255,9 +291,10 @@ impl Past {
         self.usage
     }
 
-    /// The conversation, the number of its next request, and the question that has no reply.
-    pub(crate) fn into_parts(self) -> (History, u32, Vec<Part>) {
-        (self.history, self.next_prompt, self.question)
+    /// Returns what is needed to continue it.
+    pub(crate) fn into_parts(self) -> PastParts {
+        let Self { history, next_prompt, question, cut_short, .. } = self;
+        PastParts { history, next_prompt, question, cut_short }
     }
 
     fn content(&mut self, prompt: PromptId, content: Content, line: u64) -> Result<(), ReadError> {
@@ -277,6 +314,7 @@ impl Past {
         self.stage = match role {
             Role::User => Stage::Asked { prompt, message: parts, warned: mem::take(&mut self.recovering) },
             Role::Model => {
+                self.run = RunStage::HasReply;
                 let (begun, outcomes) = Default::default();
                 Stage::Replied(Reply { line, prompt, asked, parts, begun, outcomes })
             }

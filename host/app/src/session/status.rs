@@ -159,7 +159,7 @@ impl State {
                 (self.tokens, self.cost) = (self.status.tokens, self.status.cost);
                 self.is_running = false;
                 if matches!(terminate_reason, TerminateReason::Aborted | TerminateReason::Error) {
-                    // The prompt was taken back.
+                    // What stays of it is not what the service counted.
                     self.size = Counted::Nothing;
                 }
             }

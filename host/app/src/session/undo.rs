@@ -6,10 +6,11 @@
 //! conversation, which leaves files alone.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_agent::{Clock, Reopened, RunResult, SessionLog, Stored, TerminateReason};
+use host_agent::{Clock, Reopened, SessionLog, Stored};
 use host_files::ChainStore;
 use host_text::visible_line;
 use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan, run_later_by};
@@ -19,7 +20,7 @@ use super::Session;
 use super::aside::RanCommand;
 use super::transcript::{Transcript, What};
 use crate::app::App;
-use crate::error::{ErrorKind, Failure, run_failure};
+use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::hooks::HOOK;
 
@@ -135,7 +136,11 @@ impl Undo {
         for entry in Transcript::read(&self.stored).entries {
             match entry.what {
                 What::Call(call) => {
-                    titles.insert(call.id, format!("{} {}", call.name, call.title).trim_end().to_owned());
+                    let title = format!("{} {}", call.name, call.title).trim_end().to_owned();
+                    match titles.entry(call.id) {
+                        Entry::Vacant(free) => drop(free.insert(title)),
+                        Entry::Occupied(mut taken) => drop(taken.insert(several(taken.key()))),
+                    }
                 }
                 What::CommandLine { command, id, line } => {
                     titles.insert(id, title_of_line(&command, &line));
@@ -202,21 +207,6 @@ impl Session {
         Ok(Undo { recorder, stored, workspace, _lock: None })
     }
 
-    /// Returns why a run failed; `None` if it reached its end. The failure of one that was stopped says how to take back what
-    /// it changed in files.
-    pub fn failure(&self, result: &RunResult) -> Option<Failure> {
-        let failure = run_failure(result)?;
-        let changes = &self.conversation.changes;
-        let is_stopped = result.terminate_reason == TerminateReason::Aborted;
-        // Nothing is made by looking.
-        let may_have_changed = is_stopped && changes.folder().exists();
-        let changed = || changes.with_journal(|journal| !journal.changes().is_empty()).unwrap_or(false);
-        Some(match may_have_changed && changed() {
-            true => failure.help("files were changed; take that back with `host undo`"),
-            false => failure,
-        })
-    }
-
     /// Tells the model with the next prompt what the user undid, so that it does not go on with what is gone.
     pub fn add_undone(&mut self, undone: &[Undoing]) {
         let line = |undoing: &Undoing| match &undoing.became {
@@ -244,6 +234,11 @@ pub(super) fn without_call(id: &str) -> Option<(String, &'static str)> {
     }
     let event = id.strip_prefix(HOOK)?.split('-').next().unwrap_or_default();
     Some((format!("the hooks of {}", visible_line(event)), "hooks that the user set up, or of a trusted project"))
+}
+
+/// What is said of a call whose id other calls of the session have: hosts before this one took the ids of services.
+pub(super) fn several(id: &str) -> String {
+    visible_line(&format!("one of several calls with the id {id}")).into_owned()
 }
 
 /// What a shell line of a command file is called.
@@ -322,6 +317,17 @@ impl ChangingCall {
             }
         }
     }
+}
+
+/// Returns the paths of these changes, each once, in the order of the first.
+pub(super) fn paths(files: &[FileChange]) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for file in files {
+        if !paths.contains(&file.path) {
+            paths.push(file.path.clone());
+        }
+    }
+    paths
 }
 
 /// Returns the path from the workspace where it is in there, safe to show.

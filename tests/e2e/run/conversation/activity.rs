@@ -30,10 +30,10 @@ async fn ctrl_c_ends_the_wait_before_a_retry_which_is_counted_down() {
         // It goes down.
         pty.sees("waiting 3 min 18 s");
         let pressed = Instant::now();
-        pty.types("\u{3}").sees("stopped; the prompt was removed");
+        pty.types("\u{3}").sees("stopped · no reply came");
         pty.until("nothing is going on", |screen| turning(screen).is_empty());
         assert!(pressed.elapsed().as_secs() < 60, "it did not wait for the end of the pause");
-        pty.types("\u{1b}[A").sees("default › first").types("\u{15}\u{4}");
+        pty.sees("default › first").types("\u{15}\u{4}");
         assert_eq!(pty.ends(), Some(0));
         host
     };
@@ -93,7 +93,7 @@ async fn activity_names_the_file_that_the_model_writes_and_counts_its_lines() {
         let mut pty = open(&host, 120, 24);
         pty.types("first\r").sees("writing src/\\u{1b}[2Ja.rs · 4 lines (");
         pty.types("\u{3}").sees("stopped");
-        pty.until("nothing is going on", |screen| turning(screen).is_empty()).types("\u{4}");
+        pty.until("nothing is going on", |screen| turning(screen).is_empty()).types("\u{15}\u{4}");
         assert_eq!(pty.ends(), Some(0));
         assert!(!host.repository().join("src").exists(), "what is not whole does not run");
     };

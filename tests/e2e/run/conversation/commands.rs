@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn conversation_commands_list_what_is_available() {
     let (host, mut pty) = talk(&[answer("One.")], &["--approval-mode", "plan"]);
-    pty.types("/help\r").saw("/undo-last-prompt").saw("Alt-Enter").types("/tools\r").saw("read_file");
+    pty.types("/help\r").saw("/undo-prompt").saw("Alt-Enter").types("/tools\r").saw("read_file");
     pty.types("/agents\r").saw("codebase_investigator").types("/mode\r").sees("› plan");
     pty.types("first\r").sees("One.").types("/stats\r").sees("prompts   1, 1 turn");
     pty.types("/model\r").sees("/model ID to change").types("/quit\r");
@@ -26,17 +26,17 @@ fn conversation_unknown_command_is_reported_and_can_be_sent_as_text() {
 fn a_prompt_taken_back_is_forgotten_also_by_a_later_process() {
     let replies = [answer("One."), answer("Two."), answers("better words", "Three.")];
     let (host, mut pty) = talk(&replies, &[]);
-    pty.types("first\r").sees("One.").types("bad words\r").sees("Two.").types("/undo-last-prompt\r");
+    pty.types("first\r").sees("One.").types("bad words\r").sees("Two.").types("/undo-prompt\r");
     let taken_back = |pty: &mut Pty, times| {
         pty.until("it is removed", |screen| screen.matches("removed the last prompt").count() == times);
     };
     taken_back(&mut pty, 1);
     pty.types(" indeed").sees("default › bad words indeed").types("\u{15}better words\r").sees("Three.");
-    pty.types("/undo-last-prompt\r");
+    pty.types("/undo-prompt\r");
     taken_back(&mut pty, 2);
-    pty.types("\u{15}/undo-last-prompt\r");
+    pty.types("\u{15}/undo-prompt\r");
     taken_back(&mut pty, 3);
-    pty.types("\u{15}/undo-last-prompt\r").sees("there is no prompt to remove").types("\u{4}");
+    pty.types("\u{15}/undo-prompt\r").sees("there is no prompt to remove").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
     assert_eq!(taken.iter().map(|entry| &entry["messages"]).collect::<Vec<_>>(), [2, 2, 0]);

@@ -62,36 +62,110 @@ fn conversation_continues_after_a_prompt_that_fails_is_reported() {
     assert_eq!(pty.ends(), Some(0));
 }
 
+// promise conversation.stopped: A prompt that is stopped or fails keeps its calls, with the open one as stopped; the model
+//   learns who stopped it and what changed, here and in a later process; `/undo-prompt` forgets the prompt.
 #[test]
-fn a_prompt_that_is_stopped_or_fails_in_a_later_round_is_taken_back_also_for_a_later_process() {
+fn conversation_stopped_prompt_keeps_its_calls_and_goes_on_with_other_words() {
+    let replies = [
+        json!({"chunks": [call("write_file", json!({"path": "main.rs", "content": "fn main() {}\n"}))]}),
+        json!({"chunks": [call("shell", json!({"command": "echo begun > other.txt; echo begun; sleep 1011"}))]}),
+        answers("no, use src instead", "I use src."),
+    ];
+    let (host, mut pty) = talk(&replies, &["--approval-mode", "auto"]);
+    pty.types("write it\r").until("the command runs", |screen| screen.contains("begun")).types("\u{1b}");
+    pty.saw("stopped · 2 calls kept, changed: main.rs, other.txt (/undo undoes that)");
+    pty.types("no, use src instead\r").sees("I use src.").types("/undo-prompt\r").sees("removed the last prompt");
+    pty.types("\u{15}/undo-prompt\r").sees("still changed: main.rs").types("\u{15}\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+
+    let (mut stopped, mut asked) = (Vec::new(), Vec::new());
+    for entry in host.session() {
+        match entry["type"].as_str() {
+            Some("call_settled") => stopped.push(entry.clone()),
+            Some("content") if entry["content"]["role"] == "user" => asked.push(entry["content"]["parts"].clone()),
+            _ => {}
+        }
+    }
+    assert_eq!(stopped.len(), 2);
+    let partial = stopped[1]["parts"].to_string();
+    assert!(partial.contains("[Operation Cancelled]") && partial.contains("begun"), "{partial}");
+    let last = asked.last().and_then(Value::as_array).expect("it was asked");
+    let last: Vec<&str> = last.iter().filter_map(|part| part["text"].as_str()).collect();
+    assert_eq!(last[0], "no, use src instead");
+    assert!(last[1].contains("Files that the calls before this prompt changed: main.rs, other.txt"), "{last:?}");
+    assert!(last[2].contains("The user stopped your work on the prompt before this one."), "{last:?}");
+}
+
+#[test]
+fn conversation_prompt_that_is_stopped_before_a_reply_returns_to_the_input_line() {
+    let (host, mut pty) = talk(&[hangs(""), answers("other words", "Yes.")], &[]);
+    pty.types("some words\r").sees("thinking").types("\u{1b}").saw("stopped · no reply came, so nothing was kept");
+    pty.sees("default › some words").types("\u{15}other words\r").sees("Yes.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
+    assert_eq!(taken.len(), 1);
+}
+
+#[test]
+fn conversation_what_was_kept_of_a_failed_prompt_is_there_for_a_later_process() {
     let look = || json!({"chunks": [call("ls", json!({}))]});
     let fails = json!({"chunks": [{"error": {"kind": "server", "message": "it broke"}}]});
-    let replies = [
-        answer("One."),
-        look(),
-        look(),
-        hangs("third round"),
-        look(),
-        look(),
-        fails,
-        json!({"expect": {"last_text": "better"}, "chunks": [{"text": "Two."}]}),
-    ];
+    let replies = [answer("One."), look(), look(), hangs("third round"), look(), look(), fails];
     let (host, mut pty) = talk(&replies, &[]);
     pty.types("first\r").sees("One.").types("bad words\r").sees("third round").types("\u{3}");
-    pty.sees("stopped; the prompt was removed").types("worse words\r").sees("it broke");
-    pty.until("it is taken back too", |screen| screen.matches("was removed").count() == 2);
-    pty.types("better\r").sees("Two.").types("\u{4}");
+    pty.sees("stopped · 2 calls kept · /undo-prompt forgets the prompt");
+    pty.types("worse words\r").sees("it broke").sees("failed · 2 calls kept").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
-    let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
-    assert_eq!(taken.iter().map(|entry| &entry["messages"]).collect::<Vec<_>>(), [2, 2]);
-    // The request of another process has all that is left: two prompts with their answers, and the new one.
     let script = host.home().join("next.jsonl");
-    std::fs::write(&script, format!("{}\n", answers("third", "Three."))).expect("written");
+    std::fs::write(&script, format!("{}\n", answers("broke off because of an error", "Three."))).expect("written");
     let ended = host.run_of(&["run", "--resume", "--model", &format!("scripted:{}", script.display()), "third"]);
     assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Three.\n", ""), "{ended:?}");
-    let asked: Vec<_> = host.session().into_iter().filter(|entry| entry["content"]["role"] == "user").collect();
-    let last = asked.last().expect("it was asked");
-    assert_eq!(last["content"]["parts"], json!([{"text": "third"}]), "nothing is asked again inside of it");
+    assert!(!host.session().iter().any(|entry| entry["type"] == "taken_back"));
+}
+
+// promise conversation.rewind: A conversation goes back to before any of its prompts, with its files or without.
+#[test]
+fn conversation_rewinds_to_any_prompt_with_its_files_or_without() {
+    let write =
+        |path: &str, content: &str| json!({"chunks": [call("write_file", json!({"path": path, "content": content}))]});
+    let replies = [
+        write("one.txt", "one"),
+        answer("First."),
+        write("two.txt", "two"),
+        answer("Second."),
+        answer("Third."),
+        answer("Better."),
+        answer("Anew."),
+    ];
+    let (host, mut pty) = talk(&replies, &["--approval-mode", "auto-edit"]);
+    let there = |name: &str| host.repository().join(name).exists();
+    pty.types("prompt one\r").sees("First.").types("prompt two\r").sees("Second.");
+    pty.types("prompt three\r").sees("Third.").sees("auto-edit › ");
+    // Esc twice opens the list.
+    pty.types("\u{1b}")
+        .sees("Esc again")
+        .types("\u{1b}")
+        .sees("Go back to before which prompt?")
+        .sees("3  prompt three");
+    pty.sees("changed since: one.txt two.txt")
+        .sees("↑↓ and Enter")
+        .types("\u{1b}[B\r")
+        .sees("What goes back?")
+        .sees("› 1 b")
+        .types("c");
+    pty.sees("back to before prompt 2; files stay as they are").sees("› prompt two");
+    assert!(there("one.txt") && there("two.txt"));
+    pty.types("\u{15}better\r").sees("Better.").types("/rewind 1 files\r").sees("removed one.txt");
+    assert!(!there("one.txt"));
+    pty.types("/rewind 1 both\r")
+        .sees("back to before prompt 1")
+        .sees("› prompt one")
+        .types("\u{15}anew\r")
+        .sees("Anew.");
+    pty.types("/rewind 9\r").sees("there is no prompt 9").sees("use a number from 1 to 1").types("\u{15}\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let taken: Vec<_> = host.session().into_iter().filter(|entry| entry["type"] == "taken_back").collect();
+    assert_eq!(taken.iter().map(|entry| &entry["messages"]).collect::<Vec<_>>(), [4, 0]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod models;
 mod output;
 mod processes;
 mod resumed;
+mod rewind;
 mod servers;
 mod settings;
 mod shell;
@@ -41,6 +42,7 @@ use host_app::error::{ErrorKind, Failure, run_failure};
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::report::Report as _;
 use host_app::session::Session;
+use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
 use host_message::counted;
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
@@ -60,9 +62,6 @@ use crate::process;
 
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
-
-/// Note about a prompt that failed or was stopped.
-const TAKEN_BACK: &str = "the prompt was removed: press Up to edit it again; files were not changed back";
 
 /// Returns whether a run can be a conversation.
 pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
@@ -255,7 +254,7 @@ impl Repl {
             },
             None => self.session.finish_left(&turn).await,
         };
-        self.has_run(&result, began);
+        self.has_run(&result, began, prompt);
     }
 
     /// Runs a command of the session: a skill, or a file.
@@ -272,7 +271,7 @@ impl Repl {
                 return self.gives_back(line, &failure);
             }
         };
-        self.has_run(&result, began);
+        self.has_run(&result, began, Some(line));
     }
 
     /// Runs the prompt of a command.
@@ -280,7 +279,7 @@ impl Repl {
         let turn = self.works();
         let began = Instant::now();
         let result = self.send(prompt, &turn).await;
-        self.has_run(&result, began);
+        self.has_run(&result, began, None);
     }
 
     fn works(&self) -> CancellationToken {
@@ -300,15 +299,16 @@ impl Repl {
         self.session.take_notices().iter().for_each(|line| self.note(line));
     }
 
-    fn has_run(&mut self, result: &RunResult, began: Instant) {
+    /// `typed` is what the user typed for it.
+    fn has_run(&mut self, result: &RunResult, began: Instant, typed: Option<&str>) {
         self.terminal.rests();
         self.stats.ended(result, began.elapsed());
-        self.ended(result);
+        self.ended(result, typed);
         self.news();
         self.alert(result, began.elapsed());
     }
 
-    fn ended(&mut self, result: &RunResult) {
+    fn ended(&mut self, result: &RunResult, typed: Option<&str>) {
         if let Some(answer) = &result.result {
             self.answer = Some(answer.clone());
         }
@@ -318,23 +318,36 @@ impl Repl {
             self.terminal.unqueue();
         }
         match result.terminate_reason {
-            TerminateReason::Aborted => {
-                self.printer.finish(result, None);
-                self.note(&format!("stopped; {TAKEN_BACK}"));
-            }
-            TerminateReason::Error => {
-                self.printer.finish(result, failure.as_ref());
-                self.note(TAKEN_BACK);
-            }
+            TerminateReason::Aborted => self.printer.finish(result, None),
             TerminateReason::Timeout | TerminateReason::MaxTurns => {
                 let failure = failure.map(|failure| failure.help("send `continue` to continue"));
                 self.printer.finish(result, failure.as_ref());
             }
-            TerminateReason::Goal | TerminateReason::ErrorNoCompleteTaskCall => {
+            TerminateReason::Goal | TerminateReason::Error | TerminateReason::ErrorNoCompleteTaskCall => {
                 self.printer.finish(result, failure.as_ref());
             }
         }
+        if let Some(cut) = self.session.cut_short(result) {
+            let how = if result.terminate_reason == TerminateReason::Aborted { "stopped" } else { "failed" };
+            self.cut_short(how, &cut, typed);
+        }
         self.terminal.lines("\n");
+    }
+
+    /// Says what stays of a prompt that was stopped or failed. One without a reply returns to the input.
+    fn cut_short(&self, how: &str, cut: &CutShort, typed: Option<&str>) {
+        let mut note = format!("{how} · {}", cut.kept());
+        match (cut.is_kept, typed) {
+            (true, _) => {
+                if !cut.changed.is_empty() || cut.may_have_changed_more {
+                    note.push_str(" (/undo undoes that)");
+                }
+                note.push_str(" · /undo-prompt forgets the prompt");
+            }
+            (false, Some(typed)) => self.terminal.suggest(typed),
+            (false, None) => {}
+        }
+        self.note(&note);
     }
 
     fn note(&self, note: &str) {

@@ -88,7 +88,8 @@ impl Repl {
             Command::Output(back) => self.call_pages.show(back.as_deref()).await?,
             Command::Export(file) => self.export(file.as_deref()).await?,
             Command::Undo(to) => self.undo(to.as_deref()).await?,
-            Command::UndoLastPrompt => self.undo_last_prompt()?,
+            Command::UndoPrompt => self.undo_prompt()?,
+            Command::Rewind(to) => self.rewind(to.as_deref()).await?,
         }
         Ok(Flow::Continue)
     }
@@ -272,8 +273,8 @@ impl Repl {
         Ok(())
     }
 
-    fn undo_last_prompt(&mut self) -> Result<(), Failure> {
-        let Some(undone) = self.session.undo_last_prompt()? else {
+    fn undo_prompt(&mut self) -> Result<(), Failure> {
+        let Some(undone) = self.session.undo_prompt()? else {
             return Err(Failure::input("there is no prompt to remove"));
         };
         self.answer = None;

@@ -36,7 +36,8 @@ pub(super) enum Command {
     Output(Option<String>),
     Export(Option<String>),
     Undo(Option<String>),
-    UndoLastPrompt,
+    UndoPrompt,
+    Rewind(Option<String>),
     Quit,
 }
 
@@ -110,7 +111,8 @@ pub(super) const ALL: &[CommandSpec] = &[
     with("/output", "[N]", "Show the last call whole, or the Nth from the last", Command::Output),
     with("/export", "[FILE]", "Write the session to a file, as Markdown", Command::Export),
     with("/undo", "[NUMBER]", "Take back what calls changed in files", Command::Undo),
-    alone("/undo-last-prompt", "Remove the last prompt and its reply from the conversation", Command::UndoLastPrompt),
+    alone("/undo-prompt", "Forget the last prompt and its reply; files stay as they are", Command::UndoPrompt),
+    with("/rewind", "[NUMBER [WHAT]]", "Go back to before a prompt: conversation, files or both", Command::Rewind),
     alone("/quit", "Quit", Command::Quit),
 ];
 
@@ -223,7 +225,8 @@ mod tests {
             ("/model", Command::Model(None)),
             ("/model ollama/x ", Command::Model(Some("ollama/x".to_owned()))),
             ("/export a b.md", Command::Export(Some("a b.md".to_owned()))),
-            ("/undo-last-prompt", Command::UndoLastPrompt),
+            ("/undo-prompt", Command::UndoPrompt),
+            ("/rewind 2 files", Command::Rewind(Some("2 files".to_owned()))),
             ("/compress", Command::Compress),
             ("/compact", Command::Compress),
             ("/review", Command::Review(None)),

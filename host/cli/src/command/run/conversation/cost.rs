@@ -52,9 +52,11 @@ fn tokens(usage: Usage) -> String {
 
 /// What a prompt may use, and what the last one used.
 fn of_a_prompt(report: &CostReport) -> String {
-    let Spending { usage, cost, .. } = report.last;
+    let Spending { cost, .. } = report.last;
+    let used = report.last.tokens();
+    let about = if report.last.estimated > 0 { "about " } else { "" };
     let limits = [
-        report.limits.tokens.map(|limit| format!("{} of {} tokens", count(usage.total()), count(limit))),
+        report.limits.tokens.map(|limit| format!("{about}{} of {} tokens", count(used), count(limit))),
         report.limits.cost.map(|limit| format!("{cost} of {limit}")),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();

@@ -77,7 +77,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
             modes.wanted = Some(next);
             ModeShown { label: label(next), words: format!("mode: {next} – {}", next.about()) }
         })),
-        twice: Some(("/undo", "to undo changes of files")),
+        twice: Some(("/rewind", "to go back to an earlier prompt")),
         can_steer: Some(Box::new(|text| matches!(commands::parse(text), ParsedLine::Prompt(_)))),
         special: Some(('!', SHELL)),
     }

@@ -76,7 +76,7 @@ impl Repl {
         };
         let picks_up = self.terminal.ask(question).await == Chosen::Choice(0);
         if !picks_up {
-            self.note("it is continued with your next prompt; /undo-last-prompt removes it");
+            self.note("it is continued with your next prompt; /undo-prompt forgets it");
         }
         picks_up
     }
