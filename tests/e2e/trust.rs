@@ -161,6 +161,42 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     assert_eq!(run(&["--require-trust", "Look"]).run().code, Some(0), "there is nothing to trust");
 }
 
+// promise project.oversized: One skill or command file of a project that is too large is left out with a line that says why;
+//   the project can be trusted, and everything else of it is used.
+#[test]
+fn trust_project_with_a_skill_and_a_command_that_are_too_large_is_used_without_them() {
+    let host = run(&["Look"])
+        .file(".host/config.toml", "approval_mode = \"plan\"\n")
+        .file(".agents/skills/long/SKILL.md", format!("---\nname: long\ndescription: x\n---\n{}", "é".repeat(20_000)))
+        .file(".agents/skills/fine/SKILL.md", "---\nname: fine\ndescription: Fits.\n---\nbody\n")
+        .file(".claude/commands/large.md", "é".repeat(40_000))
+        .file(".claude/commands/small.md", "x");
+    let added = host.run_of(&["trust", "add"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    for line in [
+        "`.agents/skills/long/SKILL.md`: a skill: instructions that the model can load (too large, not used)",
+        "`.claude/commands/large.md`: a command that you can run, and whose shell lines are asked about (too large, not used)",
+        "(1 byte)",
+    ] {
+        assert!(added.stdout.contains(line), "{line} in {added:?}");
+    }
+    let ended = host.run();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for line in [
+        "the skill `long` (project) is not used: `SKILL.md` is over the limit of 36864 bytes; move parts of it into files of their own",
+        "the command `/large` (project) is not used: it is over the limit of 65536 bytes",
+    ] {
+        assert_eq!(ended.stderr.matches(line).count(), 1, "{line} in {ended:?}");
+    }
+    assert!(!ended.stderr.contains("cannot be trusted"), "{ended:?}");
+    let started = host.session();
+    let system = started.iter().find_map(|line| line["system"].as_str()).expect("there are instructions");
+    assert!(system.contains("- `fine`: Fits."), "{system}");
+    // One that is made smaller is a change that the user looks at.
+    write(&host, ".claude/commands/large.md", "y");
+    noted(&host.run(), &["has changed since you trusted it (`.claude/commands/large.md` changed)"]);
+}
+
 // promise project.path: Trust applies to one real path.
 #[test]
 fn a_moved_or_copied_project_is_not_trusted_and_a_link_to_it_is_the_same() {

@@ -17,7 +17,7 @@ pub fn instructions(data: &[u8]) {
         origin: SkillOrigin::Project,
         text: Ok(text.clone()),
     };
-    let skills = Skills::read(vec![skill("name"), skill(&text)]);
+    let skills = Skills::read(vec![skill("name"), skill(&text)], 0);
     let lines = skills.catalog().lines().filter(|line| line.starts_with("- `")).count();
     assert_eq!(lines, skills.all().filter(|skill| !skill.file.only_by_user).count());
     let command = |name: &str, format| FoundCommand {
@@ -26,11 +26,14 @@ pub fn instructions(data: &[u8]) {
         source: CommandSource { owner: CommandOwner::Project, format },
         text: Ok(text.clone()),
     };
-    let commands = SlashCommands::read(vec![
-        command("markdown", CommandFormat::Markdown),
-        command("gemini", CommandFormat::Gemini),
-        command(&text, CommandFormat::Markdown),
-    ]);
+    let commands = SlashCommands::read(
+        vec![
+            command("markdown", CommandFormat::Markdown),
+            command("gemini", CommandFormat::Gemini),
+            command(&text, CommandFormat::Markdown),
+        ],
+        0,
+    );
     for shown in skills.notices.iter().chain(&commands.notices).chain([&skills.catalog()]) {
         let is_unsafe = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         assert!(!shown.contains(is_unsafe), "{shown:?}");

@@ -177,12 +177,13 @@ impl App {
             confine: access.confine.or(configuration.confine.mode),
         })?;
         hooks.notes().iter().for_each(|note| notice(note));
-        let skills = Skills::read(skills::sources::find(&files.skills, &root, environment, &folders, &brought)?);
+        let found = skills::sources::find(&files.skills, &root, environment, &folders, &brought)?;
+        let skills = Skills::read(found, files.unlisted_skills);
         skills.notices.iter().for_each(|note| notice(note));
         let programs = skills.readable_by(programs);
         let found =
             slash_commands::sources::find(&files.commands, &project.root, &root, &folders, environment, &brought);
-        let commands = SlashCommands::read(found);
+        let commands = SlashCommands::read(found, files.unlisted_commands);
         commands.notices.iter().for_each(|note| notice(note));
         let withheld =
             |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });

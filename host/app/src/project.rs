@@ -109,6 +109,10 @@ pub struct ProjectFiles {
     pub skills: Vec<ProjectFile>,
     /// Its command files.
     pub commands: Vec<ProjectFile>,
+    /// How many skills it has besides, which are too many to be used.
+    pub unlisted_skills: usize,
+    /// How many command files it has besides.
+    pub unlisted_commands: usize,
     /// Its files with hooks, besides those that also name MCP servers.
     pub hooks: Vec<ProjectFile>,
     /// Programs of its own that find and call tools, by their names in `.host/tools/`.
@@ -213,7 +217,11 @@ impl Project {
     /// Its files, if it is trusted.
     pub fn files(&self) -> ProjectFiles {
         let TrustState::Trusted(contents) = &self.trust_state else { return ProjectFiles::default() };
-        let mut files = ProjectFiles::default();
+        let mut files = ProjectFiles {
+            unlisted_skills: contents.unlisted(Part::Skill),
+            unlisted_commands: contents.unlisted(Part::Command),
+            ..ProjectFiles::default()
+        };
         for (name, file) in contents.iter() {
             match file.part {
                 Part::Configuration => files.configuration = Some(file.clone()),

@@ -60,10 +60,10 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// Reads what was found. Of two with one name the first counts.
-    pub fn read(found: Vec<FoundSkill>) -> Self {
+    /// Reads what was found. Of two with one name the first counts. There are `unlisted` skills besides.
+    pub fn read(found: Vec<FoundSkill>, unlisted: usize) -> Self {
         let mut skills = Self::default();
-        let mut left_out = 0_usize;
+        let mut left_out = unlisted;
         for FoundSkill { name, folder, origin, text } in found {
             let shown = escape_name(&name, SHOWN);
             let text = match text {

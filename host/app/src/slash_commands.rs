@@ -51,10 +51,10 @@ pub struct SlashCommands {
 }
 
 impl SlashCommands {
-    /// Reads what was found. Of two with one name the first counts.
-    pub fn read(found: Vec<FoundCommand>) -> Self {
+    /// Reads what was found. Of two with one name the first counts. There are `unlisted` files besides.
+    pub fn read(found: Vec<FoundCommand>, unlisted: usize) -> Self {
         let mut commands = Self::default();
-        let mut left_out = 0_usize;
+        let mut left_out = unlisted;
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for FoundCommand { name, path, source, text } in found {
             let shown = escape_name(&name, SHOWN);

@@ -9,6 +9,7 @@ mod skills;
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,7 +125,11 @@ pub struct Listing {
     /// The open folders, by their names in front of a file's name.
     folders: BTreeMap<&'static str, OwnedFd>,
     entries: BTreeMap<String, Entry>,
+    unlisted: Unlisted,
 }
+
+/// How many files of a use are there that are not listed, since there are too many of them.
+pub(crate) type Unlisted = BTreeMap<Part, usize>;
 
 #[derive(Clone, Debug)]
 struct Entry {
@@ -141,7 +146,7 @@ pub struct ProjectFile {
     pub path: PathBuf,
     /// Its use.
     pub part: Part,
-    /// Its bytes when its digest was taken.
+    /// Its bytes when its digest was taken; of one that is over its limit those up to one byte behind the limit.
     pub bytes: Vec<u8>,
     /// The digest of its bytes.
     pub digest: Digest,
@@ -150,7 +155,10 @@ pub struct ProjectFile {
 /// All files, by their names beneath `.host/`; those of other agents by their names beneath the project. Clones are the same
 /// bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Contents(Arc<BTreeMap<String, ProjectFile>>);
+pub struct Contents {
+    files: Arc<BTreeMap<String, ProjectFile>>,
+    unlisted: Unlisted,
+}
 
 /// The digest of each file, by its name: it differs if a file changed.
 pub type Fingerprint = BTreeMap<String, String>;
@@ -162,7 +170,12 @@ pub struct Unusable(pub String);
 impl Listing {
     /// Lists the `.host/` of a project, whose path has no symbolic link in it.
     pub fn scan(root: &Path) -> Result<Self, Unusable> {
-        let mut listing = Self { root: root.to_owned(), folders: BTreeMap::new(), entries: BTreeMap::new() };
+        let mut listing = Self {
+            root: root.to_owned(),
+            folders: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            unlisted: BTreeMap::new(),
+        };
         let top = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(|error| unreadable(root, error))?;
         for (folder, file, part) in OTHERS {
             listing.add_other(&top, folder, file, *part)?;
@@ -286,7 +299,11 @@ impl Listing {
         let mut files = BTreeMap::new();
         for (name, Entry { part, folder, file, path }) in &self.entries {
             let Some(opened) = self.folders.get(folder) else { continue };
-            let bytes = read(opened, file, path, part.limit().min(left))?;
+            let bytes = match part.is_left_out_alone() {
+                // One byte more says that it is too large; nothing of it is used.
+                true if left > part.limit() => beginning(opened, file, path, part.limit() + 1)?,
+                true | false => read(opened, file, path, part.limit().min(left))?,
+            };
             left = left.saturating_sub(bytes.len() as u64);
             let bytes = if *part == Part::Hooks { hooks::of_file(bytes) } else { bytes };
             let digest = Digest::of(&bytes);
@@ -300,7 +317,7 @@ impl Listing {
         let of_servers = of_part(&[Part::Servers], server_files::of_file);
         self.add_named(of_hooks, Part::HookProgram, &mut files, &mut left)?;
         self.add_named(of_servers, Part::ServerFile, &mut files, &mut left)?;
-        Ok(Contents(Arc::new(files)))
+        Ok(Contents { files: Arc::new(files), unlisted: self.unlisted.clone() })
     }
 
     /// Adds files of the project that others name: trusting a hook or a server is trusting what it runs.
@@ -346,22 +363,53 @@ impl Part {
             Self::Program | Self::HookProgram | Self::ServerFile => MAX_PROGRAM,
         }
     }
+
+    /// Whether one such file that is too large is left out, and the others are used: it is a text that a user or a model
+    /// chooses, and nothing holds because it is there.
+    fn is_left_out_alone(self) -> bool {
+        match self {
+            Self::Skill | Self::Command => true,
+            Self::Program
+            | Self::Component
+            | Self::Lock
+            | Self::Rules
+            | Self::Hooks
+            | Self::HookProgram
+            | Self::ServerFile
+            | Self::Servers
+            | Self::Configuration
+            | Self::Agent
+            | Self::Manifest => false,
+        }
+    }
+}
+
+impl ProjectFile {
+    /// Whether it is over the limit of its use, and so left out.
+    pub fn is_too_large(&self) -> bool {
+        self.bytes.len() as u64 > self.part.limit()
+    }
 }
 
 impl Contents {
     /// All files with their names beneath `.host/`, in the order of those.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ProjectFile)> {
-        self.0.iter().map(|(name, file)| (name.as_str(), file))
+        self.files.iter().map(|(name, file)| (name.as_str(), file))
+    }
+
+    /// How many files of a use are there besides.
+    pub(crate) fn unlisted(&self, part: Part) -> usize {
+        self.unlisted.get(&part).copied().unwrap_or_default()
     }
 
     /// The file with this name beneath `.host/`.
     pub fn get(&self, name: &str) -> Option<&ProjectFile> {
-        self.0.get(name)
+        self.files.get(name)
     }
 
     /// Their digests.
     pub fn fingerprint(&self) -> Fingerprint {
-        self.0.iter().map(|(name, file)| (name.clone(), file.digest.to_string())).collect()
+        self.files.iter().map(|(name, file)| (name.clone(), file.digest.to_string())).collect()
     }
 }
 
@@ -390,9 +438,22 @@ fn open_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<Option<OwnedF
 }
 
 fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
+    host_files::read_limited(open(folder, file, path)?, limit).map_err(|error| match error {
+        FileError::TooLarge { limit } => Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))),
+        other => unreadable(path, other),
+    })
+}
+
+/// Reads the first bytes of a file, at most this many.
+fn beginning(folder: &OwnedFd, file: &str, path: &Path, most: u64) -> Result<Vec<u8>, Unusable> {
+    host_files::read_limited(open(folder, file, path)?.take(most), most).map_err(|error| unreadable(path, error))
+}
+
+/// Opens a regular file in a folder or beneath it, without following a link.
+fn open(folder: &OwnedFd, file: &str, path: &Path) -> Result<File, Unusable> {
     if let Some((beneath, file)) = file.split_once('/') {
         let opened = openat(folder, beneath, folder_flags(), Mode::empty()).map_err(|error| unreadable(path, error))?;
-        return read(&opened, file, path, limit);
+        return open(&opened, file, path);
     }
     // Opening a pipe that replaced the file would block otherwise.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -402,10 +463,7 @@ fn read(folder: &OwnedFd, file: &str, path: &Path, limit: u64) -> Result<Vec<u8>
     if !about.is_file() {
         return Err(Unusable(format!("`{}` is not a regular file", place(path))));
     }
-    host_files::read_limited(opened, limit).map_err(|error| match error {
-        FileError::TooLarge { limit } => Unusable(format!("`{}` is over the limit of {limit} bytes", place(path))),
-        other => unreadable(path, other),
-    })
+    Ok(opened)
 }
 
 fn unreadable(path: &Path, error: impl Into<std::io::Error>) -> Unusable {

@@ -50,9 +50,12 @@ pub fn list(contents: &Contents, length: Length) -> String {
     };
     let mut text = String::new();
     for (path, file) in files.iter().take(taken) {
-        let size = file.bytes.len();
+        let size = match file.is_too_large() {
+            true => "too large, not used".to_owned(),
+            false => host_text::count(file.bytes.len(), "byte"),
+        };
         // A string takes everything.
-        let _ = writeln!(text, "  `{}`: {} ({size} bytes)", name(path), what(path, file, contents));
+        let _ = writeln!(text, "  `{}`: {} ({size})", name(path), what(path, file, contents));
     }
     if let Some(more) = files.len().checked_sub(taken).filter(|more| *more > 0) {
         let _ = writeln!(text, "  … and {more} more; `host trust status` lists all");
@@ -94,7 +97,7 @@ pub fn contents(contents: &Contents) -> Vec<ShownFile> {
 
 /// What the files are for, in one line such as `configuration, 2 agents, rules`; empty if there are none.
 pub fn summary(contents: &Contents) -> String {
-    let count = |part: Part| contents.iter().filter(|(_, file)| file.part == part).count();
+    let count = |part: Part| contents.iter().filter(|(_, file)| file.part == part && !file.is_too_large()).count();
     let parts = [
         (Part::Program, "program"),
         (Part::Component, "plugin"),

@@ -144,7 +144,10 @@ fn is_in(path: &Path, folder: &str) -> bool {
 
 fn of_project(file: &ProjectFile) -> Option<FoundSkill> {
     let folder = file.path.parent()?;
-    let text = String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string());
+    let text = match file.is_too_large() {
+        true => Err(too_large()),
+        false => String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string()),
+    };
     let name = folder.file_name()?.to_str()?.to_owned();
     Some(FoundSkill { name, folder: folder.to_owned(), origin: SkillOrigin::Project, text })
 }

@@ -1,7 +1,7 @@
 //! Where command files lie: those of a trusted project, then those of the user, then those that plugins bring.
 //!
 //! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and left
-//! out if any user could have written it. A folder of the user that lies in the workspace is left to the project, since tools
+//! out if other users could have written it. A folder of the user that lies in the workspace is left to the project, since tools
 //! may change it.
 //!
 //! Deliberately not here: what a file says.
@@ -138,7 +138,10 @@ fn of_plugin(brought: BroughtText) -> Option<FoundCommand> {
 }
 
 fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option<FoundCommand> {
-    let text = String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string());
+    let text = match file.is_too_large() {
+        true => Err(too_large()),
+        false => String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string()),
+    };
     let source = CommandSource { owner: CommandOwner::Project, format };
     Some(FoundCommand { name: name(&file.path, above)?, path: file.path.clone(), source, text })
 }
@@ -146,9 +149,7 @@ fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option
 fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path) -> Option<FoundCommand> {
     let text = match fs::canonicalize(&path) {
         Ok(real) if real.starts_with(workspace) => Err(IN_WORKSPACE.to_owned()),
-        Ok(_) | Err(_) => {
-            read_own(&path, MAX_COMMAND_FILE, || format!("it is over the limit of {MAX_COMMAND_FILE} bytes"))
-        }
+        Ok(_) | Err(_) => read_own(&path, MAX_COMMAND_FILE, too_large),
     };
     Some(FoundCommand {
         name: name(&path, above)?,
@@ -156,6 +157,11 @@ fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path)
         source: CommandSource { owner: CommandOwner::User, format },
         text,
     })
+}
+
+/// The words for a file over the limit.
+fn too_large() -> String {
+    format!("it is over the limit of {MAX_COMMAND_FILE} bytes")
 }
 
 /// The name of a command by its file: `git/commit.md` is `git:commit`.

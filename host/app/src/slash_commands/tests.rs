@@ -16,12 +16,15 @@ const GEMINI: CommandSource = CommandSource { owner: CommandOwner::User, format:
 fn command_file_says_what_it_is_in_either_format() {
     let text = "---\ndescription: Review a pull request\nargument-hint: [pr-number] [priority]\nallowed-tools: Bash(git:*), Read\n\
                 model: inherit\n---\n\nReview $1.\n";
-    let commands = SlashCommands::read(vec![
-        found("review", text, PROJECT),
-        found("plain", "# Tidy up\n\nAll of it.", USER),
-        found("list", "---\nargument-hint: [message]\n---\nx", USER),
-        found("git:fix", "description = \"Fixes\"\nprompt = \"Fix {{args}}\"\nother = 1", GEMINI),
-    ]);
+    let commands = SlashCommands::read(
+        vec![
+            found("review", text, PROJECT),
+            found("plain", "# Tidy up\n\nAll of it.", USER),
+            found("list", "---\nargument-hint: [message]\n---\nx", USER),
+            found("git:fix", "description = \"Fixes\"\nprompt = \"Fix {{args}}\"\nother = 1", GEMINI),
+        ],
+        0,
+    );
     assert_eq!(commands.notices, [] as [String; 0]);
     let said = |name: &str| {
         let command = commands.find(name).expect("it is there");
@@ -38,16 +41,19 @@ fn command_file_says_what_it_is_in_either_format() {
 // promise commands.faulty: A command file that cannot be used is a notice, and the others are used.
 #[test]
 fn command_files_that_are_faulty_are_notices() {
-    let commands = SlashCommands::read(vec![
-        found("a", "first", PROJECT),
-        found("a", "second", USER),
-        found("a", "first", GEMINI_AS_COPY),
-        found("empty", "---\ndescription: x\n---\n", USER),
-        found("open", "prompt = \"!{ls\"", GEMINI),
-        found("none", "description = \"x\"", GEMINI),
-        found("with space", "x", USER),
-        FoundCommand { text: Err("it is over the limit".to_owned()), ..found("large", "", USER) },
-    ]);
+    let commands = SlashCommands::read(
+        vec![
+            found("a", "first", PROJECT),
+            found("a", "second", USER),
+            found("a", "first", GEMINI_AS_COPY),
+            found("empty", "---\ndescription: x\n---\n", USER),
+            found("open", "prompt = \"!{ls\"", GEMINI),
+            found("none", "description = \"x\"", GEMINI),
+            found("with space", "x", USER),
+            FoundCommand { text: Err("it is over the limit".to_owned()), ..found("large", "", USER) },
+        ],
+        0,
+    );
     let expected = [
         "there are two commands `/a`: `/project/a` is used, not `/user/a`",
         "the command `/empty` (user) is not used: its prompt is empty",
@@ -59,8 +65,9 @@ fn command_files_that_are_faulty_are_notices() {
     assert_eq!(commands.notices, expected);
     assert_eq!(commands.all().count(), 1);
     let many = (0..MAX_COMMANDS + 3).map(|at| found(&format!("c{at}"), "x", USER));
-    let many = SlashCommands::read(many.collect());
-    assert_eq!((many.all().count(), many.notices.len()), (MAX_COMMANDS, 1));
+    let many = SlashCommands::read(many.collect(), 7);
+    assert_eq!(many.all().count(), MAX_COMMANDS);
+    assert_eq!(many.notices, ["10 commands are left out: a session has 200 at most"]);
 }
 
 /// A second file with the same text.

@@ -36,7 +36,8 @@ fn list(environment: &Environment, json: bool) -> Result<String, Failure> {
     printer::notes(project.note().as_slice(), environment);
     let files = project.files();
     let plugins = installed(&files, &folders, &here)?;
-    let skills = Skills::read(skills::sources::find(&files.skills, &here, environment, &folders, &brought(&plugins))?);
+    let found = skills::sources::find(&files.skills, &here, environment, &folders, &brought(&plugins))?;
+    let skills = Skills::read(found, files.unlisted_skills);
     printer::notes(&skills.notices, environment);
     if json {
         let rows = skills.all().map(|skill| {

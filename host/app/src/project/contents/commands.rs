@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 
 use super::skills::{names, plain_folder};
-use super::{Entry, Listing, MAX_FILES, Part, Unusable, kind_of};
+use super::{Entry, Listing, MAX_ENTRIES, MAX_FILES, Part, Unusable, kind_of};
 
 /// The folder of Claude Code.
 pub(crate) const CLAUDE: &str = ".claude";
@@ -24,8 +24,16 @@ pub(crate) const COMMANDS: &str = "commands";
 /// How many folders deep commands are looked for. Protects against a folder without end.
 pub(crate) const COMMAND_DEPTH: usize = 4;
 
-/// A kind of command files: the folder, and the end of their names.
-type Kind = (&'static str, &'static str);
+/// A search for command files of one kind.
+struct Search {
+    folder: &'static str,
+    /// The end of their names.
+    end: &'static str,
+    /// How many more are listed.
+    files: usize,
+    /// How many more names are looked at. Protects against folders without end.
+    names: usize,
+}
 
 impl Listing {
     /// Adds the command files.
@@ -34,8 +42,8 @@ impl Listing {
             let path = self.root.join(folder);
             let Some(opened) = plain_folder(top, folder, &self.root)? else { continue };
             let Some(commands) = plain_folder(&opened, COMMANDS, &path)? else { continue };
-            let mut left = MAX_FILES;
-            self.add_beneath(&commands, &path.join(COMMANDS), COMMANDS, (folder, end), COMMAND_DEPTH, &mut left)?;
+            let mut search = Search { folder, end, files: MAX_FILES, names: MAX_ENTRIES };
+            self.add_beneath(&commands, &path.join(COMMANDS), COMMANDS, &mut search, COMMAND_DEPTH)?;
             self.folders.insert(folder, opened);
         }
         Ok(())
@@ -46,21 +54,25 @@ impl Listing {
         opened: &OwnedFd,
         path: &Path,
         beneath: &str,
-        (folder, end): Kind,
+        search: &mut Search,
         depth: usize,
-        left: &mut usize,
     ) -> Result<(), Unusable> {
         for name in names(opened, path)? {
-            let file = format!("{beneath}/{name}");
+            let Some(names) = search.names.checked_sub(1) else { return Ok(()) };
+            search.names = names;
+            let (folder, file) = (search.folder, format!("{beneath}/{name}"));
             match kind_of(opened, &name, path)? {
-                Some(FileType::RegularFile) if name.ends_with(end) && *left > 0 => {
-                    *left -= 1;
-                    let entry = Entry { part: Part::Command, folder, file: file.clone(), path: path.join(&name) };
-                    self.entries.insert(format!("{folder}/{file}"), entry);
-                }
+                Some(FileType::RegularFile) if name.ends_with(search.end) => match search.files.checked_sub(1) {
+                    Some(files) => {
+                        search.files = files;
+                        let entry = Entry { part: Part::Command, folder, file: file.clone(), path: path.join(&name) };
+                        self.entries.insert(format!("{folder}/{file}"), entry);
+                    }
+                    None => *self.unlisted.entry(Part::Command).or_default() += 1,
+                },
                 Some(FileType::Directory) if depth > 1 => {
                     let Some(inner) = plain_folder(opened, &name, path)? else { continue };
-                    self.add_beneath(&inner, &path.join(&name), &file, (folder, end), depth - 1, left)?;
+                    self.add_beneath(&inner, &path.join(&name), &file, search, depth - 1)?;
                 }
                 Some(_) | None => {}
             }

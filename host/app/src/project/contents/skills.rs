@@ -27,12 +27,18 @@ impl Listing {
             let Some(opened) = plain_folder(top, folder, &self.root)? else { continue };
             let Some(skills) = plain_folder(&opened, SKILLS, &path)? else { continue };
             let path = path.join(SKILLS);
+            let mut left = MAX_FILES;
             for name in names(&skills, &path)? {
                 let Some(skill) = plain_folder(&skills, &name, &path)? else { continue };
                 let above = path.join(&name);
                 if kind_of(&skill, SKILL_FILE, &above)? != Some(FileType::RegularFile) {
                     continue;
                 }
+                if left == 0 {
+                    *self.unlisted.entry(Part::Skill).or_default() += 1;
+                    continue;
+                }
+                left -= 1;
                 let file = format!("{SKILLS}/{name}/{SKILL_FILE}");
                 let path = above.join(SKILL_FILE);
                 self.entries.insert(format!("{folder}/{file}"), Entry { part: Part::Skill, folder, file, path });
@@ -51,7 +57,7 @@ pub(super) fn plain_folder(above: &OwnedFd, name: &str, path: &Path) -> Result<O
     }
 }
 
-/// The first names of a folder in their order, so that a folder without end gives the same ones each time.
+/// The names in a folder in their order, so that of too many the same ones count each time.
 pub(super) fn names(folder: &OwnedFd, path: &Path) -> Result<Vec<String>, Unusable> {
     let entries = Dir::read_from(folder).map_err(|error| unreadable(path, error))?;
     let mut names = Vec::new();
@@ -64,6 +70,5 @@ pub(super) fn names(folder: &OwnedFd, path: &Path) -> Result<Vec<String>, Unusab
         names.extend(entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | "..")).map(str::to_owned));
     }
     names.sort_unstable();
-    names.truncate(MAX_FILES);
     Ok(names)
 }
