@@ -185,6 +185,24 @@ fn command_with_a_model_is_answered_by_it_alone() {
 }
 
 #[test]
+fn command_of_a_script_may_have_the_name_of_one_that_only_a_conversation_has() {
+    let host = Host::new(["run"]).home_file(".claude/commands/undo.md", "Revert it: $ARGUMENTS\n");
+    let ended = run(&host, &[told("Revert it: all")], &["/undo", "all"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+}
+
+#[test]
+fn command_files_of_a_project_that_are_too_many_are_all_counted() {
+    let mut host = Host::new(["run"]);
+    for number in 0..400 {
+        host = host.file(&format!(".claude/commands/c{number}.md"), "x");
+    }
+    assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
+    let ended = run(&host, &[done()], &["Look"]);
+    assert!(ended.stderr.contains("200 commands are left out: a session has 200 at most"), "{ended:?}");
+}
+
+#[test]
 fn command_of_a_built_in_name_gives_way_and_that_is_said_once() {
     let host =
         Host::scripted(&[], &[]).home_file(".claude/commands/help.md", "x").home_file(".claude/commands/mine.md", "x");
