@@ -40,11 +40,12 @@ pub(crate) const SHELL_FILES: &[&str] = &[
 /// [`SHELL_FILES`].
 const OBEYED: &[&str] = &[".host", ".config/fish", ".gitconfig", ".hg/hgrc", ".jj/repo/config.toml"];
 
-/// What nobody is asked about beneath the home: secrets, settings that run or install something later, what
-/// agents obey, and what services are logged in with. The files of shells are in [`SHELL_FILES`].
+/// What nobody is asked about beneath the home: secrets, settings that run or install something later, and what services are
+/// logged in with. What shells and other agents obey is in [`SHELL_FILES`] and `agent_files`.
 const NEVER_OFFERED: &[&str] = &[
     ".agents",
     ".claude",
+    ".codex",
     ".gemini",
     ".ssh",
     ".gnupg",
@@ -160,6 +161,7 @@ pub(crate) fn program_access(
         readable: Vec::new(),
         writable: Vec::new(),
         protected: Vec::new(),
+        hidden: Vec::new(),
         shown: Vec::new(),
         repositories: Vec::new(),
         home: home.map(Path::to_owned),
@@ -174,7 +176,10 @@ pub(crate) fn program_access(
     };
     access.readable.extend(named(&configured.readable));
     access.writable.extend(named(&configured.writable));
-    access.protected.extend(folders.all().map(Path::to_owned));
+    access.protected.extend(folders.unchangeable());
+    // Where the layers are, programs get them.
+    let hidden = folders.unreadable().into_iter().filter(|path| *path != folders.layers);
+    access.hidden.extend(hidden.map(Path::to_owned));
     add_place(&mut access, workspace, repository_of(workspace));
     access
 }
@@ -258,7 +263,7 @@ fn obeyed(folder: &Path) -> impl Iterator<Item = PathBuf> {
 pub(crate) fn never_offered(home: Option<&Path>, folders: &Folders) -> Vec<PathBuf> {
     let of_home =
         home.into_iter().flat_map(|home| obeyed(home).chain(NEVER_OFFERED.iter().map(|name| home.join(name))));
-    let named: Vec<PathBuf> = folders.all().map(Path::to_owned).into_iter().chain(of_home).collect();
+    let named: Vec<PathBuf> = folders.unchangeable().into_iter().chain(of_home).collect();
     // The home can be a link, too.
     let mut paths = RealPaths::default();
     let real: Vec<PathBuf> =

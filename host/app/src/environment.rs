@@ -11,6 +11,7 @@ use host_files::ChainStore;
 use host_model::CredentialsFile;
 use host_plugin::CompileOptions;
 
+use crate::agent_files::AGENT_FILES;
 use crate::error::{ErrorKind, Failure};
 use crate::mcp::McpConnector;
 
@@ -60,6 +61,8 @@ pub struct Folders {
     pub told: PathBuf,
     /// What all runs of a day have used, a file.
     pub spending: PathBuf,
+    /// The prompts that were typed last, a file.
+    pub history: PathBuf,
     /// The list of trusted keys, a file.
     pub keys: PathBuf,
     /// Plugins that were installed, and what was agreed to about them.
@@ -68,6 +71,8 @@ pub struct Folders {
     pub mcp: PathBuf,
     /// Downloads that broke off.
     pub downloads: PathBuf,
+    /// The newest models of services, a file.
+    pub models: PathBuf,
     /// The token for clients of the tools on HTTP, a file.
     pub mcp_token: PathBuf,
     /// Copies of the programs that trusted projects bring.
@@ -80,9 +85,26 @@ pub struct Folders {
     pub indexes: PathBuf,
     /// What confined programs change in git's folders, until it comes back, and in caches of package managers.
     pub layers: PathBuf,
+    /// The folder of everything that can be made again.
+    of_cache: PathBuf,
+    /// The folder of what was installed, and of what plugins store.
+    of_data: PathBuf,
+    /// The folder of what the host remembers.
+    of_state: PathBuf,
+    /// The home of the user.
+    pub(crate) home: Option<PathBuf>,
+    /// The files and folders of the home that other agents obey.
+    agents: Vec<PathBuf>,
 }
 
 impl Folders {
+    /// Those of a user with this home.
+    #[cfg(test)]
+    pub(crate) fn of_home(home: &Path) -> Self {
+        let environment = Environment::new(BTreeMap::new(), Some(home.to_owned()), Terminals::default());
+        environment.folders().expect("there is a home")
+    }
+
     /// Opens the key by which session logs are verified; it is made if there is none.
     ///
     /// # Errors
@@ -95,9 +117,20 @@ impl Folders {
         })
     }
 
-    /// Returns all of them. No tool may change them, whatever was granted or approved.
-    pub fn all(&self) -> [&Path; 18] {
-        // One that is added has to be named here, and is protected then.
+    /// Returns the folders that are the host's own, whole, and the files that other agents obey. No tool and no command of a
+    /// model may change anything in them, whatever was granted or approved.
+    pub fn unchangeable(&self) -> Vec<PathBuf> {
+        [&self.configuration, &self.of_cache, &self.of_data, &self.of_state]
+            .into_iter()
+            .chain(&self.agents)
+            .cloned()
+            .collect()
+    }
+
+    /// Returns what nobody but the host reads, whatever was granted or approved: everything of its own but the files that
+    /// plugins bring. The outputs of a session, which its tools read, are granted apart from this.
+    pub fn unreadable(&self) -> Vec<&Path> {
+        // One that is added has to be named here.
         let Self {
             configuration,
             cache,
@@ -107,18 +140,26 @@ impl Folders {
             agreed,
             told,
             spending,
+            history,
             keys,
             plugins,
             mcp,
             downloads,
+            models,
             mcp_token,
             programs,
-            brought,
+            brought: _,
             audit,
             indexes,
             layers,
+            // All of these would hide what plugins bring, where two of the folders are one.
+            of_cache: _,
+            of_data: _,
+            of_state: _,
+            home: _,
+            agents: _,
         } = self;
-        [
+        let all = [
             configuration,
             cache,
             state,
@@ -127,17 +168,19 @@ impl Folders {
             agreed,
             told,
             spending,
+            history,
             keys,
             plugins,
             mcp,
             downloads,
+            models,
             mcp_token,
             programs,
-            brought,
             audit,
             indexes,
             layers,
-        ]
+        ];
+        all.into_iter().map(PathBuf::as_path).collect()
     }
 }
 
@@ -232,25 +275,34 @@ impl Environment {
                     .help(format!("set HOME, or {variable} to a folder that can be written"))
             })
         };
+        let (configuration, cache) = (folder("XDG_CONFIG_HOME", ".config")?, folder("XDG_CACHE_HOME", ".cache")?);
+        let (data, state) = (folder("XDG_DATA_HOME", ".local/share")?, folder("XDG_STATE_HOME", ".local/state")?);
         Ok(Folders {
-            configuration: folder("XDG_CONFIG_HOME", ".config")?,
-            cache: folder("XDG_CACHE_HOME", ".cache")?.join("components"),
-            state: folder("XDG_DATA_HOME", ".local/share")?.join("state"),
-            sessions: folder("XDG_STATE_HOME", ".local/state")?.join("sessions"),
-            trust: folder("XDG_STATE_HOME", ".local/state")?.join("trust.json"),
-            agreed: folder("XDG_STATE_HOME", ".local/state")?.join("folders.json"),
-            told: folder("XDG_STATE_HOME", ".local/state")?.join("told"),
-            spending: folder("XDG_STATE_HOME", ".local/state")?.join("spending.json"),
-            keys: folder("XDG_CONFIG_HOME", ".config")?.join("keys.toml"),
-            plugins: folder("XDG_DATA_HOME", ".local/share")?.join("plugins"),
-            mcp: folder("XDG_DATA_HOME", ".local/share")?.join("mcp"),
-            downloads: folder("XDG_CACHE_HOME", ".cache")?.join("downloads"),
-            mcp_token: folder("XDG_STATE_HOME", ".local/state")?.join("mcp-token"),
-            programs: folder("XDG_CACHE_HOME", ".cache")?.join("tools"),
-            brought: folder("XDG_DATA_HOME", ".local/share")?.join("brought"),
-            audit: folder("XDG_STATE_HOME", ".local/state")?.join("audit"),
-            indexes: folder("XDG_STATE_HOME", ".local/state")?.join("indexes.json"),
-            layers: folder("XDG_STATE_HOME", ".local/state")?.join("layers"),
+            cache: cache.join("components"),
+            state: data.join("state"),
+            sessions: state.join("sessions"),
+            trust: state.join("trust.json"),
+            agreed: state.join("folders.json"),
+            told: state.join("told"),
+            spending: state.join("spending.json"),
+            history: state.join("history"),
+            keys: configuration.join("keys.toml"),
+            plugins: data.join("plugins"),
+            mcp: data.join("mcp"),
+            downloads: cache.join("downloads"),
+            models: cache.join("models.json"),
+            mcp_token: state.join("mcp-token"),
+            programs: cache.join("tools"),
+            brought: data.join("brought"),
+            audit: state.join("audit"),
+            indexes: state.join("indexes.json"),
+            layers: state.join("layers"),
+            configuration,
+            of_cache: cache,
+            of_data: data,
+            of_state: state,
+            home: self.home.clone(),
+            agents: self.home.iter().flat_map(|home| AGENT_FILES.iter().map(|name| home.join(name))).collect(),
         })
     }
 }

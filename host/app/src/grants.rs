@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Grants, Scope};
+use host_capability::{Capability, Grants, Scope, ScopeError};
+use host_files::RealPaths;
 use host_plugin::{ProgramAccess, ProgramWalls};
 use host_text::name_help;
 use host_tool::{ApprovalMode, SessionReads};
@@ -33,9 +34,9 @@ pub struct UserGrants {
     walls: ProgramWalls,
     /// Everything but protected files.
     writable: Scope,
-    secrets: SecretFile,
+    own: OwnFiles,
     by_mode: Grants,
-    /// The folder of the session's large outputs, which every plugin that reads may read.
+    /// The folder of the session's large outputs, which every plugin that reads may read. It is among the host's own files.
     outputs: Option<Scope>,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
@@ -46,12 +47,15 @@ pub struct UserGrants {
     reads: SessionReads,
 }
 
-/// The file with the key that the user saved, which no tool may read, whatever was granted or approved.
+/// The host's own files, which no tool may read, whatever was granted or approved: saved keys, what was typed, the logs of
+/// all sessions and the key that verifies them.
 #[derive(Clone, Debug)]
-struct SecretFile {
-    itself: Scope,
+struct OwnFiles {
+    each: Vec<Scope>,
     /// Everything else.
     others: Scope,
+    /// Everything but the file with the key that the user saved.
+    without_key: Scope,
 }
 
 #[derive(Clone, Debug)]
@@ -88,7 +92,7 @@ impl UserGrants {
             is_review: false,
             walls,
             writable: writable(own, plugins)?,
-            secrets: SecretFile::of(own)?,
+            own: OwnFiles::of(own)?,
             by_mode: by_mode(mode, walls, workspace)?,
             outputs: None,
             grants,
@@ -146,7 +150,7 @@ impl UserGrants {
         let whole = Scope::for_path(Capability::FsRead, folder).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
-        Some(Grants::none().with(self.secrets.kept_from(&left)?))
+        Some(Grants::none().with(self.own.kept_from_host(&left)?))
     }
 
     /// Whether any file is denied to any plugin that is not hidden from programs, too.
@@ -209,7 +213,7 @@ impl UserGrants {
     /// Returns what a plugin may touch without asking: its requests, as far as they were granted.
     pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
-        let mut granted = self.by_mode.join(&plugin.agreed).join(&self.outputs.iter().cloned().collect());
+        let mut granted = self.by_mode.join(&plugin.agreed);
         // As in the workspace: what a mode lets be done to it goes for these, too.
         for scope in self.added.iter().flat_map(|folder| self.outside.scopes(folder)) {
             if self.by_mode.has(scope.capability()) {
@@ -219,7 +223,8 @@ impl UserGrants {
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
-        let granted = self.bounded(granted, plugin);
+        let outputs: Grants = self.outputs.iter().cloned().collect();
+        let granted = self.bounded(granted, plugin).join(&outputs.meet(plugin.plugin.declared()));
         if self.is_review { granted.reading() } else { granted }
     }
 
@@ -249,7 +254,7 @@ impl UserGrants {
         }
         let unprotected = |scope: &Scope| match scope.capability() {
             Capability::FsWrite => scope.meet(&self.writable),
-            Capability::FsRead => self.secrets.kept_from(scope),
+            Capability::FsRead => self.own.kept_from(scope),
             Capability::Process | Capability::Http | Capability::State | Capability::Mcp => Some(scope.clone()),
         };
         let granted = plugin.reach.as_ref().map_or_else(|| granted.clone(), |reach| granted.meet(reach));
@@ -258,27 +263,48 @@ impl UserGrants {
     }
 }
 
-impl SecretFile {
+impl OwnFiles {
     fn of(own: &Folders) -> Result<Self, Failure> {
-        let path = saved::path(own);
-        // As tools' paths are held against it: the file need not be there, its folder may be a link.
-        let folder = path.parent().and_then(|folder| std::fs::canonicalize(folder).ok());
-        let path = folder.and_then(|folder| Some(folder.join(path.file_name()?))).unwrap_or(path);
-        let unprotected = |why: String| {
-            Failure::configuration(format!("the file `{}` cannot be protected from tools", path.display()))
-                .cause(why)
-                .help("set XDG_CONFIG_HOME to a folder with a printable name")
+        // As tools' paths are held against them: one need not be there, and its folder may be a link.
+        let mut paths = RealPaths::default();
+        let mut real: Vec<PathBuf> = own
+            .unreadable()
+            .into_iter()
+            .map(|path| paths.real_beginning(path).unwrap_or_else(|| path.to_owned()))
+            .collect();
+        real.sort();
+        // One in another one goes with it.
+        real.dedup_by(|path, before| path.starts_with(before));
+        let unprotected = |error: ScopeError| {
+            Failure::configuration("the host's own files cannot be protected from tools")
+                .cause(error.to_string())
+                .help("set XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME to folders with printable names")
         };
-        let others = Scope::all_files_but(Capability::FsRead, &[], [path.as_path()]);
+        let each = real.iter().map(|path| Scope::for_path(Capability::FsRead, path));
+        let all_but = |paths: &[PathBuf]| {
+            Scope::all_files_but(Capability::FsRead, &[], paths.iter().map(PathBuf::as_path)).map_err(unprotected)
+        };
+        let key = saved::path(own);
+        let key = paths.real_beginning(&key).unwrap_or(key);
         Ok(Self {
-            itself: Scope::for_file(Capability::FsRead, &path).map_err(|error| unprotected(error.to_string()))?,
-            others: others.map_err(|error| unprotected(error.to_string()))?,
+            each: each.collect::<Result<_, _>>().map_err(unprotected)?,
+            others: all_but(&real)?,
+            without_key: all_but(&[key])?,
         })
     }
 
-    /// The scope without the file; a scope that does not have it stays word for word.
+    /// The scope that the host reads for a model: the user's own context files are in one of the folders.
+    fn kept_from_host(&self, scope: &Scope) -> Option<Scope> {
+        match self.each.iter().any(|own| scope.le(own)) {
+            true => scope.meet(&self.without_key),
+            false => self.kept_from(scope),
+        }
+    }
+
+    /// The scope without the files; a scope that has none of them stays word for word.
     fn kept_from(&self, scope: &Scope) -> Option<Scope> {
-        if self.itself.le(scope) { scope.meet(&self.others) } else { Some(scope.clone()) }
+        let touches = |own: &Scope| own.meet(scope).is_some();
+        if self.each.iter().any(touches) { scope.meet(&self.others) } else { Some(scope.clone()) }
     }
 }
 
@@ -295,8 +321,12 @@ fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     let files = files.map(|component| [component.to_owned(), component.with_extension("json")]);
     // As tools' paths are held against it.
     let files = files.flatten().filter_map(|file| std::fs::canonicalize(file).ok());
-    let never = own.all().into_iter().map(Path::to_owned).chain(files);
-    let never: Vec<PathBuf> = never.collect();
+    let mut paths = RealPaths::default();
+    let own = own.unchangeable().into_iter().flat_map(|path| {
+        let real = paths.real_beginning(&path).filter(|real| *real != path);
+        real.into_iter().chain([path])
+    });
+    let never: Vec<PathBuf> = own.chain(files).collect();
     let never = never.iter().map(PathBuf::as_path);
     Scope::all_files_but(Capability::FsWrite, &[NEVER_WRITTEN, SHELL_FILES].concat(), never).map_err(|error| {
         Failure::configuration("the host's own folders and plugins cannot be protected from tools")

@@ -9,6 +9,7 @@
 //! Deliberately not here: a terminal, arguments of a command line, HTTP or MCP types, reading the process's environment,
 //! printing, ending the process.
 
+mod agent_files;
 pub mod agents;
 pub mod ahead;
 mod allowed_tools;

@@ -2,7 +2,7 @@
 //!
 //! An added folder is read and changed as the workspace is: its protected names, the user's denies and the labels of
 //! calls hold there too. Keys, passwords and the host's own files are in no answer and no added folder; only a `--grant`
-//! that names them lets a plugin read them.
+//! that names keys and passwords lets a plugin read those.
 //!
 //! Deliberately not here: asking, and what is granted within the workspace.
 
@@ -37,6 +37,13 @@ const SECRETS_OF_HOME: &[&str] = &[
     ".thunderbird",
     ".bash_history",
     ".zsh_history",
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".config/github-copilot",
+    ".gemini/oauth_creds.json",
+    ".local/share/opencode/auth.json",
+    ".qwen/oauth_creds.json",
 ];
 
 /// Secrets of the system, and folders in which a file is not what it seems: the environment of this process, with its
@@ -75,14 +82,14 @@ impl Outside {
         let home = environment.home();
         let of_home = home.into_iter().flat_map(|home| SECRETS_OF_HOME.iter().map(|name| home.join(name)));
         let of_system = SECRETS_OF_SYSTEM.iter().map(PathBuf::from);
-        let of_host = own.all().into_iter().filter(|path| *path != own.brought).map(Path::to_owned);
+        let of_host = own.unreadable().into_iter().map(Path::to_owned);
         let secrets = of_home.chain(of_system).chain(of_host);
         let mut paths = RealPaths::default();
         let real_and_named = |path: PathBuf| [paths.real(&path).filter(|real| *real != path), Some(path)];
         let secrets: Vec<PathBuf> = secrets.flat_map(real_and_named).flatten().collect();
         Ok(Self {
             readable: all_but(Capability::FsRead, &secrets)?,
-            writable: all_but(Capability::FsWrite, secrets.iter().chain(obeyed).chain([&own.brought]))?,
+            writable: all_but(Capability::FsWrite, secrets.iter().chain(obeyed))?,
             home: home.map(Path::to_owned),
         })
     }

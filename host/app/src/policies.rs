@@ -60,7 +60,7 @@ pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policies, F
     for file in of_project {
         rules.extend(parse(file.text()?, Tier::Project, &file.path)?);
     }
-    let policy = Policy::new(rules).protecting(folders.all().into_iter().map(Path::to_owned));
+    let policy = Policy::new(rules).protecting(folders.unchangeable(), folders.home.clone());
     Ok(Policies { policy, notes })
 }
 

@@ -36,6 +36,8 @@ pub struct ProgramAccess {
     pub writable: Vec<PathBuf>,
     /// Files and folders within those that stay unchanged.
     pub protected: Vec<PathBuf>,
+    /// What no program reads that does not get it by a name of its own, in a folder that it may read.
+    pub hidden: Vec<PathBuf>,
     /// Scopes of reading without the files that the user keeps from programs: what one of them does not have is hidden,
     /// wherever it lies in what is not installed.
     pub shown: Vec<Scope>,
@@ -202,7 +204,8 @@ impl Programs {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
-        let ProgramAccess { installed, mut readable, mut writable, protected, .. } = self.access().clone();
+        let ProgramAccess { installed, mut readable, mut writable, protected, hidden, .. } = self.access().clone();
+        let hidden = hidden::in_roots(hidden, readable.iter().chain(&writable));
         readable.extend_from_slice(installed.paths());
         if reach == ProgramReach::Reading {
             readable.append(&mut writable);
@@ -212,6 +215,7 @@ impl Programs {
                 readable,
                 writable,
                 protected,
+                hidden,
                 temporary: Some(temporary),
                 ..Confinement::default()
             }),

@@ -36,6 +36,8 @@ use host_message::ToolName;
 use host_plugin::ProgramWalls;
 use serde_json::{Map, Value};
 
+use self::protected::OwnPlaces;
+
 use crate::ApprovalMode;
 
 pub use effects::{Effect, effects};
@@ -54,7 +56,7 @@ pub struct Policy {
     /// Of two rules about the same call, the winner comes first.
     rules: Vec<Rule>,
     /// Folders that no command may change.
-    own: Vec<PathBuf>,
+    own: OwnPlaces,
     /// Whether a command that only reads the workspace needs no question.
     lets_read: bool,
     /// Whether files are hidden from programs, but not what git keeps of them.
@@ -98,13 +100,14 @@ impl Policy {
         let mut rules: Vec<Rule> = rules.into_iter().chain(Self::built_in()).collect();
         rules.sort_by_key(Rule::order);
         let environment = ProgramEnvironment::default();
-        Self { rules, own: Vec::new(), lets_read: false, hides_files: false, walls: None, environment }
+        Self { rules, own: OwnPlaces::default(), lets_read: false, hides_files: false, walls: None, environment }
     }
 
-    /// Adds folders of the host's own, absolute, in which no command may change anything.
+    /// Adds folders of the host's own and files that other agents obey, absolute, in which no command may change anything, and
+    /// the home that they are in.
     #[must_use]
-    pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { own: own.into_iter().collect(), ..self }
+    pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>, home: Option<PathBuf>) -> Self {
+        Self { own: OwnPlaces { paths: own.into_iter().collect(), home }, ..self }
     }
 
     /// Sets whether a command that only reads files of the workspace, as its words and a look at the files show, needs no

@@ -68,8 +68,8 @@ fn acp_run_is_reported_as_updates() {
     assert_eq!(names, ["compact", "init", "review"]);
 }
 
-// promise acp.context: What an editor attaches is read with the session's grants, and marked so that it cannot pass for the
-//   user's words.
+// promise acp.context: What an editor attaches is read with the session's grants, or counts as a path that the user typed,
+//   without keys, passwords and the host's own files, and is marked so that it cannot pass for the user's words.
 #[test]
 fn acp_prompt_attaches_files_texts_and_images() {
     let host = Host::new(["acp"]).file("a b.txt", "the linked text\n").file("docs", "nobody typed it\n");
@@ -102,14 +102,18 @@ fn acp_prompt_attaches_files_texts_and_images() {
 // promise acp.context
 #[test]
 fn acp_link_to_what_may_not_be_read_is_an_error_and_starts_nothing() {
-    let host =
-        Host::new(["acp"]).home_file(".ssh/id_ed25519", "PRIVATE").file(".gitignore", "ignored\n").file("ignored", "x");
+    let host = Host::new(["acp"])
+        .home_file(".ssh/id_ed25519", "PRIVATE")
+        .home_file(".local/state/host/history", "PRIVATE")
+        .file(".gitignore", "ignored\n")
+        .file("ignored", "x");
     let model = script(&host, "script.jsonl", &[]);
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
     let id = editor.session();
     let key = std::fs::canonicalize(host.home()).expect("it is there").join(".ssh/id_ed25519");
     std::os::unix::fs::symlink(&key, host.repository().join("link")).expect("a link");
-    for path in [key, editor.root().join("ignored"), editor.root().join("link")] {
+    let history = std::fs::canonicalize(host.home()).expect("it is there").join(".local/state/host/history");
+    for path in [key, history, editor.root().join("ignored"), editor.root().join("link")] {
         let link = json!([{"type": "resource_link", "name": "x", "uri": format!("file://{}", path.display())}]);
         let error = editor.call("session/prompt", prompt(&id, link)).expect_err("it may not be read");
         let message = error["message"].as_str().unwrap_or_default();

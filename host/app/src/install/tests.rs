@@ -18,27 +18,7 @@ impl World {
     /// A user who trusts the publisher's key.
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| root.path().join(name);
-        let folders = Folders {
-            configuration: at("config"),
-            cache: at("cache"),
-            state: at("state"),
-            sessions: at("sessions"),
-            trust: at("trust.json"),
-            agreed: at("folders.json"),
-            told: at("told"),
-            spending: at("spending.json"),
-            keys: at("keys.toml"),
-            plugins: at("plugins"),
-            mcp: at("mcp"),
-            downloads: at("downloads"),
-            brought: at("brought"),
-            mcp_token: at("mcp-token"),
-            programs: at("programs"),
-            audit: at("audit"),
-            indexes: at("indexes"),
-            layers: at("layers"),
-        };
+        let folders = Folders::of_home(root.path());
         let key = SecretKey::without_password().expect("a key");
         let world = Self { _root: root, folders, key, runtime: Runtime::new(RuntimeOptions::default()) };
         let pattern = "acme/*".parse().expect("a pattern");

@@ -55,7 +55,7 @@ pub(super) async fn main_model(
     configuration: &Configuration,
     environment: &Environment,
 ) -> String {
-    let file = environment.folders().ok().map(|folders| cache_file(folders.cache));
+    let file = environment.folders().ok().map(|folders| cache_file(folders.models));
     let access = access(provider, configuration, environment);
     let place = format!("{provider} {}", access.address.as_deref().unwrap_or_default());
     let mut cache = file.as_ref().map(read).unwrap_or_default();
@@ -109,8 +109,8 @@ fn name(id: &str) -> &str {
     if id.parse::<Selection>().is_ok() { id.split_once('/').map_or(id, |(_, name)| name) } else { id }
 }
 
-fn cache_file(components: PathBuf) -> PrivateFile {
-    PrivateFile::new(components.with_file_name("models.json"), Access::Write, MAX_FILE)
+fn cache_file(path: PathBuf) -> PrivateFile {
+    PrivateFile::new(path, Access::Write, MAX_FILE)
 }
 
 /// A cache that cannot be read is empty.

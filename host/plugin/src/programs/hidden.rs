@@ -22,6 +22,15 @@ pub(super) fn is_hidden(access: &ProgramAccess, path: &Path) -> bool {
     access.shown.iter().any(|scope| !scope.has_path(path))
 }
 
+/// Returns those that are there and in one of these folders, as they are without links; not one with a folder in it that
+/// programs get by its own name.
+pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<PathBuf> {
+    let is_within = |path: &Path| {
+        roots.clone().any(|root| path.starts_with(root)) && !roots.clone().any(|root| root.starts_with(path))
+    };
+    hidden.into_iter().filter_map(|path| fs::canonicalize(path).ok()).filter(|path| is_within(path)).collect()
+}
+
 /// Hides what the user keeps from programs, in all that this one may read besides what is installed. Blocks for as long as
 /// listing that takes.
 pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io::Result<()> {

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use host_shell::NamedPath;
+
 use super::glob::{is_pattern, may_match};
 
 /// Folders in which nothing may be changed.
@@ -59,14 +61,45 @@ fn normal(path: &str) -> Vec<&str> {
 }
 
 /// Whether the path, as it is written, is one of the host's own folders or in one. If the path begins with a part that is
-/// known only at run time, such as `~` or a variable, the last two names of the folder are compared.
-pub(super) fn is_within_own(target: &str, own: &[PathBuf], workspace: &Path) -> bool {
-    own.iter().filter_map(|folder| folder.to_str().map(normal)).any(|folder| {
-        if target.starts_with(['~', '\0']) {
-            let last = &folder[folder.len().saturating_sub(2)..];
-            return !last.is_empty() && normal(target).windows(last.len()).any(|names| names == last);
+/// known only at run time, such as `~` or a variable, the names of the folder beneath the home are compared, or else its last
+/// two. In a pattern of a shell, a part that may stand for such a name counts like it.
+pub(super) fn is_within_own(target: &NamedPath, own: &OwnPlaces, workspace: &Path) -> bool {
+    let is = |part: &str, known: &str| match target.glob && is_pattern(part) {
+        true => may_match(part, known),
+        false => part == known,
+    };
+    let begins = |path: &[&str], names: &[&str]| {
+        path.len() >= names.len() && path.iter().zip(names).all(|(part, known)| is(part, known))
+    };
+    let text = target.path.as_str();
+    if text.starts_with(['~', '\0']) {
+        let path = normal(text);
+        return own
+            .paths
+            .iter()
+            .filter_map(|folder| own.beneath_home(folder))
+            .any(|names| !names.is_empty() && (0..path.len()).any(|at| begins(&path[at..], &names)));
+    }
+    let absolute = workspace.join(text);
+    let Some(path) = absolute.to_str().map(normal) else { return false };
+    own.paths.iter().filter_map(|folder| folder.to_str().map(normal)).any(|names| begins(&path, &names))
+}
+
+/// The host's own folders and what other agents obey.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnPlaces {
+    /// Absolute.
+    pub(super) paths: Vec<PathBuf>,
+    /// The user's home.
+    pub(super) home: Option<PathBuf>,
+}
+
+impl OwnPlaces {
+    /// The names of one beneath the home, or else its last two.
+    fn beneath_home<'a>(&self, folder: &'a Path) -> Option<Vec<&'a str>> {
+        match self.home.as_ref().and_then(|home| folder.strip_prefix(home).ok()) {
+            Some(beneath) => beneath.to_str().map(normal),
+            None => folder.to_str().map(normal).map(|names| names[names.len().saturating_sub(2)..].to_vec()),
         }
-        let absolute = workspace.join(target);
-        absolute.to_str().is_some_and(|path| normal(path).starts_with(&folder))
-    })
+    }
 }

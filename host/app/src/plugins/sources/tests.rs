@@ -4,27 +4,7 @@ use crate::environment::{Environment, Terminals};
 use crate::plugins::store::USER_LOCKFILE;
 
 fn folders(home: &Path) -> Folders {
-    let at = |name: &str| home.join(name);
-    Folders {
-        configuration: at("configuration"),
-        cache: at("cache"),
-        state: at("state"),
-        sessions: at("sessions"),
-        trust: at("trust.json"),
-        agreed: at("folders.json"),
-        told: at("told"),
-        spending: at("spending.json"),
-        keys: at("keys.toml"),
-        plugins: at("plugins"),
-        mcp: at("mcp"),
-        downloads: at("downloads"),
-        brought: at("brought"),
-        mcp_token: at("mcp-token"),
-        programs: at("programs"),
-        audit: at("audit"),
-        indexes: at("indexes"),
-        layers: at("layers"),
-    }
+    Folders::of_home(home)
 }
 
 fn write(path: &Path, text: &str) {

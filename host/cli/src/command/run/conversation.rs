@@ -136,14 +136,12 @@ fn open(
     modes: &SharedModes,
     outputs: &Arc<Mutex<PathBuf>>,
 ) -> Result<Terminal, Failure> {
-    let sessions = &session.app().folders.sessions;
-    let state = sessions.parent().unwrap_or(sessions);
     let terminal = Terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
         mode: process::terminal_mode(&session.app().environment),
         style,
         interrupt: interrupt.clone(),
-        history: History::open(state.join("history")),
+        history: History::open(session.app().folders.history.clone()),
         resize: process::resize(&session.app().environment),
         answers: process::answers(&session.app().configuration),
         assist: line::assist(session, modes, outputs),

@@ -29,26 +29,7 @@ impl Bench {
 
     async fn find(&self, cancel: &CancellationToken) -> Result<LoadedPlugin, Failure> {
         let at = |name: &str| self.path(name);
-        let folders = Folders {
-            configuration: at("configuration"),
-            cache: at("cache"),
-            state: at("state"),
-            sessions: at("sessions"),
-            trust: at("trust"),
-            agreed: at("folders"),
-            told: at("told"),
-            spending: at("spending"),
-            keys: at("keys"),
-            plugins: at("plugins"),
-            mcp: at("mcp"),
-            downloads: at("downloads"),
-            brought: at("brought"),
-            mcp_token: at("mcp-token"),
-            programs: at("programs"),
-            audit: at("audit"),
-            indexes: at("indexes"),
-            layers: at("layers"),
-        };
+        let folders = Folders::of_home(&at("home"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let options = RuntimeOptions { environment: vec![("PATH".into(), path)], ..RuntimeOptions::default() };
         let context = SourceContext {
