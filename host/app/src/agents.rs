@@ -259,5 +259,5 @@ fn read(file: &Path) -> Result<String, Failure> {
             .cause(why)
             .help("fix or remove the file")
     };
-    host_files::read_text(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
+    host_files::read_own(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
 }

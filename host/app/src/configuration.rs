@@ -527,6 +527,18 @@ impl Configuration {
         match host_files::Input::open(&path) {
             Ok(file) => {
                 let about = file.metadata().map_err(unreadable)?;
+                // It says which programs run and which guards there are, so that it is not left out in silence.
+                if let Err(how) = host_files::check_own(&about) {
+                    return Err(Failure::configuration(format!(
+                        "the configuration `{}` cannot be used",
+                        path.display()
+                    ))
+                    .cause(how.to_string())
+                    .help(format!(
+                        "look at what it says, then `chmod go-w '{}'`, or change its owner",
+                        path.display()
+                    )));
+                }
                 let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
                 let read = Self::parse(&text, &path)?;
                 let holds_a_secret =

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_capability::{PluginName, Resources, Scope};
-use host_files::{Access, check};
+use host_files::{FileError, check_own};
 use host_plugin::{Digest, HookComponent, MAX_COMPONENT};
 use host_process::ConfineMode;
 use host_text::{exact, one_line};
@@ -369,7 +369,7 @@ fn component_of(hook: &HookConfig, sources: &HookSources<'_>) -> Result<Option<R
         )
     };
     let about = std::fs::metadata(&path).map_err(|error| unusable(error.to_string()))?;
-    check(&about, Access::Write).map_err(|how| unusable(how.to_string()))?;
+    check_own(&about).map_err(|how| unusable(how.to_string()))?;
     let bytes = host_files::read_file(&path, MAX_COMPONENT as u64).map_err(|error| unusable(error.to_string()))?;
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let component = HookComponent::new(PluginName::new(host_text::excerpt(&name, 60)), bytes)
@@ -411,13 +411,14 @@ pub(crate) fn of_agent(agent: ForeignAgent, home: &Path) -> Result<ForeignHooks,
 
 /// Reads a file that only the user may write; `None` if there is none.
 fn private(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let about = match std::fs::metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("it cannot be read: {error}")),
-    };
-    check(&about, Access::Write).map_err(|how| format!("{how}; `chmod go-w` it, since it names programs that run"))?;
-    host_files::read_file(path, MAX_FILE).map(Some).map_err(|error| format!("it cannot be read: {error}"))
+    match host_files::read_own(path, MAX_FILE) {
+        Ok(text) => Ok(Some(text.into_bytes())),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error @ FileError::Exposed(_)) => {
+            Err(format!("{error}; `chmod go-w` it, since it names programs that run"))
+        }
+        Err(error) => Err(format!("it cannot be read: {error}")),
+    }
 }
 
 /// What confined hooks may use besides, as the configuration has it.

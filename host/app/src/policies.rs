@@ -8,6 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host_files::FileError;
 use host_tool::{Policy, PolicyError, PolicyFile, Rule, RuleSource, Tier};
 
 use crate::environment::Folders;
@@ -116,7 +117,15 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    host_files::read_text(path, MAX_FILE).map_err(|error| unreadable(path, &error.into()))
+    host_files::read_own(path, MAX_FILE).map_err(|error| {
+        let help = match error {
+            FileError::Exposed(_) => {
+                "look at what they say, then take the right to write them from others: `chmod go-w`"
+            }
+            _ => "host does not run with only some of the rules: make it readable, or remove it",
+        };
+        unreadable(path, &error.into()).help(help)
+    })
 }
 
 fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, Failure> {

@@ -14,7 +14,7 @@ mod real_paths;
 mod write;
 
 pub use chain::{Chain, ChainError, ChainFault, ChainStore, Examined, LineState, Sealed, without_link};
-pub use private::{Access, Exposed, Locked, PrivateFile, check, is_private, lock};
+pub use private::{Access, Exposed, Locked, PrivateFile, check, check_own, is_private, lock, read_own};
 pub use read::{
     FileError, Input, open_file, read_file, read_found, read_input, read_limited, read_text, read_text_limited,
 };

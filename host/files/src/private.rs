@@ -2,7 +2,9 @@
 //! process at a time.
 //!
 //! The rule: a file is private if it belongs to this user, or to root, who can change any file, and its mode gives no
-//! other user the access that [`Access`] names. The rule does not check whether the folders above it are private.
+//! other user the access that [`Access`] names. For files that the user writes ([`check_own`]) a group that is this user's
+//! alone gives no other user anything: many systems make one for each user, and let it write what the user makes. The rule does
+//! not check whether the folders above it are private.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::{FileError, Mode, make_private_folder, read_text_limited, replace};
+use crate::{FileError, Mode, make_private_folder, open_file, read_text, read_text_limited, replace};
 
 /// Access that other users must not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +54,64 @@ pub enum Exposed {
 /// With the way in which another user has it.
 pub fn check(about: &Metadata, access: Access) -> Result<(), Exposed> {
     rule(about.uid(), rustix::process::geteuid().as_raw(), about.mode(), access)
+}
+
+/// Checks that no other user can have written a file by which the user configures the host, or that the host obeys in another
+/// way.
+///
+/// # Errors
+///
+/// With the way in which another user can.
+pub fn check_own(about: &Metadata) -> Result<(), Exposed> {
+    let user = rustix::process::geteuid().as_raw();
+    let mut mode = about.mode();
+    if mode & GROUP_WRITES != 0 && about.uid() == user && is_alone_in(about.gid(), user) {
+        mode &= !GROUP_WRITES;
+    }
+    rule(about.uid(), user, mode, Access::Write).map_err(|how| match how {
+        Exposed::Writable(_) => Exposed::Writable(about.mode() & 0o777),
+        Exposed::Owner | Exposed::Readable(_) => how,
+    })
+}
+
+/// The right of the group to write, in the mode of a file.
+const GROUP_WRITES: u32 = 0o020;
+
+/// The largest list of users or groups that is read. Protects memory.
+const MAX_LIST: u64 = 1 << 20;
+
+/// Whether a group has no member but this user, as the lists of the system say. A group that is in no list may have any.
+fn is_alone_in(group: u32, user: u32) -> bool {
+    let list = |path: &str| read_text(Path::new(path), MAX_LIST).unwrap_or_default();
+    has_no_other(&list("/etc/group"), &list("/etc/passwd"), group, user)
+}
+
+fn has_no_other(groups: &str, users: &str, group: u32, user: u32) -> bool {
+    let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
+    let number = |fields: &[String], at: usize| fields.get(at).and_then(|text| text.parse::<u32>().ok());
+    let users: Vec<Vec<String>> = users.lines().map(fields).collect();
+    let names: Vec<&String> =
+        users.iter().filter(|fields| number(fields, 2) == Some(user)).filter_map(|fields| fields.first()).collect();
+    let others_begin_in_it =
+        users.iter().any(|fields| number(fields, 3) == Some(group) && number(fields, 2) != Some(user));
+    let mut listed = groups.lines().map(fields).filter(|fields| number(fields, 2) == Some(group)).peekable();
+    let is_listed = listed.peek().is_some();
+    let has_only_user = |fields: Vec<String>| {
+        let members = fields.get(3).map(String::as_str).unwrap_or_default();
+        members.split(',').filter(|name| !name.is_empty()).all(|name| names.iter().any(|known| *known == name))
+    };
+    is_listed && !others_begin_in_it && listed.all(has_only_user)
+}
+
+/// Reads a file for which [`check_own`] holds: a regular one, perhaps behind a link.
+///
+/// # Errors
+///
+/// [`FileError::Exposed`] if it does not hold; those of [`read_text`].
+pub fn read_own(path: &Path, limit: u64) -> Result<String, FileError> {
+    let file = open_file(path)?;
+    check_own(&file.metadata()?)?;
+    read_text_limited(file, limit)
 }
 
 /// Returns whether no other user has this access to a file or folder.
@@ -174,6 +234,39 @@ mod tests {
         ] {
             assert_eq!(rule(owner, 7, mode, Access::Write), write, "{owner} {mode:o}");
             assert_eq!(rule(owner, 7, mode, Access::ReadOrWrite), read_or_write, "{owner} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn private_group_is_one_that_the_system_lists_with_no_other_user() {
+        let users = "root:x:0:0::/root:/bin/sh\nann:x:7:7::/home/ann:/bin/sh\nbob:x:8:100::/home/bob:/bin/sh\nbroken\n";
+        for (groups, group, alone) in [
+            ("ann:x:7:\n", 7, true),
+            ("root:x:0:\nann:x:7:ann\n", 7, true),
+            ("ann:x:7:bob\n", 7, false),
+            ("ann:x:7:ann,bob\n", 7, false),
+            ("ann:x:7:\nmore:x:7:bob\n", 7, false),
+            ("users:x:100:\n", 100, false),
+            ("", 7, false),
+            ("ann:x:seven:\n", 7, false),
+        ] {
+            assert_eq!(has_no_other(groups, users, group, 7), alone, "{groups:?}");
+        }
+    }
+
+    #[test]
+    fn own_file_is_read_through_a_link_and_not_if_others_can_write_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, "abc").expect("written");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        for (mode, read) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false), (0o642, false)] {
+            set_permissions(&file, Permissions::from_mode(mode)).expect("set");
+            for path in [&file, &link] {
+                let text = read_own(path, 3);
+                assert_eq!(text.as_deref().ok(), read.then_some("abc"), "{mode:o}");
+                assert_eq!(matches!(text, Err(FileError::Exposed(Exposed::Writable(_)))), !read, "{mode:o}");
+            }
         }
     }
 

@@ -53,6 +53,39 @@ fn input_invalid_configuration_is_an_error() {
     check(&run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), 52, &["/no/such/file.toml", "HOST_CONFIG"]);
 }
 
+// promise run.configured: A file by which the user configures the host is not used if other users can write it, and that is
+//   said: the configuration, rules, agents, hooks, context files, skills and commands.
+#[test]
+fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
+    let agent = "---\nname: a\ndescription: A.\ntools: [ls]\n---\nYou look.\n";
+    for (name, text, code, says) in [
+        (".config/host/config.toml", "approval_mode = \"plan\"\n", 52, "others can write it (its mode is 666)"),
+        (".config/host/policies/a.toml", "[[rule]]\ntool = \"ls\"\ndecision = \"deny\"\n", 52, "its mode is 666"),
+        (".config/host/agents/a.md", agent, 52, "its mode is 666"),
+        (".config/host/hooks.json", "{}", 52, "its mode is 666"),
+        (".config/host/AGENTS.md", "SAID", 0, "is left out: others can write it"),
+        (
+            ".agents/skills/s/SKILL.md",
+            "---\nname: s\ndescription: SAID\n---\nx\n",
+            0,
+            "the skill `s` (user) is not used",
+        ),
+        (".config/host/commands/c.md", "SAID", 0, "the command `/c` (user) is not used"),
+    ] {
+        let before = run(&["Look"]).home_file(name, text).run();
+        assert!(!before.stderr.contains("others can write"), "{name}: {before:?}");
+        let host = run(&["Look"]).home_file(name, text);
+        std::fs::set_permissions(host.home().join(name), PermissionsExt::from_mode(0o666)).expect("set");
+        let ended = host.run();
+        assert_eq!(ended.code, Some(code), "{name}: {ended:?}");
+        assert!(ended.stderr.contains(says), "{name}: {ended:?}");
+        if code == 0 {
+            let system: String = host.session().iter().map(|line| line["system"].to_string()).collect();
+            assert!(!system.contains("SAID"), "{name}");
+        }
+    }
+}
+
 #[test]
 fn arguments_that_make_no_sense() {
     check(&run(&[]), 42, &["no prompt"]);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_capability::PluginName;
+use host_files::Exposed;
 use host_plugin::{ReadError, Reader, Workspace};
 
 use super::include::includes;
@@ -14,6 +15,7 @@ use super::{ContextFile, ContextOrigin, name};
 use crate::app::App;
 use crate::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
 use crate::grants::UserGrants;
+use crate::outside::expanded;
 use crate::repository::repository_of;
 
 /// The largest context file. Protects memory; more than is written for a model.
@@ -69,6 +71,8 @@ pub(super) struct Root {
     pub(super) about: &'static str,
     /// Whether paths are shown relative to the root.
     relative: bool,
+    /// What `~` stands for.
+    home: Option<PathBuf>,
 }
 
 struct Collector {
@@ -87,8 +91,7 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
     let mut collector = Collector::new();
     // Without the folder there is nothing in it.
     if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration) {
-        let (what, about) = ("the user's own", USER_FILES);
-        if let Some(root) = Root::new(grants, folder.clone(), what, about, false) {
+        if let Some(root) = Root::new(app, grants, folder.clone(), ("the user's own", USER_FILES), false) {
             collector.take(&root, std::slice::from_ref(&folder), &own);
         }
     }
@@ -128,17 +131,24 @@ impl Names {
 
 impl Root {
     /// `None` if reading is denied to all plugins.
-    fn new(user: &UserGrants, root: PathBuf, what: &'static str, about: &'static str, relative: bool) -> Option<Self> {
+    fn new(
+        app: &App,
+        user: &UserGrants,
+        root: PathBuf,
+        (what, about): (&'static str, &'static str),
+        relative: bool,
+    ) -> Option<Self> {
+        let home = app.environment.home().map(Path::to_owned);
         let grants = Arc::new(user.readable_by_host(&root)?);
         let reader = Reader::new(Arc::new(Workspace::new(root.clone())), grants, PluginName::new("context"));
-        Some(Self { reader, root, what, about, relative })
+        Some(Self { reader, root, what, about, relative, home })
     }
 
     /// The repository of the workspace.
     pub(super) fn of_repository(app: &App, grants: &UserGrants) -> Option<Self> {
         let workspace = app.workspace.root();
         let root = repository_of(workspace).unwrap_or(workspace).to_owned();
-        Self::new(grants, root, "from the repository", REPOSITORY_FILES, true)
+        Self::new(app, grants, root, ("from the repository", REPOSITORY_FILES), true)
     }
 
     /// Returns whether the ignore rules leave a folder out, or it may not be read.
@@ -149,6 +159,14 @@ impl Root {
     fn shown(&self, path: &Path) -> String {
         let path = if self.relative { path.strip_prefix(&self.root).unwrap_or(path) } else { path };
         name(&path.to_string_lossy()).into_owned()
+    }
+
+    /// How other users could have written a file of the user's own.
+    fn exposed(&self, path: &Path) -> Option<Exposed> {
+        if self.relative {
+            return None;
+        }
+        host_files::check_own(&std::fs::metadata(path).ok()?).err()
     }
 
     fn read(&self, path: &Path) -> Result<String, ReadError> {
@@ -195,6 +213,10 @@ impl Collector {
     /// Reads a file with what it includes; `None` if there is none, or it is left out.
     fn read(&mut self, root: &Root, path: PathBuf) -> Option<(ContextFile, String)> {
         let shown = root.shown(&path);
+        if let Some(how) = root.exposed(&path) {
+            self.warn(format!("the context file `{shown}` is left out: {how}; `chmod go-w` it"));
+            return None;
+        }
         let text = match root.read(&path) {
             Ok(text) => text,
             // The user denied it.
@@ -237,7 +259,7 @@ impl Collector {
         for include in includes(text) {
             let Some(file) = stack.last().cloned() else { break };
             let at = format!("{}:{}", root.shown(&file), include.line);
-            let target = normal(&file, &include.path);
+            let target = normal(&file, &expanded(&include.path, root.home.as_deref()));
             let included = match root.read(&target) {
                 Ok(included) => included,
                 Err(ReadError::NotFound(_) | ReadError::WrongKind(_) | ReadError::Denied { .. })
@@ -307,9 +329,9 @@ impl Collector {
 }
 
 /// The path that an include in a file means. `..` is resolved as text.
-fn normal(file: &Path, include: &str) -> PathBuf {
+fn normal(file: &Path, include: &Path) -> PathBuf {
     let mut path = file.parent().unwrap_or(Path::new("/")).to_owned();
-    for component in Path::new(include).components() {
+    for component in include.components() {
         match component {
             std::path::Component::RootDir => path = PathBuf::from("/"),
             std::path::Component::CurDir | std::path::Component::Prefix(_) => {}

@@ -1,14 +1,13 @@
 //! Where skills come from: the folders of a trusted project, then those of the user, then plugins.
 //!
 //! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and is
-//! left out if any user could have written it. A folder of the user that lies in the workspace is the project's, since
+//! left out if other users could have written it. A folder of the user that lies in the workspace is the project's, since
 //! tools may change it.
 //!
 //! Deliberately not here: what a skill says.
 
 use std::borrow::Cow;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
@@ -25,9 +24,6 @@ use crate::project::contents::{SKILL_FOLDERS, SKILLS};
 
 /// The most entries of a folder of skills that are looked at. Protects the start from a folder without end.
 const MAX_ENTRIES: usize = 1024;
-
-/// The right of every user to write, in the mode of a file. The user's own group may have it, as many systems set it.
-const OPEN_TO_ALL: u32 = 0o002;
 
 /// Why a file of the user in the workspace is not used.
 pub(crate) const IN_WORKSPACE: &str = "it lies in the folder to work in, where tools may change it";
@@ -124,17 +120,12 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
 ///
 /// Why it cannot be used, in one line that is safe to show; `too_large` if it is over the limit.
 pub(crate) fn read_own(path: &Path, limit: u64, too_large: impl FnOnce() -> String) -> Result<String, String> {
-    let unreadable = |error: &dyn std::fmt::Display| format!("`{}` cannot be read: {error}", shown(path));
-    let about = fs::metadata(path).map_err(|error| unreadable(&error))?;
-    // The user, or the superuser.
-    let owners = [rustix::process::geteuid().as_raw(), 0];
-    if !owners.contains(&about.uid()) || about.mode() & OPEN_TO_ALL != 0 {
-        return Err(format!("any user could have written `{}`; change its owner or its mode", shown(path)));
-    }
-    FileError::unless_regular(&about).map_err(|error| unreadable(&error))?;
-    host_files::read_text(path, limit).map_err(|error| match error {
+    host_files::read_own(path, limit).map_err(|error| match error {
         FileError::TooLarge { .. } => too_large(),
-        other => unreadable(&other),
+        FileError::Exposed(_) => {
+            format!("other users could have written `{}`: {error}; change its owner or its mode", shown(path))
+        }
+        other => format!("`{}` cannot be read: {other}", shown(path)),
     })
 }
 
