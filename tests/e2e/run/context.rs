@@ -72,7 +72,7 @@ fn the_names_of_context_files_can_be_configured() {
 #[test]
 fn context_file_includes_only_other_files_of_its_repository() {
     let host = host(&["Look"])
-        .file("AGENTS.md", "Top @docs/style.md end.\n\n```\n@docs/code.md\n```\n@./missing.md\n@../outside.md\n@/etc/hostname\nask @alice\n")
+        .file("AGENTS.md", "Top @docs/style.md end.\n\n```\n@docs/code.md\n```\n@./missing.md\n@../outside.md\n@/etc/hostname\n@~/x\nask @alice\n")
         .file("docs/style.md", "Style, and @sub/more.md, and @../AGENTS.md.")
         .file("docs/sub/more.md", "More.")
         .file("docs/code.md", "never told");
@@ -101,6 +101,7 @@ fn context_file_includes_only_other_files_of_its_repository() {
         "AGENTS.md:6: `@./missing.md` is not included: there is no such file",
         "AGENTS.md:7: `@../outside.md` is not included: it leads",
         "AGENTS.md:8: `@/etc/hostname` is not included: it leads",
+        "AGENTS.md:9: `@~/x` is not included: it leads",
         "the context file `GEMINI.md` is left out: a symbolic link leads",
     ] {
         assert!(ended.stderr.contains(warning), "{warning} in {}", ended.stderr);

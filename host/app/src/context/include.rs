@@ -59,14 +59,14 @@ fn in_line(line: &str, start: usize, number: usize, found: &mut Vec<Include>) {
     }
 }
 
-/// Returns whether it begins with a folder (`./a`), or has the ending of a file.
+/// Returns whether it begins with a folder (`./a`, `~/a`), or has the ending of a file.
 fn is_certain(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     let has_ending = last.rsplit_once('.').is_some_and(|(stem, ending)| {
         let is_ending = |c: char| c.is_ascii_alphanumeric();
         !stem.is_empty() && (1..=8).contains(&ending.len()) && ending.chars().all(is_ending)
     });
-    path.starts_with("./") || path.starts_with("../") || path.starts_with('/') || has_ending
+    ["./", "../", "/", "~/"].iter().any(|start| path.starts_with(start)) || has_ending
 }
 
 #[cfg(test)]
@@ -85,6 +85,7 @@ mod tests {
     #[test]
     fn context_include_is_a_path_behind_an_at() {
         check("@./a.md", &[(1, "./a.md", true)]);
+        check("@~/a and @~alice", &[(1, "~/a", true), (1, "~alice", false)]);
         check(
             "# T\n\nsee @docs/b.md, and (@c).\r\n@../d\n",
             &[(3, "docs/b.md", true), (3, "c", false), (4, "../d", true)],
