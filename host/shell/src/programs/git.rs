@@ -166,7 +166,7 @@ fn deleted(words: &[Word]) -> Vec<String> {
 /// Whether the command, whatever its options, destroys nothing that git stores.
 fn only_adds(command: &str) -> bool {
     const ONLY: &str =
-        "add blame cat-file commit describe diff fetch log ls-files ls-tree rev-list rev-parse shortlog show status";
+        "add blame cat-file commit describe diff log ls-files ls-tree rev-list rev-parse shortlog show status";
     ONLY.split_whitespace().any(|known| known == command)
 }
 
@@ -199,6 +199,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
     let long = |options: &[&str]| arguments.iter().any(|word| is_long(word, options));
     let short = |letters: &[char]| arguments.iter().any(|word| is_short(word, letters));
     let first = |names: &[&str]| arguments.first().is_some_and(|word| names.contains(&word.text.as_str()));
+    let forced = long(&["--force"]) || short(&['f']);
     let operands = || arguments.iter().filter(|word| !word.text.starts_with('-'));
     let hit = |is: bool, why| is.then_some(why);
     match name {
@@ -209,6 +210,18 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
             "it overwrites or deletes what others may have",
         ),
         "reset" => hit(long(&["--hard", "--merge", "--keep"]), "it discards changes"),
+        "fetch" | "pull" => {
+            // The first operand is the repository, whose address may have a colon.
+            let refspec = |word: &Word| word.text.starts_with('+') || forced && word.text.contains(':');
+            hit(
+                long(&["--prune", "--prune-tags"]) || short(&['p', 'P']) || operands().skip(1).any(refspec),
+                "it overwrites or drops references, and the commits that only they named",
+            )
+        }
+        "send-pack" => hit(
+            long(&["--force", "--mirror"]) || operands().skip(1).any(|word| word.text.starts_with(['+', ':'])),
+            "it overwrites or deletes what others may have",
+        ),
         "clean" => hit(!long(&["--dry-run"]) && !short(&['n']), "it deletes files that git does not track"),
         "checkout" => hit(
             arguments.iter().any(|word| word.is("--"))
@@ -236,12 +249,26 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         "reflog" => hit(first(&["expire", "delete"]), "it drops what could still be recovered"),
         "gc" => hit(long(&["--prune", "--aggressive"]), "it drops what could still be recovered"),
         "prune" | "filter-branch" | "filter-repo" => Some("it rewrites or drops history"),
-        "update-ref" => hit(long(&["--stdin"]) || short(&['d']), "it drops the commits that only the reference named"),
+        "rm" => {
+            hit(!long(&["--cached", "--dry-run"]) && !short(&['n']) && forced, "it deletes files with their changes")
+        }
+        "mv" => hit(forced, "it overwrites files"),
+        "read-tree" => hit(long(&["--reset"]), "it discards changes of files"),
+        "checkout-index" => hit(forced, "it discards changes of files"),
+        "repack" => hit(short(&['a']) && short(&['d']), "it drops what could still be recovered"),
+        "fast-import" => hit(forced, "it drops the commits that only the reference named"),
+        "update-ref" => Some("it moves or drops references, and the commits that only they named"),
+        "replace" => hit(long(&["--delete", "--force"]) || short(&['d', 'f']), "it drops a replacement"),
+        "notes" => hit(first(&["remove", "prune"]) || forced, "it drops notes"),
         "worktree" => {
-            hit(first(&["remove"]) && (long(&["--force"]) || short(&['f'])), "it discards changes of a worktree")
+            let resets = first(&["add"]) && short(&['B']);
+            hit(
+                first(&["remove"]) && forced || resets,
+                "it discards changes of a worktree, or drops commits of a branch",
+            )
         }
         "remote" => hit(first(&["remove", "rm", "prune"]), "it overwrites or drops commits of the remote"),
-        "submodule" => hit(first(&["deinit"]), "it discards changes of a submodule"),
+        "submodule" => hit(first(&["deinit"]) || first(&["update"]) && forced, "it discards changes of a submodule"),
         "symbolic-ref" => {
             hit(long(&["--delete"]) || short(&['d']), "it drops the commits that only the reference named")
         }

@@ -206,6 +206,25 @@ fn destroying_what_git_keeps_is_asked_about_whatever_is_granted() {
         "git worktree remove --force x",
         "git worktree remove -f x",
         "git tag -d x",
+        "git rm -rf .",
+        "git rm --force x",
+        "git mv -f a b",
+        "git read-tree -u --reset HEAD",
+        "git checkout-index -f -a",
+        "git fetch origin +main:main",
+        "git fetch -f origin main:main",
+        "git fetch --prune",
+        "git -C x fetch origin +a:b",
+        "git pull origin +main:main",
+        "git update-ref refs/heads/main x",
+        "git update-ref --stdin",
+        "git repack -ad",
+        "git fast-import --force",
+        "git send-pack x +main",
+        "git replace -d x",
+        "git notes remove x",
+        "git submodule update --force",
+        "git worktree add -B main x",
         "echo $(git reset --hard)",
         "sudo ls",
         "shutdown now",
@@ -222,6 +241,21 @@ fn destroying_what_git_keeps_is_asked_about_whatever_is_granted() {
         "git checkout main",
         "git checkout -b x main",
         "git restore --staged x",
+        "git rm x",
+        "git rm --cached -f x",
+        "git mv a b",
+        "git read-tree -m -u HEAD",
+        "git checkout-index -a",
+        "git fetch",
+        "git fetch origin main",
+        "git fetch git@example.com:a.git main",
+        "git fetch origin main:refs/remotes/origin/main",
+        "git pull",
+        "git pull --rebase origin main",
+        "git repack -d",
+        "git notes list",
+        "git submodule update",
+        "git worktree add x",
         "git branch x",
         "git branch -d x",
         "git stash",
@@ -415,8 +449,8 @@ fn an_added_rule_counts_like_one_from_a_file() {
 
 #[test]
 fn no_command_writes_into_the_hosts_own_folders_whatever_is_granted() {
-    let own = ["/home/u/.config/host", "/home/u/.local/state/host/sessions"].map(PathBuf::from);
-    let policy = Policy::new([]).protecting(own);
+    let own = ["/home/u/.config/host", "/home/u/.local/state/host", "/home/u/.codex/hooks.json", "/data/host"];
+    let policy = Policy::new([]).protecting(own.map(PathBuf::from), Some(PathBuf::from("/home/u")));
     let everything = Grants::none().with(Scope::parse(Capability::Process, "*", Path::new("/w")).expect("a scope"));
     let decided = |line: &str| {
         let argv = Some(["sh", "-c", line].map(str::to_owned).to_vec());
@@ -431,12 +465,37 @@ fn no_command_writes_into_the_hosts_own_folders_whatever_is_granted() {
         "cp x /home/u/.config/host/",
         "rm -rf ~/.config/host",
         "cd src && sed -i s/a/b/ /home/u/.local/state/host/sessions/1.jsonl",
+        "cp b ~/.codex/hooks.json",
+        "cp b \"$x/data/host/keys\"",
+        // Behind a pattern, wherever it is.
+        "cp b ~/.conf*/host/policies/p.toml",
+        "cp b ~/.config/h?st/policies/p.toml",
+        "cp b /home/*/.config/host/config.toml",
+        "mv b /home/u/.[c]odex/hooks.json",
+        "echo x > /h*/u/.co*/host/config.toml",
+        "tee \"$HOME\"/.co*/host/config.toml",
+        "cp b .gi*/config",
+        "tee .gi?/config",
+        "mv b ./.g[i]t/config",
+        "cp b src/../.gi*/hooks/x",
+        "cp b */.gi*/config",
+        "cp b .ho*/config.toml",
+        "cp b ~/.ba*hrc",
+        "cp b ~/.conf*/fish/config.fish",
     ] {
         assert_eq!(decided(line), Decision::Deny, "{line}");
     }
-    for line in
-        ["cat ~/.config/host/config.toml", "touch host/state", "rm -r /home/u/.config/other", "echo x > config/host"]
-    {
+    for line in [
+        "cat ~/.config/host/config.toml",
+        "touch host/state",
+        "rm -r /home/u/.config/other",
+        "echo x > config/host",
+        "cp b /usr/share/host/x",
+        "cp b \"$x/state/host/y\"",
+        "cp b src*/x",
+        "cp b ~/*/config",
+        "cat .gi*/config",
+    ] {
         assert_eq!(decided(line), Decision::Allow, "{line}");
     }
 }
