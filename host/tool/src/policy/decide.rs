@@ -280,14 +280,25 @@ impl Call<'_, '_> {
         // A grant is a capability: of a program of which nothing is known it covers every argument.
         let is_granted = allowed.is_some_and(|allowed| matches!(allowed.because, Because::Granted));
         let leaves = (!stays).then_some("it may leave the workspace");
+        let is_named = allowed.is_some_and(|allowed| allowed.words > 0);
+        let program = part.words.first().filter(|_| is_named).and_then(Word::literal);
+        let other = program.and_then(|program| {
+            let moved = self.place.another(program, self.query.directory, shells)?;
+            Some(format!("`{program}` is a different file in `{}`", moved.display()))
+        });
         // A wrapper that only runs others is unclear only in its options.
         let counts = |hazard: &&Hazard| {
             let is_covered = hazard.at < words || is_granted && hazard.kind == HazardKind::UnknownProgram;
             !part.transparent && !is_covered && !self.is_dispelled(part, hazard, shells)
         };
         let hazards = part.hazards.iter().filter(counts);
-        let why =
-            part.unclear.iter().map(String::as_str).chain(leaves).chain(hazards.map(|hazard| hazard.why.as_str()));
+        let why = part
+            .unclear
+            .iter()
+            .map(String::as_str)
+            .chain(leaves)
+            .chain(other.as_deref())
+            .chain(hazards.map(|hazard| hazard.why.as_str()));
         let obscure = why.map(|why| Because::Obscure(why.to_owned()));
         let because = obscure.chain(part.redirects.iter().cloned().map(Because::Writes));
         because.map(|because| reason(Some(part.source.clone()), Decision::Ask, because)).collect()

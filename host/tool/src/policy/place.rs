@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use host_shell::NamedPath;
 
 use super::glob::{is_pattern, may_match};
-use super::protected::{is_protected_beneath, is_protected_folder, is_within_own};
+use super::protected::{OwnPlaces, is_protected_beneath, is_protected_folder, is_within_own};
 
 /// In how many folders a shell may be for a line to be followed.
 const SHELLS: usize = 64;
@@ -25,11 +25,11 @@ pub(super) struct Place<'a> {
     /// Its path as the run was given it.
     named: &'a Path,
     /// The host's own folders, absolute.
-    own: &'a [PathBuf],
+    own: &'a OwnPlaces,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn new(workspace: &'a Path, own: &'a [PathBuf]) -> Self {
+    pub(super) fn new(workspace: &'a Path, own: &'a OwnPlaces) -> Self {
         Self { workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.to_path_buf()), named: workspace, own }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Place<'a> {
         let is_relative = !text.starts_with(['/', '~', '\0']);
         let written = shells.iter().filter(|_| is_relative).map(|shell| shell.join(text));
         let is_protected = self.is_protected(Path::new(text), path.glob)
-            || is_within_own(text, self.own, &self.workspace)
+            || is_within_own(path, self.own, &self.workspace)
             || written.into_iter().any(|path_in_shell| self.is_protected(&path_in_shell, path.glob))
             || shells.iter().any(|shell| self.leads_to_protected(path, shell));
         is_protected.then(|| text.replace('\0', "…"))
@@ -61,7 +61,7 @@ impl<'a> Place<'a> {
         found
             .iter()
             .filter_map(|path| resolve(path))
-            .any(|real| self.is_protected(&real, false) || self.own.iter().any(|own| real.starts_with(own)))
+            .any(|real| self.is_protected(&real, false) || self.own.paths.iter().any(|own| real.starts_with(own)))
     }
 
     /// Whether a shell that is in one of these folders and enters another one stays in the workspace and out of protected
@@ -90,6 +90,18 @@ impl<'a> Place<'a> {
     pub(super) fn runs_from(&self, path: &NamedPath, shell: &Path) -> bool {
         let is_open = |path: &Path| resolve(path).is_none_or(|real| self.is_unprotected(&real));
         self.holds(path, shell) && (path.glob || is_open(&shell.join(&path.path)))
+    }
+
+    /// Returns a folder in which a program that is named by a relative path is another file than the one that a rule with its
+    /// name means: the one of the workspace, or else the one of the folder in which the call runs.
+    pub(super) fn another(&self, program: &str, directory: Option<&Path>, shells: &[PathBuf]) -> Option<PathBuf> {
+        if !program.contains('/') || program.starts_with('/') {
+            return None;
+        }
+        let file = |folder: &Path| folder.join(program).canonicalize().ok();
+        let meant = file(&self.workspace).or_else(|| file(directory?))?;
+        let moved = shells.iter().find(|shell| file(shell).is_some_and(|found| found != meant))?;
+        Some(moved.strip_prefix(&self.workspace).map_or_else(|_| moved.clone(), Path::to_owned))
     }
 
     /// Whether a path without links is in the workspace and in no protected folder.

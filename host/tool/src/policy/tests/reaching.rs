@@ -25,6 +25,34 @@ fn workspace() -> tempfile::TempDir {
     folder
 }
 
+#[test]
+fn policy_rule_for_a_program_of_the_workspace_is_for_no_other_file_with_its_name() {
+    let folder = workspace();
+    let root = folder.path().join("w");
+    fs::create_dir(root.join("same")).expect("made");
+    for path in ["w/run", "w/sub/run", "w/sub/only", "w/up/only"] {
+        fs::write(folder.path().join(path), "").expect("written");
+    }
+    symlink("../run", root.join("same/run")).expect("linked");
+    let policy = policy("[[rule]]\ndecision = \"allow\"\ncommand = [\"./run test\", \"./only\", \"sub/run\"]\n");
+    for (directory, line, wanted) in [
+        ("", "./run test", Decision::Allow),
+        ("", "cd sub && ./run test", Decision::Ask),
+        ("", "(cd sub; ./run test)", Decision::Ask),
+        ("", "cd same && ./run test", Decision::Allow),
+        ("", "cd up && ./run test", Decision::Allow),
+        ("sub", "./run test", Decision::Ask),
+        ("", "sub/run", Decision::Allow),
+        // There is none at the top: it is the one of the folder in which the call runs.
+        ("sub", "./only", Decision::Allow),
+        ("sub", "cd ../up; ./only", Decision::Ask),
+    ] {
+        let real = fs::canonicalize(root.join(directory)).expect("there");
+        let case = Case { workspace: &root, directory: Some(&real), ..Case::line(&policy, line) };
+        assert_eq!(case.decision(), wanted, "{directory}: {line}");
+    }
+}
+
 // promise policy.reach: A rule for a program covers sending and fetching only with remotes of the repository, and running
 //   only what is in the workspace.
 #[test]
