@@ -153,8 +153,12 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     ] {
         refused(&host().run_of(arguments), 55, &[says, "host trust add"]);
     }
+    let servers = run(&[]).file(".mcp.json", r#"{"mcpServers": {"lab": {"command": "true"}}}"#);
+    let arguments = ["run", "--model", "offline", "--grant", "mcp:mcp=lab", "Look"];
+    refused(&servers.run_of(&arguments), 55, &["there is no plugin `mcp`", "host trust add"]);
     // What is missing for another reason is bad input.
     refused(&run(&["--agent", "surveyor"]).run(), 42, &["there is no agent"]);
+    refused(&run(&["--grant", "mcp:mcp=lab", "Look"]).run(), 42, &["there is no plugin"]);
     let trusted = run(&["--require-trust", "Look"]).file(".host/agents/surveyor.md", AGENT);
     trust(&trusted);
     assert_eq!(trusted.run().code, Some(0));

@@ -29,7 +29,7 @@ use crate::grants::{self, UserGrants};
 use crate::hooks::{HookPlace, HookSet, HookSources, Wiring};
 use crate::plugins::settings::PluginSettings;
 use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
-use crate::plugins::{self, DISCOVERED, LoadedPlugin};
+use crate::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
 use crate::policies::{self, Policies};
 use crate::project::{Part, Project, ProjectFile};
 use crate::request::{AccessRequest, FolderRequest};
@@ -185,8 +185,13 @@ impl App {
             slash_commands::sources::find(&files.commands, &project.root, &root, &folders, environment, &brought);
         let commands = SlashCommands::read(found, files.unlisted_commands);
         commands.notices.iter().for_each(|note| notice(note));
-        let withheld =
-            |name: &&str| project.withholds(if *name == DISCOVERED { Part::Program } else { Part::Component });
+        let withheld = |name: &&str| {
+            project.withholds(match *name {
+                DISCOVERED => Part::Program,
+                MCP => Part::Servers,
+                _ => Part::Component,
+            })
+        };
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {
