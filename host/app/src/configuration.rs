@@ -271,13 +271,13 @@ pub struct Agent {
 pub struct Limits {
     /// The longest time of a call that runs no programs.
     #[schemars(extend("default" = host_plugin::Limits::default().time.as_secs()))]
-    pub call_seconds: Option<u64>,
+    pub call_seconds: Option<AtLeastOne<u64>>,
     /// The longest time of a call that runs programs.
     #[schemars(extend("default" = host_plugin::Limits::default().process_time.as_secs()))]
-    pub process_call_seconds: Option<u64>,
+    pub process_call_seconds: Option<AtLeastOne<u64>>,
     /// The memory of one call, in MiB.
     #[schemars(extend("default" = host_plugin::Limits::default().memory >> 20))]
-    pub memory_mib: Option<usize>,
+    pub memory_mib: Option<AtLeastOne<usize>>,
 }
 
 /// Settings for retries of requests to a model.
@@ -671,10 +671,11 @@ impl Configuration {
     /// Returns the limits of one call.
     pub fn limits(&self) -> host_plugin::Limits {
         let usual = host_plugin::Limits::default();
+        let seconds = |seconds: AtLeastOne<u64>| Duration::from_secs(seconds.get());
         host_plugin::Limits {
-            time: self.limits.call_seconds.map_or(usual.time, Duration::from_secs),
-            process_time: self.limits.process_call_seconds.map_or(usual.process_time, Duration::from_secs),
-            memory: self.limits.memory_mib.map_or(usual.memory, |mib| mib.saturating_mul(1 << 20)),
+            time: self.limits.call_seconds.map_or(usual.time, seconds),
+            process_time: self.limits.process_call_seconds.map_or(usual.process_time, seconds),
+            memory: self.limits.memory_mib.map_or(usual.memory, |mib| mib.get().saturating_mul(1 << 20)),
         }
     }
 }
@@ -757,6 +758,9 @@ mod tests {
             ("run.timeout_seconds = 0", "`0`", "the smallest value is 1"),
             ("run.max_tokens = 0", "`0`", "the smallest value is 1"),
             ("run.max_total_turns = 0", "`0`", "the smallest value is 1"),
+            ("limits.call_seconds = 0", "`0`", "the smallest value is 1"),
+            ("limits.process_call_seconds = 0", "`0`", "the smallest value is 1"),
+            ("limits.memory_mib = 0", "`0`", "the smallest value is 1"),
             ("retry.attempts = 0", "`0`", "the smallest value is 1"),
             ("retry.reply_attempts = 0", "`0`", "the smallest value is 1"),
             ("agents.x.max_turns = 0", "`0`", "the smallest value is 1"),

@@ -50,6 +50,7 @@ fn input_invalid_configuration_is_an_error() {
     check(&run(&["Look"]).configured("modle = \"offline\"\n"), 52, &["config.toml", "line 1", "`model`"]);
     check(&run(&["Look"]).configured("model = \n"), 52, &["config.toml", "line 1"]);
     check(&run(&["Look"]).configured("[run]\nmax_turns = \"many\"\n"), 52, &["line 2", "many"]);
+    check(&run(&["Look"]).configured("[limits]\ncall_seconds = 0\n"), 52, &["call_seconds", "the smallest value is 1"]);
     check(&run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), 52, &["/no/such/file.toml", "HOST_CONFIG"]);
 }
 

@@ -15,7 +15,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
 use super::{
-    Agent, Amount, Compression, Configuration, Confine, DailyBudget, Deny, Limits, Model, Routing, Run, overlay,
+    Agent, Amount, AtLeastOne, Compression, Configuration, Confine, DailyBudget, Deny, Limits, Model, Routing, Run,
+    overlay,
 };
 use crate::error::Failure;
 use crate::models::prices;
@@ -175,7 +176,7 @@ impl DailyBudget {
 impl Limits {
     fn narrowed(self, project: Self) -> Self {
         let usual = host_plugin::Limits::default();
-        let seconds = |time: Duration| Some(time.as_secs());
+        let seconds = |time: Duration| AtLeastOne::usual(time.as_secs());
         Self {
             call_seconds: narrower(project.call_seconds, self.call_seconds, seconds(usual.time)),
             process_call_seconds: narrower(
@@ -183,7 +184,7 @@ impl Limits {
                 self.process_call_seconds,
                 seconds(usual.process_time),
             ),
-            memory_mib: narrower(project.memory_mib, self.memory_mib, Some(usual.memory >> 20)),
+            memory_mib: narrower(project.memory_mib, self.memory_mib, AtLeastOne::usual(usual.memory >> 20)),
         }
     }
 }
@@ -296,7 +297,6 @@ mod tests {
     use host_plugin::Digest;
     use host_process::ConfineMode;
 
-    use super::super::AtLeastOne;
     use super::*;
     use crate::project::Part;
 
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(day("", "budget = { tokens_per_day = 5 }"), (Some(5), None));
         assert_eq!(run("", "run.max_subagents = 99").max_subagents, Some(TreeLimits::default().subagents));
         let limits = layered("limits.memory_mib = 64", "limits.memory_mib = 4096").expect("it is right").limits;
-        assert_eq!(limits.memory_mib, Some(64));
+        assert_eq!(limits.memory_mib.map(AtLeastOne::get), Some(64));
         let usual = host_plugin::Limits::default();
         let limits = layered("", "limits.call_seconds = 99999\nlimits.process_call_seconds = 1").expect("it is right");
         assert_eq!((limits.limits().time, limits.limits().process_time), (usual.time, Duration::from_secs(1)));

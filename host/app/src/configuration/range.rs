@@ -55,6 +55,13 @@ pub enum OutOfRange {
     Share(f64),
 }
 
+impl<T: From<u8> + PartialOrd> AtLeastOne<T> {
+    /// A default; `None` if it is 0.
+    pub(super) fn usual(number: T) -> Option<Self> {
+        (number >= T::from(1)).then_some(Self(number))
+    }
+}
+
 impl<T> AtLeastOne<T> {
     /// The number.
     pub fn get(self) -> T {
