@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host_capability::{Capability, Grants, Scope, ScopeError};
 use host_files::RealPaths;
 use host_plugin::{ProgramAccess, ProgramWalls};
-use host_text::name_help;
+use host_text::{excerpt, name_help};
 use host_tool::{ApprovalMode, SessionReads};
 
 use crate::confinement::SHELL_FILES;
@@ -23,6 +23,9 @@ use crate::request::AccessRequest;
 /// Files and folders that no tool may change, whatever was granted or approved, besides [`SHELL_FILES`]: those of version
 /// control, of the host, and of another shell.
 const NEVER_WRITTEN: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host", "**/fish/config.fish", "**/fish/conf.d"];
+
+/// The longest scope of a plugin that is shown, in characters.
+const SHOWN_SCOPE: usize = 200;
 
 /// The grants that the user gave, for all plugins.
 #[derive(Clone, Debug)]
@@ -382,6 +385,13 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Stri
     }
     let scope = Scope::parse(capability, scope, workspace)
         .map_err(|error| Failure::input(format!("`--grant {text}`: {error}")).help(error.help()))?;
+    let most = installed.plugin.declared().scope(capability);
+    if most.is_none_or(|most| most.meet(&scope).is_none()) {
+        return Err(Failure::input(format!(
+            "`--grant {text}` has no effect: `{plugin}` does not ask for that {capability}"
+        ))
+        .help(format!("it asks for {capability} {}", most.map_or_else(String::new, held))));
+    }
     Ok((plugin.to_owned(), scope))
 }
 
@@ -420,6 +430,11 @@ fn find<'p>(name: &str, plugins: &'p [LoadedPlugin], text: &str) -> Result<&'p L
 
 fn parse_capability(name: &str, text: &str) -> Result<Capability, Failure> {
     name.parse::<Capability>().map_err(|error| Failure::input(format!("`{text}`: {error}")))
+}
+
+/// The scope that a plugin asks for, for a sentence.
+fn held(scope: &Scope) -> String {
+    format!("`{}`, and no grant gives more", excerpt(&scope.to_string(), SHOWN_SCOPE))
 }
 
 fn asked(plugin: &LoadedPlugin) -> String {

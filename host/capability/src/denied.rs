@@ -46,6 +46,14 @@ impl Denied {
         self
     }
 
+    /// The same for what the plugin does not even ask for: no grant gives it.
+    #[must_use]
+    pub fn beyond(self, asked: &Scope) -> Self {
+        let (asked, capability) = (visible(&held_text(asked)), self.capability);
+        let help = format!("no grant allows it: `{}` asks for {capability} `{asked}` at most", self.plugin.as_str());
+        Self { help, ..self }
+    }
+
     /// `naming` is the text of a scope that would cover what is wanted, if one can.
     pub(crate) fn new(
         plugin: &PluginName,
@@ -124,6 +132,13 @@ mod tests {
 
     fn denied(capability: Capability, wanted: &str) -> Denied {
         Denied::ungranted(&PluginName::new("fetch"), capability, wanted)
+    }
+
+    #[test]
+    fn denied_beyond_what_the_plugin_asks_for_names_no_grant() {
+        let asked = Scope::parse(Capability::Http, "*,*:80", Path::new("/w")).unwrap();
+        let help = denied(Capability::Http, "example.com:81").beyond(&asked).help;
+        assert_eq!(help, "no grant allows it: `fetch` asks for http `*:80,*:443` at most");
     }
 
     #[test]

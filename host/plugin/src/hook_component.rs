@@ -143,7 +143,7 @@ impl Runtime {
         let grants = Arc::new(Grants::none());
         let place = Arc::new(Workspace::nowhere());
         let invocation = Invocation::new(id, tool, String::new(), Arc::clone(&grants), place);
-        let mut store = self.store(hook.plugin.name(), invocation, grants).map_err(words)?;
+        let mut store = self.store(&hook.plugin, invocation, grants).map_err(words)?;
         let event = event(question);
         let work = async {
             let instance = pre.instantiate_async(&mut store).await?;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt;
-use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName};
+use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName, Scope};
 use host_http::words;
 use host_text::{exact, excerpt};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -73,6 +73,7 @@ impl Host for CallState {
         let caller = Caller {
             plugin: self.plugin.clone(),
             grants: Arc::clone(&self.grants),
+            asked: self.asked_servers.clone(),
             shared: Arc::clone(&self.shared),
             network: self.network.clone(),
             secrets: Arc::clone(&self.secrets),
@@ -99,6 +100,8 @@ fn client(certificates: &Certificates, permits: &Permits) -> Result<Client, Erro
 struct Caller {
     plugin: PluginName,
     grants: Arc<Grants>,
+    /// The servers that the plugin asks for.
+    asked: Option<Scope>,
     shared: Arc<Shared>,
     network: Network,
     secrets: Arc<Secrets>,
@@ -187,7 +190,14 @@ impl Permits {
     fn add(&self, caller: &Caller, method: &Method, url: &Url) -> Result<(), Denied> {
         let host = url.host_str().unwrap_or_default();
         let authority = server(url).map_err(|_| Denied::ungranted(&caller.plugin, Capability::Http, host))?;
-        let permit = caller.grants.permit_http(&caller.plugin, method.as_str(), &authority)?;
+        let asked: Grants = caller.asked.iter().cloned().collect();
+        let permit = caller.grants.permit_http(&caller.plugin, method.as_str(), &authority).map_err(|denied| {
+            match (asked.permit_http(&caller.plugin, method.as_str(), &authority), &caller.asked) {
+                // No grant reaches beyond what the plugin asks for.
+                (Err(_), Some(asked)) => denied.beyond(asked),
+                _ => denied,
+            }
+        })?;
         // A host that is an address is not resolved, so it is checked here.
         if let Some(address) = literal(url) {
             permit.permit_address(address)?;

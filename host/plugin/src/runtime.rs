@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
-use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName};
+use host_capability::{Capability, CapabilitySet, Denied, Grants};
 use host_message::{CallId, Output, ToolName};
 use host_process::SessionNetwork;
 use host_undo::{CallRecorder, Recorder};
@@ -339,7 +339,7 @@ impl Runtime {
         };
         // The semaphore is never closed, so waiting for it only ends with a permit.
         let _running = self.running.acquire().await.ok();
-        let mut store = self.store(plugin.name(), invocation, grants)?;
+        let mut store = self.store(plugin, invocation, grants)?;
         let work = async {
             let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
                 // A start function can trap like any other code of the guest.
@@ -370,14 +370,15 @@ impl Runtime {
     /// Creates the store of one call, with its limits.
     pub(crate) fn store(
         &self,
-        plugin: &PluginName,
+        plugin: &Plugin,
         invocation: Invocation,
         grants: Arc<Grants>,
     ) -> Result<Store<CallState>, RuntimeError> {
         let (engine, _, ticker) = self.engine()?;
         let state = CallState {
-            plugin: plugin.clone(),
+            plugin: plugin.name().clone(),
             grants,
+            asked_servers: plugin.declared().scope(Capability::Http).cloned(),
             shown: PreviewGuard::new(invocation.shown),
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
@@ -393,7 +394,7 @@ impl Runtime {
             denials: Denials::default(),
             listener: invocation.listener,
             emitted: 0,
-            log: GuestLog::new(plugin, &self.shared.log),
+            log: GuestLog::new(plugin.name(), &self.shared.log),
             panic: None,
             meter: Meter::new(self.limits.memory),
             table: ResourceTable::with_capacity(0),

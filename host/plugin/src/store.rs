@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use host_capability::{Grants, PluginName};
+use host_capability::{Grants, PluginName, Scope};
 use host_undo::CallRecorder;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
@@ -29,6 +29,8 @@ pub(crate) struct CallState {
     pub(crate) plugin: PluginName,
     /// What it may touch.
     pub(crate) grants: Arc<Grants>,
+    /// The servers that its plugin asks for, which is the most that a grant can give.
+    pub(crate) asked_servers: Option<Scope>,
     /// What its preview named; it may do nothing else.
     pub(crate) shown: PreviewGuard,
     /// The folder where relative paths start.

@@ -98,6 +98,11 @@ fn arguments_that_make_no_sense() {
     check(&run(&["--grant", "grp:fs-read=.", "Look"]), 42, &["`grp`", "`grep`"]);
     check(&run(&["--grant", "grep:fs-reed=.", "Look"]), 42, &["fs-reed"]);
     check(&run(&["--grant", "grep:process=git", "Look"]), 42, &["no effect", "fs-read"]);
+    check(
+        &run(&["--grant", "web_fetch:http=POST example.com:81", "Look"]),
+        42,
+        &["has no effect", "does not ask for that http", "it asks for http `*:* +private`, and no grant gives more"],
+    );
     check(&run(&["--grant", "grep", "Look"]), 42, &["PLUGIN:CAPABILITY=SCOPE"]);
     check(&run(&["--grant", "web_fetch:http=user@host", "Look"]), 42, &["web_fetch:http"]);
     check(&run(&["--deny", "grep", "Look"]), 42, &["--deny"]);
