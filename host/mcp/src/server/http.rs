@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use host_app::tool_service::ToolService;
-use http::header::{AUTHORIZATION, CONNECTION, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONNECTION, HOST, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -118,6 +118,16 @@ pub async fn serve_http(
     Ok(())
 }
 
+/// Whether something but a port follows an address in brackets: the library compares what is in the brackets alone.
+fn has_more_than_an_address(host: &[u8]) -> bool {
+    let Some(at) = host.iter().rposition(|byte| *byte == b']') else { return false };
+    match &host[at + 1..] {
+        [] => false,
+        [b':', port @ ..] => !port.iter().all(u8::is_ascii_digit),
+        _ => true,
+    }
+}
+
 /// Answers a request. Nothing of it is read before its token is known to be right.
 async fn answer(http: &Http, token: &Token, place: &Place, request: Request<Incoming>) -> Answer {
     if !token.is_in(request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes)) {
@@ -129,6 +139,11 @@ async fn answer(http: &Http, token: &Token, place: &Place, request: Request<Inco
         return answer;
     }
     place.admit().await;
+    let host = request.headers().get(HOST).map(http::HeaderValue::as_bytes);
+    let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    if host.into_iter().chain(authority).any(has_more_than_an_address) {
+        return plain(StatusCode::FORBIDDEN, "the host is not a name of this server");
+    }
     if request.uri().path() != PATH {
         return plain(StatusCode::NOT_FOUND, "nothing is here: the server is at /mcp");
     }
