@@ -49,6 +49,21 @@ fn hook_events_come_in_their_order_with_their_fields() {
     assert_eq!((&stop["stop_hook_active"], &stop["last_assistant_message"]), (&json!(false), &json!("Done.")));
 }
 
+// promise hooks.transcript: A confined hook may read the log of its session, which its input names, and no other's.
+#[test]
+fn hook_reads_the_log_that_its_input_names() {
+    let line = "log=$(sed 's/.*\"transcript_path\":\"\\([^\"]*\\)\".*/\\1/'); grep -q session_started \"$log\" || \
+                head -c 40 \"$log\" >/dev/null || { echo unreadable >&2; exit 2; }; \
+                cat \"${log%/*}/other\" 2>/dev/null >&2 && exit 2; exit 0";
+    let replies = [call("ls", json!({"path": "."})), answer("Done.")];
+    let host = Host::scripted(&replies, &["Look around"])
+        .configured(&hook("PreToolUse", line))
+        .home_file(".local/state/host/sessions/other", "another's\n");
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""), "{ended:?}");
+    assert!(!conversation(&host).contains("denied it"), "{}", conversation(&host));
+}
+
 // promise hooks.events
 #[test]
 fn hooks_see_the_calls_of_a_subagent() {

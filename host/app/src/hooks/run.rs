@@ -71,6 +71,8 @@ impl Hook {
         let (project, workspace) = (text(&place.project), text(&place.workspace));
         let mut resources = around.resources.clone();
         resources.reads.extend(self.reads.iter().cloned());
+        // Its input names it.
+        resources.reads.extend(place.transcript.iter().cloned());
         let environment = [
             ("HOST_PROJECT_DIR", &project),
             ("CLAUDE_PROJECT_DIR", &project),
