@@ -208,11 +208,14 @@ fn over(below: Style, above: Style) -> Style {
     below.effects(below.get_effects() | above.get_effects()).fg_color(above.get_fg_color().or(below.get_fg_color()))
 }
 
-/// Returns the target of a link; `None` for an address that a terminal should not open with one click, or that contains
-/// anything other than visible ASCII.
+/// Returns the target of a link, which is the text that is shown for it, whole; `None` for an address that a terminal should
+/// not open with one click, that contains anything other than visible ASCII, or that begins with another name than that of
+/// its server, as `https://bank.example@evil.example/` does.
 fn target(address: &str) -> Option<&str> {
     let is_web = ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme));
     // A backslash is in no address: it shows that a character was escaped.
     let is_exact = address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    (is_web && is_exact && address.len() <= MAX_ADDRESS).then_some(address)
+    let server = address.split('/').nth(2).unwrap_or_default();
+    let names_another = server.contains('@') || server.is_empty();
+    (is_web && is_exact && !names_another && address.len() <= MAX_ADDRESS).then_some(address)
 }

@@ -150,11 +150,41 @@ fn markdown_links_show_their_address() {
     assert!(coloured.contains("\u{1b}]8;;\u{1b}\\"), "{coloured:?}");
 }
 
+// promise terminal.links: A link that can be clicked leads to exactly the address that is shown in its place, whole, and is
+//   a web address that begins with the name of its server.
+#[test]
+fn markdown_link_leads_to_exactly_the_address_that_is_shown() {
+    let source = "[https://good.example](https://evil.example/x) <https://a.example/b?c=d> https://c.example/ \n\n\
+                  | [t](https://in.a/table) |\n|---|\n| https://long.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa |\n";
+    for columns in [20, 80] {
+        let shown = shown(&[source], columns, true);
+        let mut links: Vec<(&str, String)> = Vec::new();
+        for link in shown.split("\u{1b}]8;;").skip(1).filter(|link| !link.starts_with('\u{1b}')) {
+            let (target, text) = link.split_once("\u{1b}\\").expect("a target");
+            let text = without_colours(text);
+            match links.last_mut() {
+                // The rest of one that is wrapped.
+                Some((before, whole)) if *before == target => whole.push_str(&text),
+                _ => links.push((target, text)),
+            }
+        }
+        assert_eq!(links.len(), 6, "{shown:?}");
+        links.iter().for_each(|(target, text)| assert_eq!(text, target, "{shown:?}"));
+    }
+}
+
 #[test]
 fn markdown_link_to_anything_but_a_plain_web_address_is_only_text() {
-    for address in
-        ["javascript:alert(1)", "file:///etc/passwd", "ssh://x", "https://a.example/\u{202e}x", "https://a.example/é"]
-    {
+    for address in [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "ssh://x",
+        "https://a.example/\u{202e}x",
+        "https://a.example/é",
+        "https://bank.example@evil.example/",
+        "https://a:b@evil.example",
+        "https:///x",
+    ] {
         let coloured = shown(&[&format!("[text]({address})\n")], 80, true);
         assert!(!coloured.contains("\u{1b}]8;"), "{coloured:?}");
         assert!(without_colours(&coloured).starts_with("text ("), "{coloured:?}");
