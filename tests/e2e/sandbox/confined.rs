@@ -91,7 +91,8 @@ fn confine_settings_let_programs_touch_more() {
     assert_eq!(succeeded(&host.run()), "Output:\nmine\nnew\nold\n");
 }
 
-// promise process.host: A program cannot read the environment or the memory of the host, even if nothing confines it.
+// promise process.host: A program of a user other than root cannot read the environment or the memory of the host, even if nothing
+//   confines it.
 #[test]
 fn process_cannot_read_the_environment_of_its_host() {
     let script = "for file in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $file | grep GEMINI_API_KEY; done 2>/dev/null; \
