@@ -90,10 +90,10 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
     let (own, of_project) = (Names::new(app.configuration.context.files.as_ref()), Names::of_project(app));
     let mut collector = Collector::new();
     // Without the folder there is nothing in it.
-    if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration) {
-        if let Some(root) = Root::new(app, grants, folder.clone(), ("the user's own", USER_FILES), false) {
-            collector.take(&root, std::slice::from_ref(&folder), &own);
-        }
+    if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration)
+        && let Some(root) = Root::new(app, grants, folder.clone(), ("the user's own", USER_FILES), false)
+    {
+        collector.take(&root, std::slice::from_ref(&folder), &own);
     }
     if let Some(root) = Root::of_repository(app, grants) {
         let workspace = app.workspace.root();
