@@ -60,8 +60,10 @@ impl Door {
         let socks = ["all_proxy", "ALL_PROXY"].into_iter().map(move |name| (name, socks.clone()));
         // What a program starts itself is reached without the proxy.
         let own = ["no_proxy", "NO_PROXY"].into_iter().map(|name| (name, "localhost,127.0.0.1,::1".to_owned()));
-        // Node.js uses the others only if it is told to.
-        http.chain(socks).chain(own).chain([("NODE_USE_ENV_PROXY", "1".to_owned())])
+        // Node.js uses the others only if it is told to. A look for a newer version of npm, or of what it runs, is not what
+        // the command needs, and would be asked about as if it were.
+        let node = [("NODE_USE_ENV_PROXY", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
+        http.chain(socks).chain(own).chain(node.map(|(name, value)| (name, value.to_owned())))
     }
 
     /// Returns the end for the guard, if it makes the listener.
@@ -104,5 +106,18 @@ pub(super) fn open(inside: c_int) -> Stepped {
         let given = give(inside, Ok(0), &[listener]);
         libc::close(listener);
         given
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn door_programs_look_for_no_newer_version_of_themselves() {
+        let variables: Vec<_> = Door::new().expect("a door").variables().collect();
+        for (name, value) in [("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")] {
+            assert!(variables.contains(&(name, value.to_owned())), "{name} in {variables:?}");
+        }
     }
 }
