@@ -19,6 +19,7 @@ use host_model::{
     Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
     ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels,
 };
+use host_text::exact;
 use tokio::time::timeout;
 
 use self::saved::SavedModel;
@@ -96,6 +97,72 @@ fn by_key(configuration: &Configuration, environment: &Environment) -> Option<(P
 fn services_with_keys(environment: &Environment) -> impl Iterator<Item = ProviderId> {
     let is_set = |provider: &&ProviderId| provider.key_variable.is_some_and(|key| environment.variable(key).is_some());
     PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()).filter(is_set).copied()
+}
+
+/// What decides which model is asked unless `--model` names one, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// `model` of the configuration.
+    Configured {
+        /// The model's id.
+        id: String,
+    },
+    /// A model that the user chose at the first start.
+    Saved {
+        /// The model's id.
+        id: String,
+    },
+    /// A service whose key the user saved at the first start.
+    SavedKey {
+        /// The service.
+        provider: ProviderId,
+    },
+    /// The first service whose key is set.
+    Key {
+        /// The service.
+        provider: ProviderId,
+        /// The variable with the key.
+        variable: &'static str,
+    },
+}
+
+impl Decided {
+    /// Returns whether the model is one of this provider.
+    pub fn is_of(&self, provider: ProviderId) -> bool {
+        match self {
+            Self::Configured { id } | Self::Saved { id } => {
+                id.parse::<Selection>().is_ok_and(|selection| selection.provider == provider)
+            }
+            Self::SavedKey { provider: decided } | Self::Key { provider: decided, .. } => *decided == provider,
+        }
+    }
+}
+
+impl std::fmt::Display for Decided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Configured { id } => write!(f, "`{}` is used, as `model` of the configuration says", exact(id)),
+            Self::Saved { id } => write!(f, "`{}` is used, which you chose and saved", exact(id)),
+            Self::SavedKey { provider } => write!(f, "a model of `{provider}` is used, with the key that you saved"),
+            Self::Key { provider, variable } => {
+                write!(f, "a model of `{provider}` is used, since {variable} is set")
+            }
+        }
+    }
+}
+
+/// Returns what decides which model is asked; `None` if only a server of this machine can.
+pub fn decided(configuration: &Configuration, environment: &Environment) -> Option<Decided> {
+    if let Some(id) = &configuration.model {
+        return Some(Decided::Configured { id: id.clone() });
+    }
+    match &configuration.saved {
+        Some(SavedModel::Model { id, .. }) => return Some(Decided::Saved { id: id.clone() }),
+        Some(SavedModel::Service { provider, .. }) => return Some(Decided::SavedKey { provider: *provider }),
+        None => {}
+    }
+    let provider = services_with_keys(environment).next()?;
+    Some(Decided::Key { provider, variable: provider.key_variable? })
 }
 
 /// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there are

@@ -13,7 +13,7 @@ use host_app::models;
 use host_app::plugins;
 use host_app::request::{AccessRequest, FolderRequest};
 use host_app::servers::McpReport;
-use host_model::PROVIDERS;
+use host_model::{Ollama, PROVIDERS};
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -129,10 +129,16 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
     for (state, said) in servers(&configuration, &environment).await {
         find("MCP servers", state, said);
     }
+    let decided = models::decided(&configuration, &environment);
+    if let Some(decided) = &decided {
+        find("model", State::Good, decided.to_string());
+    }
     for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
         let Some(variable) = provider.key_variable else { continue };
         match environment.variable(variable) {
             Some(_) => find("model", State::Good, format!("{variable} is set")),
+            // Whoever has a model needs no other service's key.
+            None if decided.is_some() => {}
             None => find(
                 "model",
                 State::Note,
@@ -143,6 +149,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
     match models::local(&configuration, &environment).await {
         Ok(models) => match models.first() {
             Some(model) => find("model", State::Good, format!("Ollama is running and has `{model}`")),
+            None if decided.is_some_and(|decided| !decided.is_of(Ollama::PROVIDER)) => {}
             None => {
                 find("model", State::Note, "Ollama is not running or has no model (needed for `ollama/…`)".to_owned())
             }
