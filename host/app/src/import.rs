@@ -19,6 +19,9 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::own_file::{OwnFile, own_text, unwritable};
+pub(crate) use self::servers::Server;
+pub(crate) use self::write::write_files;
 use host_text::visible_line;
 use host_tool::{Decision, HookEvent, Rule};
 use serde::Serialize;
@@ -30,6 +33,11 @@ use crate::hooks;
 
 /// The largest file with settings that is read, in bytes. Protects memory; Claude Code keeps its history in one of them.
 const MAX_SETTINGS: u64 = 64 << 20;
+
+/// The folder of the private files with values of MCP servers.
+pub(crate) fn mcp_secrets(folders: &Folders) -> PathBuf {
+    folders.configuration.join("mcp-secrets")
+}
 
 /// What would be taken over, and what not.
 #[derive(Debug, Serialize)]
@@ -118,7 +126,7 @@ enum Write {
 }
 
 /// A file that is written if there is none.
-struct NewFile {
+pub(crate) struct NewFile {
     path: PathBuf,
     bytes: Vec<u8>,
     mode: FileMode,
@@ -126,7 +134,7 @@ struct NewFile {
 
 /// Access to a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FileMode {
+pub(crate) enum FileMode {
     /// The user's alone: it may have a secret.
     Private,
     /// As any new file.
@@ -224,7 +232,7 @@ pub fn plan(
     let home = environment
         .home()
         .ok_or_else(|| Failure::configuration("cannot find your home folder").help("set HOME to your home folder"))?;
-    let place = Place { home, folder, environment, secrets: folders.configuration.join("mcp-secrets") };
+    let place = Place { home, folder, environment, secrets: mcp_secrets(folders) };
     let found = match agent {
         ForeignAgent::Claude => claude::read(&place),
         ForeignAgent::Codex => codex::read(&place),

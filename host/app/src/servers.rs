@@ -3,7 +3,7 @@
 //! Promises: a project's server counts only if the project is trusted; nothing is started or reached before a session, or a
 //! command about servers, wants it; what a server says about itself widens nothing.
 //!
-//! Deliberately not here: the protocol (`host-mcp`, behind the interface of `mcp`).
+//! `written` adds and removes them. Deliberately not here: the protocol (`host-mcp`, behind the interface of `mcp`).
 
 mod files;
 mod hub;
@@ -11,6 +11,7 @@ mod offer;
 mod report;
 mod settings;
 mod supply;
+pub mod written;
 
 pub use self::hub::{McpHub, REQUIRED_PATIENCE};
 pub use self::offer::SEPARATOR;

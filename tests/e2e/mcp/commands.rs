@@ -130,3 +130,85 @@ fn mcp_tools_are_listed_and_shown_beside_the_others() {
     let checked = host.run_of(&["policy", "check", "files__read_file", r#"{"path": "a"}"#]);
     assert!(checked.stdout.contains("ask") && checked.stdout.contains("mcp=files/read_file"), "{checked:?}");
 }
+
+#[test]
+fn mcp_add_writes_what_is_read_and_remove_takes_it_back() {
+    let own = "# mine\nmodel = \"offline\"\n";
+    let host = server().of(Host::new(["mcp", "list"]), "").configured(own);
+    let script = script(&host).display().to_string();
+    let added = host.run_of(&["mcp", "add", "files", "--env", "TOKEN=s3cret-value", "--", "sh", &script]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let file = host.home().join(".config/host/config.toml");
+    assert_eq!(added.stdout, format!("added `files` to {}\n", file.display()));
+    assert!(added.stderr.contains("host mcp test files"), "{added:?}");
+    let text = std::fs::read_to_string(&file).expect("read");
+    assert!(text.starts_with(own) && text.contains("[mcp.files]") && !text.contains("s3cret"), "{text}");
+    assert!(host.run().stdout.starts_with("files: connected · 1 tool"));
+    let secret = host.home().join(".config/host/mcp-secrets/files.TOKEN");
+    assert_eq!(std::fs::read_to_string(&secret).expect("read"), "s3cret-value");
+    let again = host.run_of(&["mcp", "add", "files", "--", "sh", &script]);
+    assert_eq!(again.code, Some(42), "{again:?}");
+    assert!(again.stderr.contains("already") && again.stderr.contains("host mcp remove files"), "{again:?}");
+    let removed = host.run_of(&["mcp", "remove", "files"]);
+    assert_eq!((removed.code, removed.stdout), (Some(0), format!("removed `files` from {}\n", file.display())));
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), own);
+    assert!(!secret.exists());
+    let missing = host.run_of(&["mcp", "remove", "files"]);
+    assert!(missing.code == Some(42) && missing.stderr.contains("--scope project"), "{missing:?}");
+    // What is at an address, and what a package runner fetches.
+    for (arguments, expected) in [
+        (
+            &["docs", "https://a.example/mcp", "--header", "X-Key: ${DOCS_KEY}"][..],
+            "[mcp.docs]\nheaders = { X-Key = { env = \"DOCS_KEY\" } }\nurl = \"https://a.example/mcp\"\n",
+        ),
+        (
+            &["npm", "--", "npx", "-y", "a-server"],
+            "[mcp.npm]\nargs = [\"-y\", \"a-server\"]\ncommand = \"npx\"\nnet = [\"registry.npmjs.org\"",
+        ),
+    ] {
+        let added = host.run_of(&[&["mcp", "add"], arguments].concat());
+        assert_eq!(added.code, Some(0), "{added:?}");
+        let text = std::fs::read_to_string(&file).expect("read");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn mcp_add_writes_a_projects_file_that_has_to_be_trusted() {
+    let before = "{\n  \"other\": 1,\n  \"mcpServers\": {\n    \"a\": {\"command\": \"b\"}\n  }\n}\n";
+    let host = Host::new(["mcp", "list"]).file(".mcp.json", before).file("sub/x", "");
+    let sub = host.repository().join("sub").display().to_string();
+    let added = host.run_of(&["mcp", "add", "-s", "project", "-C", &sub, "docs", "--", "npx", "-y", "d"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    assert!(added.stderr.contains("host trust add"), "{added:?}");
+    let file = host.repository().join(".mcp.json");
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("read")).expect("JSON");
+    let docs = json!({"command": "npx", "args": ["-y", "d"]});
+    assert_eq!(written, json!({"other": 1, "mcpServers": {"a": {"command": "b"}, "docs": docs}}));
+    let removed = host.run_of(&["mcp", "remove", "docs", "--scope", "project"]);
+    assert_eq!(removed.code, Some(0), "{removed:?}");
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("read")).expect("JSON");
+    assert_eq!(written, serde_json::from_str::<Value>(before).expect("JSON"));
+}
+
+#[test]
+fn mcp_add_mistakes_say_what_to_do() {
+    let host = Host::new(["mcp", "list"]);
+    for (arguments, words) in [
+        (&["a__b", "--", "x"][..], "cannot be the name of an MCP server"),
+        (&["a", "https://b.example", "c"], "follows the address"),
+        (&["a", "-t", "sse", "https://b.example/sse"], "streamable HTTP"),
+        (&["a", "-t", "http", "--", "x"], "needs an address"),
+        (&["a", "-e", "X=1", "https://b.example"], "--header 'NAME: VALUE'"),
+        (&["a", "-e", "s3cret", "--", "x"], "--env NAME=VALUE"),
+        (&["a", "--", "x", "${TOKEN}"], "--env NAME='${NAME}'"),
+        (&["a", "ftp://b.example"], "is not the address of an MCP server"),
+        (&["a", "--net", "b", "https://b.example"], "is about a program"),
+        (&["a", "-s", "project", "--net", "b", "--", "x"], "[mcp.a]"),
+    ] {
+        let ended = host.run_of(&[&["mcp", "add"], arguments].concat());
+        assert_eq!(ended.code, Some(42), "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains(words) && !ended.stderr.contains("s3cret"), "{words} in {ended:?}");
+    }
+    assert!(!host.home().join(".config/host/config.toml").exists());
+}

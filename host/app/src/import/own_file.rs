@@ -73,7 +73,7 @@ impl OwnFile {
     }
 
     /// Adds a server whose name is not there.
-    pub(super) fn add_server(&mut self, server: &Server) -> Result<(), Failure> {
+    pub(crate) fn add_server(&mut self, server: &Server) -> Result<(), Failure> {
         let name = server.name.as_str();
         let mut of_server = parsed(&server.to_toml(), &self.path)?;
         let table = of_server.get_mut("mcp").and_then(|mcp| mcp.as_table_like_mut()?.remove(name));
@@ -84,6 +84,23 @@ impl OwnFile {
         }
         self.table("mcp")?.insert(name, table);
         Ok(())
+    }
+
+    /// The names of its servers.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        let servers = self.document.get("mcp").and_then(Item::as_table_like);
+        servers.into_iter().flat_map(|servers| servers.iter().map(|(name, _)| name.to_owned())).collect()
+    }
+
+    /// Returns whether it has a server of this name, or an addition to a project's.
+    pub(crate) fn has_server(&self, name: &str) -> bool {
+        self.servers().iter().any(|there| there == name)
+    }
+
+    /// Removes a server; returns whether it was there.
+    pub(crate) fn remove_server(&mut self, name: &str) -> bool {
+        let servers = self.document.get_mut("mcp").and_then(Item::as_table_like_mut);
+        servers.is_some_and(|servers| servers.remove(name).is_some())
     }
 
     /// The table with this name, which is made if there is none.
@@ -132,7 +149,7 @@ fn unusual(path: &Path, key: &str) -> Failure {
 }
 
 /// Returns the text of a file of the user's; empty if there is none.
-pub(super) fn own_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn own_text(path: &Path) -> Result<String, Failure> {
     match host_files::read_text(path, MAX_OWN) {
         Ok(text) => Ok(text),
         Err(error) if error.is_missing() => Ok(String::new()),
@@ -141,7 +158,7 @@ pub(super) fn own_text(path: &Path) -> Result<String, Failure> {
     }
 }
 
-pub(super) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
         .help("make it writable for you, and try again: what was written stays")
 }

@@ -15,18 +15,18 @@ use super::{FileMode, LeftOut, NewFile};
 
 /// A server as it would be written.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     pub(super) name: McpServerName,
     /// Its table, beneath `mcp`.
     pub(super) table: Table,
     /// The files with its values.
-    pub(super) values: Vec<NewFile>,
+    pub(crate) values: Vec<NewFile>,
     left_out: Vec<(String, String)>,
 }
 
 impl Server {
     /// Begins a server with this name.
-    pub(super) fn new(name: &str) -> Result<Self, String> {
+    pub(crate) fn new(name: &str) -> Result<Self, String> {
         let name = McpServerName::parse(name).map_err(|error| format!("{error}; {}", error.help()))?;
         Ok(Self { name, table: Table::new(), values: Vec::new(), left_out: Vec::new() })
     }
@@ -79,7 +79,7 @@ impl Server {
         Ok(read)
     }
 
-    pub(super) fn set(&mut self, key: &str, value: Value) {
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
         self.table.insert(key.to_owned(), value);
     }
 
@@ -92,7 +92,7 @@ impl Server {
     }
 
     /// Adds a variable or header: one that is only a variable of the environment stays so, any other value goes into a file.
-    pub(super) fn add(&mut self, of: &str, key: &str, value: &str, secrets: &Path) {
+    pub(crate) fn add(&mut self, of: &str, key: &str, value: &str, secrets: &Path) {
         if value.is_empty() {
             return;
         }
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// What of it is not taken over.
-    pub(super) fn left_out(&self) -> impl Iterator<Item = LeftOut> {
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.iter().map(|(what, why)| LeftOut {
             name: visible_line(&format!("`{what}` of the MCP server `{}`", self.name)).into_owned(),
             why: visible_line(why).into_owned(),

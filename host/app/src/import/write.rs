@@ -207,7 +207,7 @@ pub(super) fn apply(plan: &ImportPlan, environment: &Environment, folders: &Fold
 }
 
 /// Writes files that are not there. One that came meanwhile stays.
-fn write_files(files: &[NewFile]) -> Result<(), Failure> {
+pub(crate) fn write_files(files: &[NewFile]) -> Result<(), Failure> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.path.parent()).collect();
     for folder in folders {
         host_files::make_private_folder(folder).map_err(|cause| unwritable(folder, &cause))?;

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Access, Place};
 
-pub(crate) const MCP_HELP: &str = "A server is configured in your config.toml:
+pub(crate) const MCP_HELP: &str = "`host mcp add` writes a server into your config.toml:
 
   [mcp.files]
   command = \"npx\"
@@ -19,9 +19,24 @@ pub(crate) const MCP_HELP: &str = "A server is configured in your config.toml:
 A trusted project's `.mcp.json` and `.gemini/settings.json` are read, too; docs/mcp.md has all keys.
 
 Examples:
+  host mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  host mcp add docs https://mcp.example.com/mcp
   host mcp list
   host mcp test docs
   host mcp login docs";
+
+/// Help on adding a server.
+const ADD_HELP: &str =
+    "The server goes into your config.toml, or with --scope project into the .mcp.json at the top of \
+the project, which everyone who works on it gets. The value of each --env and --header of your own goes into a private \
+file. A program is confined: --net, --read and --write name what it may use besides; what npx, uvx and other package \
+runners fetch from their registry needs no flag.
+
+Examples:
+  host mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  host mcp add github --env GITHUB_TOKEN='${GITHUB_TOKEN}' --net api.github.com -- github-mcp-server stdio
+  host mcp add docs https://mcp.example.com/mcp --header 'Authorization: Bearer …'
+  host mcp add docs --scope project -- npx -y @example/docs-server";
 
 /// Help on serving; it names every client that can start the server.
 const SERVE_HELP: &str =
@@ -43,6 +58,12 @@ pub(crate) enum Mcp {
     /// Serve the tools to other agents, over the Model Context Protocol
     #[command(after_help = SERVE_HELP)]
     Serve(Serve),
+    /// Add a server: a program with its arguments, or an address
+    #[command(after_help = ADD_HELP)]
+    Add(Add),
+    /// Remove a server from your config.toml, or from the project's .mcp.json
+    #[command(after_help = "Examples:\n  host mcp remove docs\n  host mcp remove docs --scope project")]
+    Remove(Remove),
     /// List the configured MCP servers, and whether each can be used
     List {
         #[command(flatten)]
@@ -65,6 +86,68 @@ pub(crate) enum Mcp {
     Test(Named),
     /// Log in at a server that wants it, in your browser
     Login(Named),
+}
+
+/// Whose file a server is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+    Sse,
+}
+
+/// `host mcp add`.
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// The server's name
+    pub(crate) name: String,
+    /// The address of the server, or behind `--` its command
+    #[arg(required = true, value_name = "URL|COMMAND")]
+    pub(crate) target: Vec<String>,
+    /// Whose file it goes into: user (your config.toml, for every folder) or project (its .mcp.json)
+    #[arg(short, long, value_enum, default_value_t = Scope::User, value_name = "SCOPE", hide_possible_values = true)]
+    pub(crate) scope: Scope,
+    /// stdio (a program) or http (an address) [default: what the server looks like]
+    #[arg(short, long, value_enum, value_name = "TRANSPORT", hide_possible_values = true)]
+    pub(crate) transport: Option<Transport>,
+    /// A variable for the program; `${VARIABLE}` is one of your environment. May be repeated
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A header field of each request to the address. May be repeated
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// A server that the program may reach, such as api.github.com. May be repeated
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) net: Vec<String>,
+    /// A file or folder outside of the workspace that the program may read. May be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) read: Vec<String>,
+    /// A file or folder outside of the workspace that the program may change. May be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) write: Vec<String>,
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// `host mcp remove`.
+#[derive(Debug, Args)]
+pub(crate) struct Remove {
+    /// The server's name
+    pub(crate) name: String,
+    /// Whose file it is removed from: user (your config.toml) or project (its .mcp.json)
+    #[arg(short, long, value_enum, default_value_t = Scope::User, value_name = "SCOPE", hide_possible_values = true)]
+    pub(crate) scope: Scope,
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// One of the configured servers.

@@ -1,5 +1,6 @@
 //! `host mcp`: MCP servers, and our tools for other agents.
 
+mod add;
 mod list;
 mod login;
 mod serve;
@@ -30,6 +31,8 @@ pub(crate) async fn run(mcp: Mcp, environment: Environment, stop: CancellationTo
     let out = Out::new(stop.clone());
     match mcp {
         Mcp::Serve(serve) => serve::run(serve, environment, stop).await,
+        Mcp::Add(add) => add::add(add, &environment, &out),
+        Mcp::Remove(remove) => add::remove(remove, &environment, &out),
         Mcp::List { place, access, json } => {
             let app = open(&place, &access, &environment, &stop).await?;
             list::run(&app, json, &out, &stop).await
