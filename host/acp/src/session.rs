@@ -279,10 +279,10 @@ impl Task {
                 self.session.end_review(before).map_err(|failure| error(&failure))?;
                 ended
             }
-            Some(Command::Compact) => match self.session.compress(cancel).await {
+            Some(Command::Compact) => match self.session.compress(cancel, None).await {
                 _ if cancel.is_cancelled() => Ok(StopReason::Cancelled),
                 Ok(CompressionStatus::Nothing) => {
-                    self.outbox.message(&self.id, "There is nothing to compress.".to_owned());
+                    self.outbox.message(&self.id, "Nothing to compact yet.".to_owned());
                     Ok(StopReason::EndTurn)
                 }
                 Ok(_) => {

@@ -18,7 +18,7 @@ use crate::steering::is_steering;
 use crate::warning::is_warning;
 
 /// The end of the request for a summary.
-pub(crate) const ASK_FOR_SUMMARY: &str = "\
+const ASK_FOR_SUMMARY: &str = "\
 Stop here and write a summary of everything above, for yourself: it will be all that you remember of it. Think first \
 about what the user wants, what was done and found, and what is still to do. If there is an earlier summary above, \
 merge it in; lose nothing of it that still matters. Then answer with this and nothing else, densely, without \
@@ -31,6 +31,17 @@ pleasantries, and call no tool:
   <recent_actions>The last steps and what came of them.</recent_actions>
   <current_plan>The steps, each marked as done, under way or to do.</current_plan>
 </state_snapshot>";
+
+/// What introduces the user's words on what a summary should keep.
+const KEEP: &str = "The user says what the summary has to keep in detail:";
+
+/// Returns the end of the request for a summary, with what the user wants it to keep.
+pub(crate) fn ask_for_summary(keep: Option<&str>) -> String {
+    match keep {
+        Some(words) => format!("{ASK_FOR_SUMMARY}\n\n{KEEP}\n{words}"),
+        None => ASK_FOR_SUMMARY.to_owned(),
+    }
+}
 
 /// Text that introduces the summary to the model.
 const HEADING: &str = "This is a summary of the conversation until here, in place of its messages:";

@@ -252,7 +252,11 @@ impl Executor {
     ///
     /// When the session log cannot be written, the run's tools cannot be put together, or the budget of the day is used
     /// up.
-    pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, RunError> {
+    pub async fn compress(
+        &mut self,
+        cancel: &CancellationToken,
+        keep: Option<&str>,
+    ) -> Result<CompressionStatus, RunError> {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.run_clock);
@@ -264,7 +268,7 @@ impl Executor {
             run.tell_not_compressed(&self.history, &why);
             return Ok(CompressionStatus::Failed);
         }
-        let status = match run.compress(&mut self.history, &tools, &deadline, How::Summary, half).await {
+        let status = match run.compress(&mut self.history, &tools, &deadline, How::Summary { keep }, half).await {
             Ok(status) => status,
             Err(Stop::Cancelled | Stop::Late | Stop::Looped(_)) => return Ok(CompressionStatus::Failed),
             Err(Stop::Failed(error)) => return Err(error),

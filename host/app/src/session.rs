@@ -469,13 +469,17 @@ impl Session {
         self.carry_out(result, cancel).await
     }
 
-    /// Compresses the conversation now.
+    /// Compresses the conversation now. The user may say what its summary should keep.
     ///
     /// # Errors
     ///
     /// If the session log cannot be written, or the tools cannot be put together.
-    pub async fn compress(&mut self, cancel: &CancellationToken) -> Result<CompressionStatus, Failure> {
-        self.conversation.executor.compress(cancel).await.map_err(|error| run_failure(&error))
+    pub async fn compress(
+        &mut self,
+        cancel: &CancellationToken,
+        keep: Option<&str>,
+    ) -> Result<CompressionStatus, Failure> {
+        self.conversation.executor.compress(cancel, keep).await.map_err(|error| run_failure(&error))
     }
 
     /// Starts an empty conversation with a session log of its own. The one before stays recorded; returns its id.

@@ -175,7 +175,7 @@ fn acp_commands_of_a_conversation_are_prompts() {
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
     let id = editor.session();
     assert_eq!(editor.prompt(&id, "/compact"), "end_turn");
-    assert_eq!(editor.text("agent_message_chunk"), "There is nothing to compress.");
+    assert_eq!(editor.text("agent_message_chunk"), "Nothing to compact yet.");
     assert_eq!(editor.prompt(&id, "/init"), "end_turn");
     assert_eq!(editor.prompt(&id, "/unknown thing"), "end_turn");
     let request = editor.begin(&id, "/review -rf");

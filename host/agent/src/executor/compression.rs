@@ -15,7 +15,7 @@ use tracing::Instrument;
 use super::run::Run;
 use super::turn::Stop;
 use super::{Agent, RunError};
-use crate::compress::{ASK_FOR_SUMMARY, Next, fitted, is_whole, shortened, split, summarised, with_outputs_cut};
+use crate::compress::{Next, ask_for_summary, fitted, is_whole, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
@@ -75,9 +75,9 @@ impl Shorter {
 
 /// The way to shorten a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
-    /// By a summary of its beginning.
-    Summary,
+pub(super) enum How<'a> {
+    /// By a summary of its beginning; the user may say what it should keep.
+    Summary { keep: Option<&'a str> },
     /// By cutting old outputs of tools.
     Outputs,
 }
@@ -123,7 +123,7 @@ impl Run<'_> {
         let size = &self.state.size;
         let soon = size.left.is_some_and(|left| estimate_contents(history.contents()) < left.saturating_mul(2));
         // A conversation that would not fit is shortened now.
-        let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary };
+        let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary { keep: None } };
         if let Some(why) = self.may_compress(false).await {
             // What would not fit is cut all the same: the service would reject it.
             tracing::debug!(%why, "the conversation is not compressed");
@@ -217,12 +217,12 @@ impl Run<'_> {
         history: &mut History,
         declared: &Registry,
         deadline: &Deadline,
-        how: How,
+        how: How<'_>,
         limit: u64,
     ) -> Result<CompressionStatus, Stop> {
         let before = estimate_contents(history.contents());
         let Shorter { mut status, mut contents, reason } = match how {
-            How::Summary => self.summarise(history, declared, deadline).await?,
+            How::Summary { keep } => self.summarise(history, declared, deadline, keep).await?,
             How::Outputs => Shorter::new(CompressionStatus::Nothing),
         };
         if status == CompressionStatus::Nothing {
@@ -260,11 +260,12 @@ impl Run<'_> {
         history: &History,
         declared: &Registry,
         deadline: &Deadline,
+        keep: Option<&str>,
     ) -> Result<Shorter, Stop> {
         let contents = history.contents();
         let share = self.agent.definition.run.compression.summarised;
         let Some(at) = split(contents, share) else { return Ok(Shorter::new(CompressionStatus::Nothing)) };
-        let question = Content::user(ASK_FOR_SUMMARY);
+        let question = Content::user(ask_for_summary(keep));
         let room = self.room_for_contents(history, declared);
         let room = room.saturating_sub(estimate_contents(std::slice::from_ref(&question)));
         let mut asked = with_outputs_cut(contents.get(..at).unwrap_or_default(), room);

@@ -30,7 +30,7 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
         CompressionStatus::Inflated => "the model's summary was not shorter; nothing was changed",
         CompressionStatus::Empty => "the model's summary was empty; nothing was changed",
         CompressionStatus::Failed => "it could not be summarised",
-        CompressionStatus::Nothing => "there is nothing to compress",
+        CompressionStatus::Nothing => "nothing to compact yet",
     };
     let why = reason.map(|reason| format!(": {}", visible_line(reason))).unwrap_or_default();
     let size = if after == before { format!("{before} tokens") } else { format!("{before} tokens, now {after}") };

@@ -44,7 +44,8 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     }
     let picks = run.resume.as_deref() == Some("");
     let mut resume = resume(&mut run);
-    let compresses = compress::is_asked(&run.prompt);
+    let compressed = compress::asked(&run.prompt);
+    let compresses = compressed.is_some();
     if compresses && resume.is_none() {
         return Err(Failure::input("there is no conversation to compress").help(
             "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
@@ -106,8 +107,11 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     let out = Out::new(stop.clone());
     let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);
     session.observers().add(Arc::new(Watch(Arc::clone(&report))));
-    if compresses {
-        return compress::run(&mut session, run.output_format, &out, &stop).await;
+    let refusals = Arc::new(Refusals::default());
+    session.observers().add(Arc::clone(&refusals) as Arc<_>);
+    if let Some(keep) = &compressed {
+        let keep = Some(keep.as_str()).filter(|keep| !keep.is_empty());
+        return compress::run(&mut session, keep, run.output_format, &out, &stop).await;
     }
     let result = match prompt {
         Some(prompt) => session.prompt(prompt, &stop).await,

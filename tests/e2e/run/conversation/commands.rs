@@ -92,11 +92,11 @@ fn a_session_is_written_to_a_file_and_no_key_from_before_the_question_writes_ove
 #[test]
 fn a_conversation_is_made_shorter() {
     let story: String = (0..400).map(|n| format!("chapter {n}. ")).collect();
-    let summary = json!({"expect": {"last_text": "write a summary"},
+    let summary = json!({"expect": {"last_text": "has to keep in detail:\nthe names of the chapters"},
                          "chunks": [{"text": "<state_snapshot>a story</state_snapshot>"}]});
     let (host, mut pty) = talk(&[answer(&story), answer("Two."), summary, answers("on", "Three.")], &[]);
-    pty.types("/compress\r").sees("nothing to compress").types("first\r").saw("chapter 399");
-    pty.types("second\r").sees("Two.").types("/compress\r").sees("its beginning was");
+    pty.types("/compress\r").sees("nothing to compact yet").types("first\r").saw("chapter 399");
+    pty.types("second\r").sees("Two.").types("/compact the names of the chapters\r").sees("its beginning was");
     pty.types("on\r").sees("Three.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
     assert!(host.session().iter().any(|entry| entry["type"] == "history_replaced"));

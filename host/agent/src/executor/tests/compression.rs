@@ -217,7 +217,7 @@ async fn compression_runs_when_the_user_asks_for_it() {
     let mut bench = bench(small(1_000_000), [round(1), round(1), round(1), text("done"), text("sum")]);
     bench.run().await;
     let before = bench.executor.history().contents().len();
-    let status = bench.executor.compress(&CancellationToken::new()).await.expect("it can be logged");
+    let status = bench.executor.compress(&CancellationToken::new(), None).await.expect("it can be logged");
     assert_eq!(status, crate::CompressionStatus::Summarised);
     assert!(bench.executor.history().contents().len() < before);
 }

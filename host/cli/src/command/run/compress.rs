@@ -9,22 +9,25 @@ use crate::arguments::Format;
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-/// The word for it.
-const COMMAND: &str = "/compress";
+/// The words for it.
+const COMMANDS: [&str; 2] = ["/compress", "/compact"];
 
-/// Returns whether the words of the command line request it, and nothing else.
-pub(super) fn is_asked(words: &[String]) -> bool {
-    matches!(words, [word] if word.trim() == COMMAND)
+/// Returns what the words of the command line say that a summary should keep, if they request one; it may be nothing.
+pub(super) fn asked(words: &[String]) -> Option<String> {
+    let line = words.join(" ");
+    let rest = COMMANDS.iter().find_map(|command| line.trim().strip_prefix(command))?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim().to_owned())
 }
 
 /// Shortens the conversation, and says what came of it.
 pub(super) async fn run(
     session: &mut Session,
+    keep: Option<&str>,
     format: Format,
     out: &Out,
     stop: &CancellationToken,
 ) -> Result<Code, Failure> {
-    let status = session.compress(stop).await?;
+    let status = session.compress(stop, keep).await?;
     if stop.is_cancelled() {
         return Err(Failure::new(ErrorKind::Cancelled, "cancelled; the conversation is unchanged"));
     }
@@ -32,7 +35,7 @@ pub(super) async fn run(
         CompressionStatus::Summarised => "The beginning of the conversation was summarised.",
         CompressionStatus::Shortened => "Long tool outputs were cut.",
         CompressionStatus::LeftOut => "The oldest messages were left out: they did not fit the model's window.",
-        CompressionStatus::Nothing => "There is nothing to compress.",
+        CompressionStatus::Nothing => "Nothing to compact yet.",
         CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
             return Err(Failure::new(
                 ErrorKind::Service,

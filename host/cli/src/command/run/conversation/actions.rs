@@ -81,7 +81,7 @@ impl Repl {
                 self.run_task(prompt).await;
             }
             Command::Review(what) => self.review(what.as_deref()).await?,
-            Command::Compress => self.compress().await?,
+            Command::Compress(keep) => self.compress(keep.as_deref()).await?,
             Command::Clear => self.clear().await?,
             Command::Hooks => self.terminal.lines(&hooks::text(&self.session.app().hooks, self.terminal.columns())),
             Command::Copy => self.copy()?,
@@ -154,16 +154,16 @@ impl Repl {
         self.session.end_review(before)
     }
 
-    async fn compress(&mut self) -> Result<(), Failure> {
+    async fn compress(&mut self, keep: Option<&str>) -> Result<(), Failure> {
         let turn = self.stop.child_token();
         self.terminal.works_on(&turn);
         self.printer.waits_for("compressing the conversation");
-        let status = self.session.compress(&turn).await;
+        let status = self.session.compress(&turn, keep).await;
         self.printer.waits_no_more();
         self.terminal.rests();
         match status? {
             _ if turn.is_cancelled() => self.note("stopped; the conversation is unchanged"),
-            CompressionStatus::Nothing => self.note("there is nothing to compress"),
+            CompressionStatus::Nothing => self.note("nothing to compact yet"),
             // The printer has said it.
             CompressionStatus::Summarised
             | CompressionStatus::Shortened
