@@ -22,6 +22,7 @@ pub mod list;
 pub mod main_agent;
 mod memory;
 mod observers;
+mod plan;
 pub mod resume;
 pub mod rewind;
 pub mod servers;
@@ -443,6 +444,13 @@ impl Session {
             }
             if result.terminate_reason != TerminateReason::Goal {
                 return result;
+            }
+            if is_plan {
+                match plan::keep(self.outputs(), self.history().contents()) {
+                    Ok(Some(path)) => self.notices.push(format!("the plan is in {}", path.display())),
+                    Ok(None) => {}
+                    Err(error) => self.notices.push(format!("the plan was not kept as a file: {error}")),
+                }
             }
             result = self.conversation.executor.go_on(&self.inputs, cancel).await;
         }

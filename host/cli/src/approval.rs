@@ -120,6 +120,9 @@ impl Asking {
                 Meaning::Modify => {
                     let Some((text, name)) = proposed(question) else { continue };
                     match self.editor.edit(&self.terminal, text, name).await {
+                        Ok(Some(plan)) if matches!(question.about, About::Plan { .. }) => {
+                            Answer::Cancel { reason: Some(format!("The plan should be this:\n\n{plan}")) }
+                        }
                         Ok(Some(text)) => Answer::Modify { text },
                         Ok(None) => {
                             objection = Some("nothing was changed in the editor".to_owned());
@@ -141,6 +144,10 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
     let is_plan = matches!(question.about, About::Plan { .. });
     let mut rows: Vec<(Choice, Meaning)> =
         question::choices(question).into_iter().map(|offered| choice(offered, is_plan)).collect();
+    if is_plan {
+        let label = "Change it in your editor: what you save goes to the model".to_owned();
+        rows.push((Choice { letter: 'e', label }, Meaning::Modify));
+    }
     let label = if is_plan { "No, and say what to change" } else { "No, and tell the model why" };
     rows.push((Choice { letter: 'r', label: label.to_owned() }, Meaning::NoBecause));
     rows.into_iter().unzip()
@@ -184,8 +191,10 @@ fn of_mode(mode: ApprovalMode) -> char {
 
 /// Returns the proposed text that the user can edit, and a file name for it.
 fn proposed(question: &Question) -> Option<(String, String)> {
-    if question.about != About::Call {
-        return None;
+    match &question.about {
+        About::Plan { text, .. } => return Some((text.clone(), "plan.md".to_owned())),
+        About::Reading { .. } | About::Reaching { .. } => return None,
+        About::Call => {}
     }
     match &question.confirmation {
         Confirmation::Edit { path, proposed, .. } => Some((proposed.clone(), path.clone())),

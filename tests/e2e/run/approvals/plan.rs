@@ -104,6 +104,27 @@ fn approvals_plan_that_is_not_approved_changes_no_mode() {
 }
 
 #[test]
+fn approvals_plan_is_kept_as_a_file_and_can_be_changed_in_the_editor() {
+    let replies = [
+        json!({"chunks": [present("1. Burn")]}),
+        json!({"expect": {"responses": ["says: The plan should be this:\n\n1. Land"]}, "chunks": [present("1. Land")]}),
+        json!({"expect": {"responses": ["The user approved the plan"]}, "chunks": [{"text": "All is done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "plan"]).env("EDITOR", "sed -i -e s/Burn/Land/");
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 80, 30);
+    pty.sees("plan › ").types("Do it\r");
+    answered(&mut pty, "│ 1. Burn", "e");
+    answered(&mut pty, "│ 1. Land", "y");
+    pty.saw("All is done.").saw("the plan is in").sees("default › ").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let [log] = &host.logs()[..] else { panic!("one session") };
+    let kept = std::fs::read_to_string(log.with_extension("outputs").join("plan.md"));
+    assert_eq!(kept.expect("it is kept"), "1. Land");
+}
+
+#[test]
 fn approvals_plan_is_presented_by_no_tool_where_nobody_is_asked_and_in_no_other_mode() {
     let declared = |arguments: &[&str]| {
         let reply = json!({"expect": {"tools": ["present_plan"]}, "chunks": [{"text": "All is done."}]});
