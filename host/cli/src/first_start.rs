@@ -139,7 +139,11 @@ async fn server_at(address: &str, asker: &Asker<'_>) -> Result<Option<SavedModel
     if let [_] = server.models.as_slice() {
         return Ok(server.model(0));
     }
-    let entry = |name: &String| PickEntry { title: visible_line(name).into_owned(), details: String::new() };
+    let entry = |name: &String| PickEntry {
+        title: visible_line(name).into_owned(),
+        details: String::new(),
+        preview: Vec::new(),
+    };
     let mut page = Page::new(asker.style(), asker.columns());
     page.title("Which of its models?");
     let pick = Pick { lines: page.into_lines(), entries: server.models.iter().map(entry).collect() };

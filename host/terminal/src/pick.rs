@@ -8,6 +8,7 @@ use super::editor::{Edited, Editor};
 use super::keys::Key;
 use super::screen::Live;
 use super::width::truncate_to_width;
+use super::wrap::wrap;
 use crate::Style;
 
 /// The label before the text that is searched for.
@@ -34,6 +35,8 @@ pub struct PickEntry {
     pub title: String,
     /// What else is known of it.
     pub details: String,
+    /// What Ctrl-O shows of it, a row each; empty if there is nothing more to see.
+    pub preview: Vec<String>,
 }
 
 /// The search in a list, and what it found.
@@ -45,12 +48,14 @@ pub(super) struct Search {
     found: Vec<usize>,
     /// The selected one among those.
     selected: usize,
+    /// Whether the selected one is shown alone, with its preview.
+    previews: bool,
 }
 
 impl Search {
     pub(super) fn new(entries: Vec<PickEntry>) -> Self {
         let found = (0..entries.len()).collect();
-        Self { entries, text: Editor::default(), found, selected: 0 }
+        Self { entries, text: Editor::default(), found, selected: 0, previews: false }
     }
 
     /// Returns the answer that a key gives.
@@ -61,12 +66,17 @@ impl Search {
             Key::Escape => return Some(Chosen::Dismissed),
             Key::Up | Key::BackTab => self.selected = self.selected.checked_sub(1).unwrap_or(last),
             Key::Down | Key::Tab => self.selected = if self.selected >= last { 0 } else { self.selected + 1 },
+            Key::Expand => self.previews = !self.previews && self.can_preview(),
             // A line break has no meaning here.
             Key::NewLine => {}
             Key::Paste(text) => self.edited(&Key::Paste(text.replace('\n', " "))),
             key => self.edited(key),
         }
         None
+    }
+
+    fn can_preview(&self) -> bool {
+        self.entries.iter().any(|entry| !entry.preview.is_empty())
     }
 
     fn edited(&mut self, key: &Key) {
@@ -89,6 +99,19 @@ impl Search {
         let search = self.text.look(&style.dim(LABEL), columns, 1);
         let cursor = search.cursor.filter(|_| listens);
         let mut rows = search.rows;
+        if self.previews
+            && let Some(entry) = self.found.get(self.selected).and_then(|at| self.entries.get(*at))
+        {
+            let width = columns.saturating_sub(1);
+            rows.push(style.bold(&truncate_to_width(&format!("› {}", entry.title), width)));
+            rows.push(style.dim(&truncate_to_width(&format!("    {}", entry.details), width)));
+            let wrapped = entry.preview.iter().flat_map(|line| wrap(line, width.saturating_sub(4).max(1)));
+            let room = max_rows.saturating_sub(rows.len() + 1);
+            rows.extend(wrapped.take(room).map(|row| format!("    {row}").trim_end().to_owned()));
+            let keys = "Ctrl-O for the list · ↑↓ and Enter · Esc to cancel";
+            rows.push(style.dim(&truncate_to_width(keys, width)));
+            return Live { rows, cursor };
+        }
         let most = (max_rows.saturating_sub(rows.len() + 1) / ENTRY_ROWS).max(1);
         let first = self.selected.saturating_sub(most / 2).min(self.found.len().saturating_sub(most));
         let width = columns.saturating_sub(1);
@@ -105,7 +128,11 @@ impl Search {
             found if found == all => all.to_string(),
             found => format!("{found} of {all}"),
         };
-        let keys = if listens { " · type to search · ↑↓ and Enter · Esc to cancel" } else { "…" };
+        let keys = match (listens, self.can_preview()) {
+            (true, true) => " · type to search · ↑↓ and Enter · Ctrl-O to preview · Esc to cancel",
+            (true, false) => " · type to search · ↑↓ and Enter · Esc to cancel",
+            (false, _) => "…",
+        };
         rows.push(style.dim(&truncate_to_width(&format!("{count}{keys}"), width)));
         Live { rows, cursor }
     }
@@ -118,7 +145,11 @@ mod tests {
     const PLAIN: Style = Style { colour: false };
 
     fn search() -> Search {
-        let entry = |(title, details): (&str, &str)| PickEntry { title: title.into(), details: details.into() };
+        let entry = |(title, details): (&str, &str)| PickEntry {
+            title: title.into(),
+            details: details.into(),
+            preview: Vec::new(),
+        };
         Search::new(
             [("Fix the tests", "2 h · 3 turns"), ("Explain tests", "1 d"), ("日本 Rocket", "3 d")].map(entry).to_vec(),
         )
@@ -158,6 +189,30 @@ mod tests {
         assert_eq!(search.key(&Key::Escape), Some(Chosen::Dismissed));
         let mut none = Search::new(Vec::new());
         assert_eq!((none.key(&Key::Down), none.key(&Key::Up), none.key(&Key::Enter)), (None, None, None));
+    }
+
+    #[test]
+    fn pick_shows_more_of_the_selected_entry_on_request() {
+        let mut search = search();
+        assert_eq!(search.key(&Key::Expand), None);
+        assert!(search.look(true, PLAIN, 80, 20).rows.len() > 5, "there is nothing more to see");
+        search.entries[1].preview = vec!["What do they test?".to_owned(), String::new(), "word ".repeat(9)];
+        search.key(&Key::Down);
+        search.key(&Key::Expand);
+        let rows = search.look(true, PLAIN, 40, 20).rows;
+        let expected = [
+            "› Explain tests",
+            "    1 d",
+            "    What do they test?",
+            "",
+            "    word word word word word word word",
+            "    word word",
+        ];
+        assert_eq!(rows[1..7], expected);
+        assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(1)));
+        assert!(search.look(true, PLAIN, 40, 5).rows.len() <= 5);
+        search.key(&Key::Expand);
+        assert!(search.look(true, PLAIN, 90, 20).rows.last().is_some_and(|row| row.contains("Ctrl-O to preview")));
     }
 
     #[test]

@@ -43,6 +43,12 @@ pub struct SessionSummary {
     pub damage: Option<String>,
     /// The size of its log.
     pub bytes: u64,
+    /// The last prompt, not escaped.
+    #[serde(skip)]
+    pub last_prompt: Option<String>,
+    /// The last answer, not escaped.
+    #[serde(skip)]
+    pub last_answer: Option<String>,
     /// Whether a prompt was taken back or a request withdrawn, so that perhaps nothing is left.
     #[serde(skip)]
     lost_messages: bool,
@@ -115,6 +121,8 @@ impl SessionSummary {
             end: SessionEnd::Empty,
             damage: None,
             bytes: stored.bytes,
+            last_prompt: None,
+            last_answer: None,
             lost_messages: false,
         };
         match listed.read(stored) {
@@ -146,11 +154,20 @@ impl SessionSummary {
                     }
                 }
                 Record::Content { prompt, content } if main.as_ref() == Some(&prompt.agent) => match content.role {
-                    Role::User if self.prompt.is_none() => {
-                        self.prompt = Some(clip(&content.visible_text(), PROMPT).into_owned());
+                    Role::User => {
+                        let said = clip(&content.visible_text(), PROMPT).into_owned();
+                        if !said.trim().is_empty() {
+                            self.last_prompt = Some(said.clone());
+                        }
+                        self.prompt.get_or_insert(said);
                     }
-                    Role::User => {}
-                    Role::Model => self.turns = self.turns.saturating_add(1),
+                    Role::Model => {
+                        self.turns = self.turns.saturating_add(1);
+                        let said = content.visible_text();
+                        if !said.trim().is_empty() {
+                            self.last_answer = Some(clip(&said, PROMPT).into_owned());
+                        }
+                    }
                 },
                 Record::RunEnded { agent_id, terminate_reason, .. } if main.as_ref() == Some(&agent_id) => {
                     self.end = SessionEnd::Ended(terminate_reason);

@@ -76,8 +76,11 @@ pub(crate) async fn run(
 
 /// What the user picks from, the latest call first.
 pub(crate) fn choices(calls: &[ChangingCall], style: Style) -> Pick {
-    let entry =
-        |call: &ChangingCall| PickEntry { title: format!("{}  {}", call.number, call.title), details: details(call) };
+    let entry = |call: &ChangingCall| PickEntry {
+        title: format!("{}  {}", call.number, call.title),
+        details: details(call),
+        preview: Vec::new(),
+    };
     let title = style.bold("Undo back to before which call? Later calls are undone, too.");
     Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect() }
 }

@@ -14,6 +14,9 @@ use jiff::Timestamp;
 
 use crate::ask::{Answered, Asker};
 
+/// Lines of the last prompt that are shown: the answer matters more.
+const PREVIEW_OF_PROMPT: usize = 3;
+
 /// How a session is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choose {
@@ -56,7 +59,16 @@ fn entry(session: &SessionSummary, now: Timestamp) -> PickEntry {
     let title = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
     let age = session.last.map_or_else(|| "-".to_owned(), |last| age(last, now));
     let details = format!("{} · {} · {age}", session.id, counted(session.turns, "turn"));
-    PickEntry { title: visible_line(&title).into_owned(), details }
+    PickEntry { title: visible_line(&title).into_owned(), details, preview: preview(session) }
+}
+
+/// The last prompt and the last answer, where they are cut in words.
+fn preview(session: &SessionSummary) -> Vec<String> {
+    let lines = |text: &str| text.trim().lines().map(|line| visible_line(line).into_owned()).collect::<Vec<_>>();
+    let prompt = session.last_prompt.as_deref().map(lines).unwrap_or_default();
+    let answer = session.last_answer.as_deref().map(lines).unwrap_or_default();
+    let prompt = prompt.iter().take(PREVIEW_OF_PROMPT).map(|line| format!("› {line}"));
+    prompt.chain([String::new()]).chain(answer).collect()
 }
 
 /// The time since, in its largest unit.
