@@ -4,6 +4,7 @@
 
 pub mod json;
 pub mod notices;
+pub mod refusals;
 pub mod run_stats;
 pub mod stream_json;
 

@@ -247,6 +247,12 @@ pub(crate) struct Run {
     /// Print the answer and exit, also on a terminal: nothing is drawn, and nobody is asked
     #[arg(short, long)]
     pub(crate) print: bool,
+    /// Print the answer and errors, and nothing else: like --print, and without notes on standard error
+    #[arg(short, long, conflicts_with = "stats")]
+    pub(crate) quiet: bool,
+    /// Exit with code 54 if a call was refused, although the model continued without it
+    #[arg(long)]
+    pub(crate) fail_on_refused: bool,
     /// Continue the last session of this folder
     #[arg(short, long = "continue", conflicts_with_all = ["resume", "agent"])]
     pub(crate) continues: bool,

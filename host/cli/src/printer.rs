@@ -22,7 +22,7 @@ pub(crate) use host_terminal::Style;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::stderr::{Stderr, entries_to_stderr, never_wait, to_stderr};
+pub(crate) use self::stderr::{Stderr, be_quiet, entries_to_stderr, never_wait, note_to_stderr, to_stderr};
 
 use crate::arguments::Format;
 
@@ -149,6 +149,6 @@ pub(crate) fn barred(text: &str) -> String {
 pub(crate) fn notes(notes: &[String], environment: &Environment) {
     let style = style(environment);
     for note in notes {
-        to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), host_text::visible(note)));
+        note_to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), host_text::visible(note)));
     }
 }

@@ -117,6 +117,32 @@ fn refused_call_in_text_leaves_one_line_with_the_flag_that_allows_it() {
     assert!(line.starts_with("refused: `write_file`") && line.contains("--approval-mode auto-edit"), "{line}");
 }
 
+// promise run.refused: With `--fail-on-refused` a run in which a call was refused does not exit with 0.
+#[test]
+fn run_with_a_refused_call_fails_if_it_must_and_is_quiet_if_it_may_say_nothing() {
+    let write = || json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
+    let ended = Host::scripted(&[write(), write(), answer("Done.")], &["--fail-on-refused", "Write"]).run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(54), "Done.\n"), "{ended:?}");
+    assert!(ended.stderr.contains("refused: `write_file`"), "{ended:?}");
+    assert!(ended.stderr.contains("error: 2 calls were refused: `write_file`\nhelp: "), "{ended:?}");
+    let json = ["--output-format", "json", "--fail-on-refused", "Write"];
+    let ended = Host::scripted(&[write(), answer("Done.")], &json).run();
+    assert_eq!(ended.code, Some(54), "{ended:?}");
+    assert_eq!((&ended.json()["response"], &ended.json()["error"]["code"]), (&json!("Done."), &json!(54)));
+    // Nothing was refused, or it need not fail.
+    let ended = Host::scripted(&[look(), answer("Done.")], &["--fail-on-refused", "Look"]).run();
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    for flag in ["-q", "--quiet"] {
+        let host = Host::scripted(&[write(), answer("Done.")], &[flag, "Write"]).file(".host/config.toml", "");
+        let ended = host.run();
+        assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""), "{ended:?}");
+    }
+    let ended =
+        Host::scripted(&[json!({"chunks": [{"error": {"kind": "authentication", "message": "no"}}]})], &["-q", "x"])
+            .run();
+    assert!(ended.code == Some(41) && ended.stderr.starts_with("error: "), "{ended:?}");
+}
+
 #[test]
 fn compression_is_reported_on_standard_error_and_its_failure_in_words() {
     let read = || json!({"chunks": [call("read_file", json!({"path": "long.txt"}))]});

@@ -15,6 +15,7 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::project::Project;
 use host_app::report::Report;
+use host_app::report::refusals::Refusals;
 use host_app::request::FolderRequest;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
@@ -37,6 +38,10 @@ use crate::trust_question;
 
 pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
+    if run.quiet {
+        printer::be_quiet();
+        run.print = true;
+    }
     if run.agent.is_none() && !run.input.is_empty() {
         // clap does not require `--agent` if there is also a prompt, since the two exclude each other.
         return Err(Failure::input("`--input` is for an agent that `--agent` names")
@@ -99,6 +104,10 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     if let Some(prompt) = &prompt {
         printer::notes(&prompt.notes, &environment);
     }
+    if talks && run.fail_on_refused {
+        return Err(Failure::input("`--fail-on-refused` is for a task, and this is a conversation")
+            .help("name the task: host run --fail-on-refused \"…\""));
+    }
     if talks {
         return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
@@ -118,7 +127,8 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         None if run.agent.is_some() => session.run_agent(&stop).await,
         None => session.finish_left(&stop).await,
     };
-    let failure = session.failure(&result);
+    let refused = || run.fail_on_refused.then(|| refusals.failure()).flatten();
+    let failure = session.failure(&result).or_else(refused);
     session.end(SessionEnd::Other).await;
     report.finish(&result, failure.as_ref());
     // A server that could not be used is why a tool was missing.

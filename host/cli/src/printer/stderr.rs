@@ -19,6 +19,9 @@ const CHUNK: usize = 512;
 /// Whether nothing waits for a reader of standard error.
 static NEVER_WAITS: AtomicBool = AtomicBool::new(false);
 
+/// Whether notes are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
 /// What was left out.
 static LEFT_OUT: Mutex<LeftOut> = Mutex::new(LeftOut { lines: 0, is_within_line: false });
 
@@ -34,6 +37,18 @@ struct LeftOut {
 /// read it.
 pub(crate) fn never_wait() {
     NEVER_WAITS.store(true, Ordering::Relaxed);
+}
+
+/// Leaves out notes from now on; errors are written as before.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Writes a note to standard error, unless the user wants none.
+pub(crate) fn note_to_stderr(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        to_stderr(text);
+    }
 }
 
 /// Writes to standard error, and ignores a failure.

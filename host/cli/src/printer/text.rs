@@ -14,7 +14,7 @@ use host_app::report::{About, Report, notices};
 use host_text::{clip, exact, visible};
 use host_tool::FailureKind;
 
-use super::{Out, Style, to_stderr};
+use super::{Out, Style, note_to_stderr, to_stderr};
 use crate::exit::words;
 
 /// The longest line about a refused call, in characters.
@@ -78,7 +78,7 @@ impl Observer for Text {
             _ => return,
         };
         let whose = if event.agent_id.is_subagent() { format!("{}: ", exact(event.agent)) } else { String::new() };
-        to_stderr(&format!("{}\n", self.style.dim(&format!("{whose}{note}"))));
+        note_to_stderr(&format!("{}\n", self.style.dim(&format!("{whose}{note}"))));
     }
 }
 
