@@ -44,6 +44,9 @@ pub(crate) fn parse(style: Style) -> Result<Arguments, Code> {
     })?;
     if let Command::Run(run) = &mut arguments.command {
         run.starts_conversation = starts == Starts::Conversation;
+        if let ([word], Starts::Conversation) = (run.prompt.as_slice(), starts) {
+            start::check_one_word(word, &words).map_err(|failure| exit::report(&failure, style))?;
+        }
     }
     Ok(arguments)
 }

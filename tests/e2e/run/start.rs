@@ -46,6 +46,16 @@ fn start_without_a_command_is_a_task_in_a_pipe() {
             "{ended:?}"
         );
     }
+    for word in ["serve", "worker", "fleet", "install"] {
+        for arguments in [&[word][..], &["--model", model, word]] {
+            let ended = host.run_of(arguments);
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
+            assert!(ended.stderr.contains(&format!("no command `{word}`")), "{ended:?}");
+            assert!(ended.stderr.contains(&format!("host -- {word}")), "{ended:?}");
+        }
+    }
+    let ended = host.run_of(&["--model", model, "--", "worker"]);
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""));
     assert_eq!(host.run_of(&["-c", "-r", "x"]).code, Some(42));
     assert_eq!(host.run_of(&["--yolo", "--approval-mode", "plan", "x"]).code, Some(42));
 }
