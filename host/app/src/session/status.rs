@@ -9,7 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_agent::{Budget, Charge, Event, EventKind, Observer, TerminateReason};
-use host_model::{estimate_contents, window};
+use host_model::window;
 use host_plugin::{BackgroundPrograms, Forwarded};
 use host_tool::ApprovalMode;
 use tokio::sync::watch;
@@ -197,7 +197,9 @@ impl Session {
         let tokens = match state.size {
             Counted::LastRun => state.status.context.tokens,
             Counted::Messages(count) if count == contents.len() => state.status.context.tokens,
-            Counted::Messages(_) | Counted::Nothing => estimate_contents(contents),
+            Counted::Messages(_) | Counted::Nothing if contents.is_empty() => 0,
+            // With the instructions and the tools, which the next request has, too.
+            Counted::Messages(_) | Counted::Nothing => self.window().total.tokens(),
         };
         state.size = Counted::Messages(contents.len());
         let context = ContextUse { tokens, window: own.unwrap_or_else(|| window(&answering)) };

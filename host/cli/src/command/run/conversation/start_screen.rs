@@ -1,5 +1,5 @@
-//! What the first lines of a conversation say besides model and folder: which context files the model reads, and what the
-//! project brings.
+//! What the first lines of a conversation say besides model and folder: which context files the model reads, what the
+//! project brings, which MCP servers there are, and whether walls are missing.
 
 use host_app::project::FOLDER;
 use host_app::session::Session;
@@ -7,6 +7,9 @@ use host_terminal::wrapped;
 
 /// The most context files that are named.
 const FILES: usize = 8;
+
+/// The most MCP servers that are named.
+const SERVERS: usize = 8;
 
 /// The indent of further rows.
 const INDENT: usize = 9;
@@ -25,6 +28,20 @@ pub(super) fn lines(session: &Session, columns: usize) -> Vec<String> {
     }
     if let Some(brings) = session.app().project.brings() {
         lines.push(format!("project: {FOLDER} (trusted): {brings}"));
+    }
+    if let Some(servers) = &session.app().mcp {
+        let names: Vec<&str> = servers.servers().iter().map(|server| server.name.as_str()).collect();
+        let more = match names.len().saturating_sub(SERVERS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = names.get(..SERVERS.min(names.len())).unwrap_or_default().join(", ");
+        lines.push(format!("MCP servers: {named}{more} (/mcp shows their state)"));
+    }
+    if !host_process::level().missing().iter().all(|wall| wall.is_covered) {
+        lines.push(
+            "walls: this machine cannot confine programs in every way (host doctor says what is missing)".to_owned(),
+        );
     }
     lines.into_iter().map(|line| wrapped(&line, columns, INDENT)).collect()
 }
