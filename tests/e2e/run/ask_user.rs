@@ -34,7 +34,7 @@ fn ask_user_takes_a_choice_the_users_own_words_or_no_answer() {
     ] {
         let host = Host::scripted(&[asks("Which database?", &["SQLite", "PostgreSQL"]), told(says)], &[]);
         let mut pty = begin(&host, 80);
-        pty.sees("The model asks (your answer allows nothing):").sees("│ Which database?").sees("› 1 b  “SQLite”");
+        pty.sees("The model asks:").sees("│ Which database?").sees("› 1 b  “SQLite”");
         for (at, keys) in keys.iter().enumerate() {
             if at > 0 {
                 pty.sees("answer › ");

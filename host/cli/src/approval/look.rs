@@ -144,7 +144,7 @@ pub(super) fn of_author(author: &QuestionAuthor, text: &str, style: Style, colum
     let mark = style.paint("?", AnsiColor::Cyan);
     let title = match author {
         QuestionAuthor::Model => {
-            format!("{} (your answer allows nothing):", style.bold("The model asks"))
+            style.bold("The model asks:")
         }
         QuestionAuthor::McpServer(server) => {
             let who = style.bold(&format!("The MCP server {server} asks"));

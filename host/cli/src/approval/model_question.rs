@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn model_question_is_shown_with_its_choices() {
         let asked = asked(&question("Which database?", &["SQLite", "PostgreSQL"]), PLAIN, 80);
-        assert_eq!(asked.lines, ["", "? The model asks (your answer allows nothing):", "  │ Which database?"]);
+        assert_eq!(asked.lines, ["", "? The model asks:", "  │ Which database?"]);
         let choices: Vec<_> = asked.choices.iter().map(|choice| (choice.letter, choice.label.as_str())).collect();
         let expected = [('b', "“SQLite”"), ('c', "“PostgreSQL”"), ('w', "Write an answer"), ('x', "Do not answer")];
         assert_eq!(choices, expected);
