@@ -2,6 +2,7 @@
 //!
 //! The shapes are published as JSON Schemas. Deliberately not here: where a report is written to.
 
+pub mod answer_line;
 pub mod json;
 pub mod notices;
 pub mod refusals;

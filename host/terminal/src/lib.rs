@@ -18,6 +18,7 @@ mod assist;
 mod attention;
 mod bindings;
 mod completing;
+mod difference;
 mod draw;
 mod editor;
 mod hint;
@@ -56,6 +57,7 @@ use self::attention::Focus;
 pub use self::attention::{Alert, Attention, Notify as NotifyUser, Title};
 pub use self::bindings::{BINDINGS, Binding};
 use self::completing::{Jobs, Looking};
+pub use self::difference::{DifferenceRow, difference};
 use self::editor::{Draft, Editor};
 use self::hint::Hint;
 pub use self::history::History;
@@ -76,6 +78,9 @@ pub use self::style::Style;
 pub use self::typed::{Typed, typed};
 pub use self::width::{truncate_to_width, width};
 pub use self::wrap::{broken_at_word, wrap, wrapped, wrapped_entries, wrapped_lines};
+
+/// The columns before what the model says, which set it apart from prompts and from the lines of calls.
+pub const INDENT: usize = 2;
 
 /// The terminal that is in use, for callers that have something to show and hold no terminal.
 static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
@@ -289,7 +294,7 @@ impl Terminal {
             dumb_within_line: false,
             held: String::new(),
             left_out: 0,
-            speech: Markdown::new(setup.style.colour, answers),
+            speech: Markdown::new(setup.style.colour, answers).indented(INDENT),
             drawn: Instant::now(),
             changed: false,
             activity: Vec::new(),
@@ -353,6 +358,13 @@ impl Terminal {
         let mut state = self.0.state();
         self.0.goes_on(&mut state, activity);
         self.0.show(&mut state, text);
+    }
+
+    /// Shows a prompt that was sent, with the label that it had.
+    pub fn said(&self, label: &str, text: &str) {
+        let mut state = self.0.state();
+        let said = self.0.said_lines(label, text, state.screen.columns());
+        self.0.lines(&mut state, &said);
     }
 
     /// Shows a piece of what the model says, and sets what goes on now. Lines that are shown next end the text.

@@ -47,6 +47,9 @@ const MAX_DEPTH: usize = 16;
 /// The columns that indentation leaves for text.
 const FEWEST_COLUMNS: usize = 10;
 
+/// The columns that an indented text needs beside its indentation: in fewer it is not indented.
+const ROOM_BESIDE_INDENT: usize = 24;
+
 /// The longest rule, in columns.
 const RULE: usize = 40;
 
@@ -86,6 +89,8 @@ pub fn rendered(text: &str, colour: bool, columns: usize) -> Vec<String> {
 pub(super) struct Markdown {
     look: Look,
     answers: Answers,
+    /// The columns that stay free at the left of rendered rows.
+    indent: usize,
     voice: Voice,
     escaper: Escaper,
     /// Whether a carriage return came last: with the line feed behind it, it is a line end.
@@ -105,6 +110,7 @@ impl Markdown {
             // A terminal without colours may not know hyperlinks either.
             look: Look { colour, hyperlinks: colour, base: Style::new() },
             answers,
+            indent: 0,
             voice: Voice::Answer,
             escaper: Escaper::new(Newlines::Keep),
             returned: false,
@@ -113,6 +119,11 @@ impl Markdown {
             blocks: Blocks::default(),
             finished: String::new(),
         }
+    }
+
+    /// Keeps this many columns free at the left, as long as there is room for text.
+    pub(super) fn indented(self, indent: usize) -> Self {
+        Self { indent, ..self }
     }
 
     pub(super) fn answers(&self) -> Answers {
@@ -181,7 +192,9 @@ impl Markdown {
 
     fn page(&self, columns: usize, rest: Rest) -> Page {
         // A full row would leave the cursor between two rows.
-        Page { look: self.look, columns: columns.saturating_sub(1), rest, rows: String::new() }
+        let columns = columns.saturating_sub(1);
+        let indent = if columns < self.indent + ROOM_BESIDE_INDENT { 0 } else { self.indent };
+        Page { look: self.look, columns: columns - indent, indent, rest, rows: String::new() }
     }
 
     /// Makes one line feed of a carriage return and a line feed.
@@ -287,8 +300,20 @@ fn is_only_marks(line: &str) -> bool {
 struct Page {
     look: Look,
     columns: usize,
+    /// The columns before each row.
+    indent: usize,
     rest: Rest,
     rows: String,
+}
+
+impl Page {
+    /// Adds a row, without blanks where there is nothing else.
+    fn push(&mut self, begin: &str, row: &str) {
+        if !(begin.is_empty() && row.is_empty()) {
+            self.rows.push_str(&" ".repeat(self.indent));
+        }
+        self.rows.extend([begin, row, "\n"]);
+    }
 }
 
 /// Where a line ends.
@@ -507,6 +532,10 @@ impl Blocks {
                 let behind = blanks(rest);
                 let taken = if rest.trim().is_empty() || behind > 4 { behind.min(1) } else { behind };
                 rest = rest.get(taken..).unwrap_or_default();
+                let task = task_mark(rest).filter(|_| !matches!(mark.kind, '.' | ')'));
+                if let Some((_, text)) = task {
+                    rest = text;
+                }
                 self.containers.push(Container::Item(Item {
                     kind: mark.kind,
                     number,
@@ -514,7 +543,7 @@ impl Blocks {
                     indent: indent + mark.length + taken.max(1),
                     mark: match mark.kind {
                         '.' | ')' => format!("{number}{} ", mark.kind),
-                        _ => "• ".to_owned(),
+                        _ => task.map_or("• ", |(mark, _)| mark).to_owned(),
                     },
                     is_shown: false,
                 }));
@@ -771,8 +800,8 @@ impl Blocks {
                     Container::Item(item) => " ".repeat(width(&item.mark)),
                 })
                 .collect();
-            page.rows.push_str(&page.look.dim(blank.trim_end()));
-            page.rows.push('\n');
+            let blank = page.look.dim(blank.trim_end());
+            page.push(&blank, "");
         }
         self.has_rows = true;
         let mut begin = String::new();
@@ -791,7 +820,7 @@ impl Blocks {
         if row.is_empty() {
             begin.truncate(begin.trim_end().len());
         }
-        page.rows.extend([begin.as_str(), row, "\n"]);
+        page.push(&begin, row);
     }
 }
 
@@ -849,6 +878,12 @@ fn list_mark(text: &str) -> Option<ListMark> {
     let has_text = behind.starts_with(' ') && !behind.trim().is_empty();
     let is_mark = behind.is_empty() || behind.starts_with([' ', '\t']);
     is_mark.then_some(ListMark { kind, number, length, interrupts: has_text && number <= 1 })
+}
+
+/// Returns the box of a task in a list, and the text behind it.
+fn task_mark(text: &str) -> Option<(&'static str, &str)> {
+    let open = text.strip_prefix("[ ] ").map(|text| ("☐ ", text));
+    open.or_else(|| Some(("☑ ", text.strip_prefix("[x] ").or_else(|| text.strip_prefix("[X] "))?)))
 }
 
 /// Returns the level and the text of a heading.

@@ -2,15 +2,24 @@
 //!
 //! Deliberately not here: keys (`write`), and what a prompt leads to.
 
+use anstyle::AnsiColor;
 use host_text::visible_line;
 
 use super::editor::Draft;
 use super::hint::Hint;
 use super::keys::Key;
+use super::width::width;
+use super::wrap::wrap;
 use super::{End, Shared, State, TerminalInput, TerminalMode, Turn};
 
 /// The most lines of a prompt that stay on the screen once it was sent.
 const SHOWN_LINES: usize = 20;
+
+/// What begins each row of a prompt that was sent.
+const BAR: &str = "▌ ";
+
+/// The fewest columns for the text of a prompt.
+const FEWEST_COLUMNS: usize = 8;
 
 /// A text that was sent and that nobody took so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +97,8 @@ impl Shared {
         let at = state.queued.iter().position(|sent| sent.when == When::NextTurn)?;
         let draft = state.queued.remove(at)?.draft;
         let label = state.prompt.clone();
-        self.lines(state, &self.said_lines(&label, &draft.shown()));
+        let said = self.said_lines(&label, &draft.shown(), state.screen.columns());
+        self.lines(state, &said);
         Some(draft.expanded())
     }
 
@@ -129,23 +139,34 @@ impl Shared {
         Hint::end_turn(&mut state.hint);
         // A terminal that echoes what is typed shows it already.
         match self.setup.mode {
-            TerminalMode::Ansi => self.lines(state, &self.said_lines(label, &draft.shown())),
+            TerminalMode::Ansi => {
+                let said = self.said_lines(label, &draft.shown(), state.screen.columns());
+                self.lines(state, &said);
+            }
             TerminalMode::Dumb => {}
         }
         Some(TerminalInput::Prompt(draft.expanded()))
     }
 
-    /// Formats a prompt as it stays on the terminal.
-    fn said_lines(&self, label: &str, text: &str) -> String {
-        let indent = " ".repeat(super::width(label));
+    /// Formats a prompt as it stays on the terminal: each of its rows behind a bar, where the next prompt is found again.
+    pub(super) fn said_lines(&self, label: &str, text: &str, columns: usize) -> String {
+        let style = self.setup.style;
+        let bar = match self.setup.mode {
+            TerminalMode::Ansi => style.paint(BAR, AnsiColor::Cyan),
+            TerminalMode::Dumb => String::new(),
+        };
+        let indent = " ".repeat(width(label));
+        let room = columns.saturating_sub(width(&bar) + indent.len());
         let mut shown = String::new();
         for (number, line) in text.lines().take(SHOWN_LINES).enumerate() {
-            let begin = if number == 0 { self.setup.style.dim(label) } else { indent.clone() };
-            shown.push_str(&format!("{begin}{}\n", self.setup.style.bold(&visible_line(line))));
+            for (part, row) in wrap(&visible_line(line), room.max(FEWEST_COLUMNS)).iter().enumerate() {
+                let begin = if number == 0 && part == 0 { style.dim(label) } else { indent.clone() };
+                shown.push_str(&format!("{bar}{begin}{}\n", style.bold(row)));
+            }
         }
         let left = text.lines().count().saturating_sub(SHOWN_LINES);
         if left > 0 {
-            shown.push_str(&self.setup.style.dim(&format!("{indent}… {left} more lines\n")));
+            shown.push_str(&format!("{bar}{}\n", style.dim(&format!("{indent}… {left} more lines"))));
         }
         shown
     }

@@ -1,8 +1,8 @@
 //! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
 //!
-//! Owns the one set of unsafe characters, the escape functions, quotation marks around foreign words, clipping with its
-//! mark, the nearest name of a misspelled one, names that look alike, Markdown's code fences, counted nouns, and the
-//! templates of titles. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
+//! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation marks
+//! around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike, Markdown's
+//! code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
 //! escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
@@ -14,6 +14,7 @@ mod escape;
 mod fence;
 mod lookalike;
 mod nearest;
+mod printed;
 mod quote;
 mod title;
 
@@ -27,5 +28,6 @@ pub use escape::{
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
 pub use lookalike::skeleton;
 pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
+pub use printed::as_printed;
 pub use quote::{quoted, quoted_excerpt};
 pub use title::{TemplateError, TitleTemplate, title_line};

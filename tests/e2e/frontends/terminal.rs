@@ -53,7 +53,7 @@ impl Frontend for OnTerminal {
                 Reply::No => self.answer("n"),
                 Reply::Change => {
                     self.answer("e");
-                    self.0.sees("+the user's");
+                    self.0.sees("+ the user's");
                 }
             }
         }

@@ -41,7 +41,7 @@ fn host() -> Host {
 fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
     let seen = seen(&host());
     for part in
-        ["I look.", "ls", "2 entries", "missing.txt", "+new", "Done, \\u{1b}[2Jreally.", "2 turns · 0 tokens in"]
+        ["I look.", "ls", "2 entries", "missing.txt", "1 + new", "Done, \\u{1b}[2Jreally.", "2 turns · 0 tokens in"]
     {
         assert!(seen.contains(part), "{part} in {seen:?}");
     }
@@ -52,7 +52,7 @@ fn a_terminal_shows_a_line_for_each_call_a_difference_and_the_answer() {
 #[test]
 fn terminal_without_colour_shows_none() {
     let seen = seen(&host().env("NO_COLOR", "1"));
-    assert!(seen.contains("Done, ") && seen.contains("+new"), "{seen:?}");
+    assert!(seen.contains("Done, ") && seen.contains("1 + new"), "{seen:?}");
     // Colours and weights end with `m`; the spinner's own movements do not.
     let styled = seen.split("\u{1b}[").skip(1).any(|rest| {
         rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')

@@ -26,7 +26,7 @@ fn screens_input_line_at_three_widths() {
             (
                 "search",
                 &[
-                    ("one prompt\r", "Done.\n\ndefault › \nscript.jsonl · "),
+                    ("one prompt\r", "\n\ndefault › \nscript.jsonl · "),
                     ("\u{12}", "search ›"),
                     ("pro", "search › pro"),
                     ("", "to cancel"),

@@ -13,7 +13,7 @@ use host_app::question::{
     Summary, Touches, Weight, asker, commands_to_list, line, reaching, reason_of_model, server_in_words, shown,
 };
 use host_plugin::{Confirmation, command_line};
-use host_terminal::{Answers, broken_at_word, rendered, width, wrapped_lines};
+use host_terminal::{Answers, DifferenceRow, broken_at_word, difference, rendered, width, wrapped_lines};
 use host_text::{Newlines, escape_exact};
 use host_tool::{About, ApprovalMode, Question, QuestionAuthor};
 
@@ -143,9 +143,7 @@ pub(super) fn of_author(author: &QuestionAuthor, text: &str, style: Style, colum
     let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
     let mark = style.paint("?", AnsiColor::Cyan);
     let title = match author {
-        QuestionAuthor::Model => {
-            style.bold("The model asks:")
-        }
+        QuestionAuthor::Model => style.bold("The model asks:"),
         QuestionAuthor::McpServer(server) => {
             let who = style.bold(&format!("The MCP server {server} asks"));
             format!("{who} (your answer goes to it, and allows nothing):")
@@ -234,17 +232,23 @@ impl Page {
         self.barred(&rows.into_iter().map(|row| (row, None)).collect::<Vec<_>>(), most);
     }
 
+    /// Adds a change with the numbers of its lines. A line that is continued hangs under its text, where it cannot pass
+    /// for a line of its own.
     fn difference(&mut self, unified: &str) {
-        let coloured = |line: &str| {
-            let colour = match line.bytes().next() {
-                Some(b'+') => Some(AnsiColor::Green),
-                Some(b'-') => Some(AnsiColor::Red),
-                Some(b'@') => Some(AnsiColor::Cyan),
-                _ => None,
-            };
-            (shown(line), colour)
-        };
-        let lines: Vec<_> = unified.lines().map(coloured).collect();
+        let mut lines = Vec::new();
+        for DifferenceRow { gutter, text, colour } in difference(unified, shown) {
+            let indent = " ".repeat(gutter.len());
+            let room = self.columns.saturating_sub(indent.len()).max(1);
+            let (mut begin, mut rest) = (gutter.as_str(), text.as_str());
+            loop {
+                let (end, next) = broken_at_word(rest, room);
+                lines.push((format!("{begin}{}", &rest[..end]), colour));
+                (begin, rest) = (indent.as_str(), &rest[next..]);
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
         self.barred(&lines, DIFFERENCE_LINES);
     }
 

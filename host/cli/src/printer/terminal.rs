@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::error::Failure;
+use host_app::report::answer_line::AnswerLine;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
 use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice, Wait};
@@ -37,6 +38,7 @@ struct State {
     /// The text of the current reply so far.
     reply: String,
     thoughts: Thoughts,
+    answer_line: AnswerLine,
     /// Whether a piece of a thought was shown last.
     thinks: bool,
 }
@@ -51,7 +53,8 @@ struct Waiting {
 /// The statistics that are printed at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stats {
-    Nothing,
+    /// What lies behind an answer, as in a conversation.
+    Answer,
     Line,
     Table,
 }
@@ -73,6 +76,7 @@ impl Terminal {
             noted_retry: None,
             reply: String::new(),
             thoughts: Thoughts::Subjects,
+            answer_line: AnswerLine::default(),
             thinks: false,
         };
         let run_stats = Mutex::new(RunStats::new(about.run_clock));
@@ -271,6 +275,7 @@ impl Observer for Terminal {
         self.run_stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let mut guard = self.state();
         let state = &mut *guard;
+        state.answer_line.count(event);
         if event.agent_id.is_subagent() && self.of_subagent(state, event) {
             return;
         }
@@ -412,8 +417,14 @@ impl Report for Terminal {
         }
         let run_stats = self.run_stats.lock().unwrap_or_else(PoisonError::into_inner);
         let statistics = run_stats.statistics(result);
+        let words = state.answer_line.end(result, &jiff::Zoned::now());
         match self.stats {
-            Stats::Nothing => {}
+            Stats::Answer if result.result.is_some() && failure.is_none() => {
+                let line =
+                    terminal::truncate_to_width(&words, self.terminal.columns().saturating_sub(INDENT.len() + 1));
+                lines.push_str(&format!("\n{INDENT}{}\n", self.style.dim(&line)));
+            }
+            Stats::Answer => {}
             Stats::Line => lines.push_str(&self.style.dim(&format!("{}\n", statistics.line()))),
             Stats::Table => lines.push_str(&self.style.dim(&statistics.table())),
         }

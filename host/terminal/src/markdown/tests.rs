@@ -76,7 +76,7 @@ fn markdown_lists_hang_and_nest() {
     // By two columns, as models write it.
     check("1. a\n  - b\n  - c\n2. d\n", 20, &["1. a", "   • b", "   • c", "2. d"]);
     check("1. a\n    - b\n\n    text\n2. d\n", 20, &["1. a", "   • b", "", "   text", "2. d"]);
-    check("- [ ] open\n- [x] done\n", 20, &["• [ ] open", "• [x] done"]);
+    check("- [ ] open\n- [x] done\n- [y] no\n", 20, &["☐ open", "☑ done", "• [y] no"]);
     check("-\n- a\n", 20, &["•", "• a"]);
     check("- a\nlazy line\n\nnext\n", 20, &["• a", "  lazy line", "", "next"]);
     check("text\n1986. no list\n- list\n", 20, &["text", "1986. no list", "• list"]);

@@ -16,13 +16,13 @@ fn another_content_is_shown_and_asked_about_again_and_then_written() {
             "case \"$1\" in *.txt) ;; *) exit 3;; esac; sed -i -e \"s/model's/user's/\" -e \"s/^new/the user's b/\" \"$1\"",
         );
         let mut pty = begin(&host, way, 80, 40);
-        pty.sees("│ +the model's");
-        answers(&mut pty, "│ +the model's", "e");
-        pty.sees("│ +the user's");
+        pty.sees(" + the model's");
+        answers(&mut pty, " + the model's", "e");
+        pty.sees(" + the user's");
         assert_eq!(file(&host, "a.txt").as_deref(), Some("one\n"), "nothing is written before the second answer");
-        answers(&mut pty, "│ +the user's", "y");
-        answers(&mut pty, "│ +new", "e");
-        answers(&mut pty, "│ +the user's b", "y");
+        answers(&mut pty, " + the user's", "y");
+        answers(&mut pty, " + new", "e");
+        answers(&mut pty, " + the user's b", "y");
         done(&mut pty, way);
         assert_eq!(file(&host, "a.txt").as_deref(), Some("one\nthe user's\n"));
         assert_eq!(file(&host, "b.txt").as_deref(), Some("the user's b\nrest\n"));

@@ -106,7 +106,7 @@ fn a_path_cannot_look_like_the_rows_of_a_question() {
         let host = calling(&[write(&path, "x\u{1b}[2J\r\u{202e}\n")], &[DECLINED], &[]);
         let mut pty = begin(&host, Way::Task, columns, 30);
         let rows = asked(&mut pty, "? write_file wants to change");
-        assert!(rows.iter().any(|row| row.contains("+x\\u{1b}[2J\\r\\u{202e}")), "{rows:#?}");
+        assert!(rows.iter().any(|row| row.contains("+ x\\u{1b}[2J\\r\\u{202e}")), "{rows:#?}");
         is_declined(&host, &mut pty, Way::Task);
     }
 }

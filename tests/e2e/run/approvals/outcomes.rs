@@ -31,14 +31,14 @@ fn a_yes_to_an_edit_changes_that_file_and_no_other() {
         let host = calling(&calls, &["a.txt", "b.txt", DECLINED, BEHIND], &[]).file("a.txt", "one\ntwo\n");
         let host = host.file("b.txt", "old b\n").file("c.txt", "old c\n");
         let mut pty = begin(&host, way, 80, 30);
-        pty.sees("edit wants to change a.txt:").sees("│ -two").sees("│ +2");
+        pty.sees("edit wants to change a.txt:").sees(" - two").sees(" + 2");
         assert_eq!(file(&host, "a.txt").as_deref(), Some("one\ntwo\n"), "nothing is written before the answer");
         answers(&mut pty, "edit wants to change a.txt:", "1");
         answers(&mut pty, "write_file wants to change b.txt:", "\r");
         answers(&mut pty, "write_file wants to change c.txt:", "\u{1b}");
         done(&mut pty, way);
         let all = pty.everything();
-        assert!(all.contains("│ -old b") && all.contains("│ +new b") && all.contains("› rejected"), "{all}");
+        assert!(all.contains(" - old b") && all.contains(" + new b") && all.contains("› rejected"), "{all}");
         let files = ["a.txt", "b.txt", "c.txt"].map(|path| file(&host, path).expect("it is there"));
         assert_eq!(files, ["one\n2\n", "new b\n", "old c\n"]);
         assert!(!host.repository().join("d").exists());
@@ -54,7 +54,7 @@ fn session_has_the_difference_of_an_edit_that_was_declined() {
         answers(&mut pty, "write_file wants to change made.txt:", "y");
         answers(&mut pty, "edit wants to change a.txt:", "n");
         done(&mut pty, way);
-        let again = pty.everything().matches("-two").count();
+        let again = pty.everything().matches(" - two").count();
         assert_eq!(again, 1, "the question showed it: {}", pty.everything());
         let settled: Vec<Value> = host.session().into_iter().filter(|entry| entry["type"] == "call_settled").collect();
         let difference = |at: usize| &settled[at]["display"]["difference"];

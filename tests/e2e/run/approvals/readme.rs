@@ -20,7 +20,13 @@ fn timeless(text: &str) -> String {
         let (before, number) = rest.split_at(at);
         let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
         masked.push_str(before);
-        masked.push_str(if is_unit(&number[end..]) { "0" } else { &number[..end] });
+        let is_of_clock =
+            end == 2 && (masked.ends_with("· ") && number[end..].starts_with(':') || masked.ends_with("00:"));
+        masked.push_str(match is_unit(&number[end..]) {
+            true => "0",
+            false if is_of_clock => "00",
+            false => &number[..end],
+        });
         rest = &number[end..];
     }
     masked + rest

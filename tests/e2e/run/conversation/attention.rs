@@ -68,7 +68,7 @@ fn modes_are_restored_whenever_the_terminal_is_left() {
 fn title_and_reports_are_absent_where_they_are_not_wanted() {
     let host = Host::scripted(&[answer("One.")], &[]).configured("[conversation]\ntitle = false\nnotify = \"off\"\n");
     let mut pty = open(&host, 80, 24);
-    pty.types("\u{1b}[Ofirst\r").sees("One.\n\ndefault").types("\u{4}");
+    pty.types("\u{1b}[Ofirst\r").sees("One.").sees("\n\ndefault ›").types("\u{4}");
     let written = leaves(pty, 0);
     for absent in ["\u{1b}]2;", "\u{1b}]9;", TITLE_KEPT, FOCUS_ON, "\u{7}"] {
         assert!(!written.contains(absent), "{absent:?} in {written:?}");
@@ -93,7 +93,7 @@ fn alert_comes_only_if_keys_go_elsewhere() {
         let host = Host::scripted(&[answer("One.")], &[]).configured(&format!("[conversation]\n{configured}"));
         let mut pty = open(&host, 80, 24);
         // Within what is typed, so that a report that became text would be seen.
-        pty.types(&format!("fir{report}st\r")).sees("› first\n").sees("One.\n\ndefault").types("\u{4}");
+        pty.types(&format!("fir{report}st\r")).sees("› first\n").sees("One.").sees("\n\ndefault ›").types("\u{4}");
         let written = leaves(pty, 0);
         let osc = format!("\u{1b}]9;{}: done after ", name(&host));
         let counts = (written.matches('\u{7}').count(), written.matches(&osc).count());
@@ -126,7 +126,7 @@ fn alert_runs_the_users_command_and_no_project_names_one() {
     let settings = format!("[conversation]\nnotify = \"off\"\nnotify_command = {command}\n");
     let host = host.configured(&settings);
     let mut pty = open(&host, 80, 24);
-    pty.types("\u{1b}[Ofirst\r").sees("One.\n\ndefault");
+    pty.types("\u{1b}[Ofirst\r").sees("One.").sees("\n\ndefault ›");
     let began = Instant::now();
     while !file.exists() {
         assert!(began.elapsed() < Duration::from_secs(40), "the command did not run");

@@ -94,8 +94,8 @@ fn conversation_of_an_hour_keeps_its_screen_and_its_memory() {
     let all = pty.everything();
     for at in 0..PROMPTS {
         let (text, times) = match kind(at) {
-            Kind::Looks | Kind::Asks => (format!("\nAnswer {at}: "), 1),
-            Kind::Stopped => (format!("\nBegin {at}\n"), 1),
+            Kind::Looks | Kind::Asks => (format!("\n  Answer {at}: "), 1),
+            Kind::Stopped => (format!("\n  Begin {at}\n"), 1),
         };
         assert_eq!(all.matches(&text).count(), times, "{text}:\n{all}");
     }

@@ -238,9 +238,9 @@ fn a_difference_has_its_colours_and_a_plain_look() {
     let question = question(edit);
     let shown = shown(&question);
     assert!(shown.contains("? shell wants to change f\\u{202e}:"), "{shown}");
-    assert!(shown.contains("  │ -old\n  │ +new\\u{1b}[0m\n"), "{shown}");
+    assert!(shown.contains("  │ 1 - old\n  │ 1 + new\\u{1b}[0m\n"), "{shown}");
     let coloured = lines(&question, Style { colour: true }, 80, Answers::Rendered).join("\n");
-    assert!(coloured.contains("\u{1b}[1m\u{1b}[32m+new\\u{1b}[0m\u{1b}[0m"), "{coloured:?}");
+    assert!(coloured.contains("\u{1b}[1m\u{1b}[32m1 + new\\u{1b}[0m\u{1b}[0m"), "{coloured:?}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(super) async fn hold(
     let _approvals = approval::listen(session.approvals(), terminal.clone(), style, environment);
     let about = session.about(stats);
     let held = about.run_clock.clone();
-    let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Nothing };
+    let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Answer };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
     let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     let row = status::is_shown(&session).then(|| Arc::new(status::StatusRow::new(&session, terminal.clone())));

@@ -11,8 +11,8 @@ use std::time::Instant;
 use anstyle::AnsiColor;
 use host_agent::{CallReport, CallStatus};
 use host_message::{AgentId, CallId, Display, FunctionCall};
-use host_terminal::{self as terminal, Activity};
-use host_text::{exact, visible_line};
+use host_terminal::{self as terminal, Activity, DifferenceRow};
+use host_text::{as_printed, exact, visible_line};
 use host_tool::Decided;
 
 use super::checklist;
@@ -132,7 +132,8 @@ impl Calls {
     /// Returns the activity to draw for them.
     pub(super) fn activity(&self, style: Style) -> Vec<Activity> {
         let of = |running: &Running| {
-            let lines: Vec<&str> = running.printed.lines().filter(|line| !line.trim().is_empty()).collect();
+            let lines: Vec<_> =
+                running.printed.lines().map(as_printed).filter(|line| !line.trim().is_empty()).collect();
             let last = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default();
             let mut words = format!("{}{}", indent(&running.agent), style.bold(&exact(&running.name)));
             for (text, dim) in [(&running.title, false), (&running.progress, true)] {
@@ -233,7 +234,7 @@ fn output(lines: &mut String, end: &CallEnd<'_>, layout: Layout) {
     }
     let room = columns.saturating_sub(before.len()).max(SHORTEST_TITLE);
     for line in last {
-        let shown = terminal::truncate_to_width(&visible_line(&line.replace('\t', "    ")), room);
+        let shown = terminal::truncate_to_width(&visible_line(&as_printed(&line.replace('\t', "    "))), room);
         lines.extend([style.dim(&format!("{before}{shown}")).as_str(), "\n"]);
     }
 }
@@ -241,19 +242,16 @@ fn output(lines: &mut String, end: &CallEnd<'_>, layout: Layout) {
 /// Adds a change that was made.
 fn difference(lines: &mut String, unified: &str, layout: Layout) {
     let style = layout.style;
-    for line in unified.lines().take(DIFFERENCE_LINES) {
-        let shown = visible_line(line);
-        let painted = match line.bytes().next() {
-            Some(b'+') => style.paint(&shown, AnsiColor::Green),
-            Some(b'-') => style.paint(&shown, AnsiColor::Red),
-            Some(b'@') => style.paint(&shown, AnsiColor::Cyan),
-            _ => shown.into_owned(),
-        };
-        lines.extend(["  ", &painted, "\n"]);
+    let rows = terminal::difference(unified, |line| visible_line(line).into_owned());
+    for DifferenceRow { gutter, text, colour } in rows.iter().take(DIFFERENCE_LINES) {
+        let row = format!("{BELOW}{gutter}{text}");
+        let row = terminal::wrapped(&row, layout.columns, BELOW.len() + gutter.len());
+        let painted = |row: &str| colour.map_or_else(|| row.to_owned(), |colour| style.paint(row, colour));
+        row.lines().for_each(|row| lines.extend([painted(row).as_str(), "\n"]));
     }
-    let left = unified.lines().count().saturating_sub(DIFFERENCE_LINES);
+    let left = rows.len().saturating_sub(DIFFERENCE_LINES);
     if left > 0 {
-        lines.extend([style.dim(&format!("  {}", fold(left as u64, layout))).as_str(), "\n"]);
+        lines.extend([style.dim(&format!("{BELOW}{}", fold(left as u64, layout))).as_str(), "\n"]);
     }
 }
 

@@ -4,14 +4,11 @@
 use host_agent::Left;
 use host_app::session::Undone;
 use host_message::{Content, Role, counted};
-use host_terminal::{self as terminal, Chosen, Question};
+use host_terminal::{Chosen, Question};
 use host_text::{clip, visible_line};
 
 use super::{Repl, mode};
 use crate::ask::choice;
-
-/// Lines of a prompt that are shown.
-const PROMPT_LINES: usize = 20;
 
 /// The longest answer that is shown, in characters. `host session show` has more.
 const ANSWER: usize = 12_000;
@@ -33,7 +30,7 @@ impl Repl {
                 self.session.id()
             ));
         }
-        self.terminal.lines(&self.prompt_lines(prompt));
+        self.terminal.said(&format!("{} › ", mode(self.session.mode())), &prompt.visible_text());
         let calls: Vec<&str> =
             replies.iter().flat_map(Content::function_calls).map(|call| call.name.as_str()).collect();
         if !calls.is_empty() {
@@ -45,21 +42,6 @@ impl Repl {
             self.answer = Some(answer);
         }
         self.terminal.lines("\n");
-    }
-
-    fn prompt_lines(&self, prompt: &Content) -> String {
-        let text = prompt.visible_text();
-        let label = format!("{} › ", mode(self.session.mode()));
-        let mut shown = String::new();
-        for (number, line) in text.lines().take(PROMPT_LINES).enumerate() {
-            let begin = if number == 0 { self.style.dim(&label) } else { " ".repeat(terminal::width(&label)) };
-            shown.push_str(&format!("{begin}{}\n", self.style.bold(&visible_line(line))));
-        }
-        let left = text.lines().count().saturating_sub(PROMPT_LINES);
-        if left > 0 {
-            shown.push_str(&self.style.dim(&format!("… {left} more lines\n")));
-        }
-        shown
     }
 
     /// Asks whether to pick up what a resumed session has left to do.

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use host_agent::{Charge, Event, EventKind, Observer, PriceBasis};
+use host_agent::{Event, EventKind, Observer};
+use host_app::report::answer_line::money;
 use host_app::session::Session;
 use host_app::session::status::{SessionStatus, StatusTracker};
 use host_plugin::Forwarded;
@@ -48,16 +49,6 @@ pub(super) fn addresses(ports: &[Forwarded]) -> String {
         false => format!("localhost:{} (for {})", port.outside, port.inside),
     };
     ports.iter().map(address).collect::<Vec<_>>().join(" ")
-}
-
-/// A cost in a few characters. List prices are in US dollars; the currency of the user's own is theirs.
-fn money(charge: Charge) -> String {
-    let amount = charge.cost.amount();
-    let (less, amount) = if amount > 0.0 && amount < 0.01 { ("<", 0.01) } else { ("", amount) };
-    match charge.basis {
-        PriceBasis::Listed => format!("{less}${amount:.2}"),
-        PriceBasis::Configured => format!("cost {less}{amount:.2}"),
-    }
 }
 
 /// A number of tokens in a few characters.
@@ -135,7 +126,7 @@ pub(super) fn is_shown(session: &Session) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use host_agent::Cost;
+    use host_agent::{Charge, Cost, PriceBasis};
     use host_app::session::status::ContextUse;
     use host_tool::ApprovalMode;
 

@@ -50,10 +50,10 @@ fn call_line_of_a_change_counts_its_lines() {
         milliseconds: 3,
     };
     let shown = |decided| Calls::default().ended(&end(decided), layout(80));
-    assert_eq!(shown(Some(Decided::Allowed)), "✓ edit src/fuel.rs (+1 −1)\n  @@ -1 +1 @@\n  -a\n  +b\n");
+    assert_eq!(shown(Some(Decided::Allowed)), "✓ edit src/fuel.rs (+1 −1)\n    1 - a\n    1 + b\n");
     // The question has just shown it.
     assert_eq!(shown(Some(Decided::Approved)), "✓ edit src/fuel.rs (+1 −1)\n");
-    assert!(shown(Some(Decided::Changed)).ends_with("+b\n"), "the user saw another one");
+    assert!(shown(Some(Decided::Changed)).ends_with("+ b\n"), "the user saw another one");
 }
 
 #[test]
@@ -127,4 +127,18 @@ fn running_call_counts_its_time_from_its_start_and_has_the_title_that_runs() {
     calls.prints(&agent, &id, &(1..=9).map(|line| format!("line {line}\n")).collect::<String>());
     let below = calls.activity(PLAIN).into_iter().next().map(|activity| activity.below);
     assert_eq!(below, Some((5..=9).map(|line| format!("line {line}")).collect::<Vec<_>>()));
+}
+
+#[test]
+fn running_call_shows_what_a_terminal_would_show_of_its_output() {
+    let (agent, id) = (AgentId::new("main"), CallId::new("c"));
+    let call = FunctionCall { id: id.clone(), name: ToolName::new("shell"), arguments: Map::new() };
+    let mut calls = Calls::default();
+    calls.begin(&agent, &call, "build");
+    calls.prints(&agent, &id, "\rprogress 1\rprogress 2\n\u{1b}[31merror\u{1b}[0m \u{1b}[2J\n");
+    let below = calls.activity(PLAIN).into_iter().next().map(|activity| activity.below);
+    assert_eq!(below, Some(vec!["progress 2".to_owned(), "error \\u{1b}[2J".to_owned()]));
+    let printed = Printed { tail: vec!["10 %\r90 %".to_owned(), "\u{1b}[1mbold\u{1b}[m".to_owned()], lines: 2 };
+    let ended = CallReport { printed, ..report("build", "", false) };
+    assert_eq!(lines("shell", CallStatus::Success, &ended, 0, 80), "✓ shell build\n    90 %\n    bold\n");
 }
