@@ -34,7 +34,7 @@ runners fetch from their registry needs no flag.
 
 Examples:
   host mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
-  host mcp add github --env GITHUB_TOKEN='${GITHUB_TOKEN}' --net api.github.com -- github-mcp-server stdio
+  host mcp add github --env GITHUB_TOKEN=… --net api.github.com -- github-mcp-server stdio
   host mcp add docs https://mcp.example.com/mcp --header 'Authorization: Bearer …'
   host mcp add docs --scope project -- npx -y @example/docs-server";
 
