@@ -49,7 +49,9 @@ pub struct Spending {
     pub usage: Usage,
     /// The host's estimate of the tokens that a service did not count. Only made where something is limited.
     pub estimated: u64,
-    /// The cost of both, as far as their models have a price.
+    /// What those would cost, as far as their models have a price.
+    pub estimated_cost: Cost,
+    /// The cost of the counted tokens, as far as their models have a price.
     pub cost: Cost,
     /// The prices that the cost is made of; `None` while nothing with a price was counted.
     pub basis: Option<PriceBasis>,
@@ -127,6 +129,11 @@ impl Spending {
     /// Returns the number of tokens that count against a budget.
     pub fn tokens(&self) -> u64 {
         self.usage.total().saturating_add(self.estimated)
+    }
+
+    /// Returns the cost that counts against a budget.
+    pub fn whole_cost(&self) -> Cost {
+        self.cost.plus(self.estimated_cost)
     }
 }
 
@@ -278,7 +285,7 @@ impl Budget {
     /// When a budget of the whole tree is used up.
     pub fn check_budget(&self) -> Result<(), Exceeded> {
         let spending = self.top().spent();
-        let (tokens, estimated, spent) = (spending.tokens(), spending.estimated, spending.cost);
+        let (tokens, estimated, spent) = (spending.tokens(), spending.estimated, spending.whole_cost());
         match (self.limits.tokens, self.limits.cost) {
             (Some(limit), _) if tokens >= limit => Err(Exceeded::Tokens { limit, spent: tokens, estimated }),
             (_, Some(limit)) if spent >= limit => Err(Exceeded::Cost { limit, spent }),
@@ -346,15 +353,13 @@ impl Budget {
     pub(crate) fn add_estimate(&self, sent: u64, came: u64) {
         let price = self.state().price;
         let usage = Usage { input: sent, output: came, ..Usage::default() };
-        let charge = price.map(|(price, basis)| Charge { cost: price.cost(usage), basis });
+        let cost = price.map(|(price, _)| price.cost(usage)).unwrap_or_default();
         self.upwards().for_each(|budget| {
             let spent = &mut budget.state().spent;
             spent.estimated = spent.estimated.saturating_add(usage.total());
-            if let Some(sum) = Charge::sum(spent.charge(), charge) {
-                (spent.cost, spent.basis) = (sum.cost, Some(sum.basis));
-            }
+            spent.estimated_cost = spent.estimated_cost.plus(cost);
         });
-        self.add_to_day(usage.total(), charge.map(|charge| charge.cost).unwrap_or_default());
+        self.add_to_day(usage.total(), cost);
     }
 
     /// Counts a turn.

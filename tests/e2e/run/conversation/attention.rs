@@ -33,7 +33,7 @@ fn title_says_what_goes_on_and_is_as_before_at_the_end() {
     pty.types("first\r")
         .sees("Yes, this once")
         .types("\u{3}")
-        .sees("stopped; the")
+        .sees("stopped · 1 call")
         .sees("\nscript.jsonl")
         .types("\u{4}");
     let written = leaves(pty, 0);
@@ -107,7 +107,7 @@ fn alert_comes_when_a_question_waits_and_no_report_answers_it() {
     let asks = json!({"chunks": [call("shell", json!({"command": "touch asked"}))]});
     let host = Host::scripted(&[asks], &[]).configured("[conversation]\nnotify = \"osc9\"\n");
     let mut pty = open(&host, 80, 24);
-    pty.types("\u{1b}[Ofirst\r").sees("Yes, this once").types("\u{1b}[I\u{1b}[O\u{1b}[I\u{3}").sees("stopped; the");
+    pty.types("\u{1b}[Ofirst\r").sees("Yes, this once").types("\u{1b}[I\u{1b}[O\u{1b}[I\u{3}").sees("stopped · 1 call");
     pty.types("\u{4}");
     let written = leaves(pty, 0);
     let alert = format!("\u{1b}]9;{}: a question waits for you\u{1b}\\", name(&host));

@@ -2,7 +2,7 @@
 //!
 //! Deliberately not here: the numbers (`host_app::session::costs`), and the time and the calls, which `/stats` has.
 
-use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending, Spending};
+use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending};
 use host_app::report::run_stats::{count, estimate, list_prices};
 use host_app::session::costs::CostReport;
 use host_message::Usage;
@@ -52,12 +52,12 @@ fn tokens(usage: Usage) -> String {
 
 /// What a prompt may use, and what the last one used.
 fn of_a_prompt(report: &CostReport) -> String {
-    let Spending { cost, .. } = report.last;
+    let cost = report.last.whole_cost();
     let used = report.last.tokens();
     let about = if report.last.estimated > 0 { "about " } else { "" };
     let limits = [
         report.limits.tokens.map(|limit| format!("{about}{} of {} tokens", count(used), count(limit))),
-        report.limits.cost.map(|limit| format!("{cost} of {limit}")),
+        report.limits.cost.map(|limit| format!("{about}{cost} of {limit}")),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     match limits.as_slice() {
@@ -88,7 +88,7 @@ fn of_the_day(day: &Result<DaySpending, DayError>, limits: DayLimits) -> String 
 mod tests {
     use std::collections::BTreeMap;
 
-    use host_agent::{Charge, PriceBasis, TreeLimits};
+    use host_agent::{Charge, PriceBasis, Spending, TreeLimits};
     use jiff::civil::Date;
 
     use super::*;

@@ -110,6 +110,7 @@ fn choices(points: &[RewindPoint], style: Style) -> Pick {
     let entry = |point: &RewindPoint| PickEntry {
         title: format!("{}  {}", point.number, point.prompt),
         details: details(point),
+        preview: Vec::new(),
     };
     Pick {
         lines: vec![style.bold("Go back to before which prompt?")],

@@ -132,7 +132,7 @@ fn running_call_counts_its_time_from_its_start_and_has_the_title_that_runs() {
 #[test]
 fn running_call_shows_what_a_terminal_would_show_of_its_output() {
     let (agent, id) = (AgentId::new("main"), CallId::new("c"));
-    let call = FunctionCall { id: id.clone(), name: ToolName::new("shell"), arguments: Map::new() };
+    let call = FunctionCall::new(id.clone(), ToolName::new("shell"), Map::new());
     let mut calls = Calls::default();
     calls.begin(&agent, &call, "build");
     calls.prints(&agent, &id, "\rprogress 1\rprogress 2\n\u{1b}[31merror\u{1b}[0m \u{1b}[2J\n");
