@@ -121,6 +121,26 @@ fn session_verify_finds_what_was_changed_cut_or_removed() {
 }
 
 #[test]
+fn session_verify_of_a_folder_does_not_pass_over_a_log_that_was_emptied() {
+    let host = changed(&[]);
+    let script = host.home().join("second.jsonl");
+    fs::write(&script, format!("{}\n", json!({"chunks": [{"text": "Done."}]}))).expect("written");
+    let ended = host.run_of(&["run", "--model", &format!("scripted:{}", script.display()), "Go on"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut logs = host.logs();
+    logs.sort();
+    let newest = logs.last().expect("two logs");
+    assert_eq!((logs.len(), verify(&host, &[]).code), (2, Some(0)));
+    fs::write(newest, "").expect("emptied");
+    let ended = verify(&host, &[]);
+    let id = newest.file_stem().expect("a name").to_string_lossy();
+    assert!(ended.code == Some(65) && ended.stdout.contains(&format!("{id}  CHANGED")), "{ended:?}");
+    // One that never had a line says nothing, as a host that was killed at its start leaves it.
+    fs::write(newest.with_file_name("20990101-000000-00000000.jsonl"), "").expect("made");
+    assert!(!verify(&host, &[]).stdout.contains("20990101"));
+}
+
+#[test]
 fn session_verify_covers_what_is_resumed_copied_and_undone_and_forgets_what_is_removed() {
     let host = changed(&[answer("More."), answer("Copied.")]);
     assert_eq!(host.run_of(&["run", "--resume", "More"]).stdout, "More.\n");

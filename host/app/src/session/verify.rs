@@ -3,6 +3,7 @@
 //! Verified are each byte of the log and of the large outputs beside it, each byte of the journal of changed files, and each
 //! content that is kept to undo them. Deliberately not here: how a change is found (`host-files`).
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -105,9 +106,8 @@ pub fn verify(stored: &Stored, chains: &ChainStore) -> SessionVerdict {
 /// If the folder of the logs or that of their ends cannot be listed.
 pub fn missing(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let known = sessions.all()?;
-    let names = chains.names().map_err(host_agent::SessionError::from)?;
-    let ids = names.iter().filter(|name| !name.contains('.'));
-    let gone = ids.filter(|name| !known.iter().any(|stored| stored.id.as_str() == name.as_str()));
+    let ids = began(chains)?;
+    let gone = ids.iter().filter(|name| !known.iter().any(|stored| stored.id.as_str() == name.as_str()));
     Ok(gone
         .map(|name| {
             let mut verdict = SessionVerdict::new(name);
@@ -116,6 +116,16 @@ pub fn missing(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVe
             verdict.decided()
         })
         .collect())
+}
+
+/// Returns the ids of all sessions of which a line was written once.
+///
+/// # Errors
+///
+/// If the folder of the logs' ends cannot be listed.
+pub fn began(chains: &ChainStore) -> Result<BTreeSet<String>, Failure> {
+    let names = chains.names().map_err(host_agent::SessionError::from)?;
+    Ok(names.into_iter().filter(|name| !name.contains('.')).collect())
 }
 
 impl SessionVerdict {

@@ -6,7 +6,7 @@ use std::path::Path;
 use host_agent::{ReadError, Sessions, Stored};
 use host_app::error::{ErrorKind, Failure};
 use host_app::session::find;
-use host_app::session::verify::{SessionVerdict, Verdict, missing, verify};
+use host_app::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 use host_files::ChainStore;
 use host_message::counted;
 
@@ -19,10 +19,16 @@ pub(super) fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<Sessio
     Ok(verdicts)
 }
 
-/// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged.
+/// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged, or all
+/// of its lines are gone.
 pub(super) fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
-    let has_no_folder =
-        |stored: &Stored| !matches!(stored.workspace(), Ok(_) | Err(ReadError::Empty | ReadError::Version { .. }));
+    let began = began(chains)?;
+    let has_no_folder = |stored: &Stored| match stored.workspace() {
+        Ok(_) | Err(ReadError::Version { .. }) => false,
+        // One that is killed at its start leaves an empty log, and nothing that says how it ended.
+        Err(ReadError::Empty) => began.contains(stored.id.as_str()),
+        Err(_) => true,
+    };
     let damaged: Vec<Stored> = sessions.all()?.into_iter().filter(has_no_folder).collect();
     let last = match find::last_of(sessions, folder) {
         Ok(last) => Some(last),
