@@ -9,6 +9,7 @@
 //! Deliberately not here: what a prompt attaches (`attach`).
 
 pub(crate) mod entered;
+mod facts;
 mod files;
 mod include;
 mod tree;
@@ -78,7 +79,7 @@ impl ContextOrigin {
 pub struct ContextTokens {
     /// The tree of the workspace.
     pub tree: u64,
-    /// The context files.
+    /// The context files, and the facts that were kept.
     pub files: u64,
     /// The list of skills.
     pub skills: u64,
@@ -86,10 +87,16 @@ pub struct ContextTokens {
 
 /// Reads the context of a workspace.
 pub fn read(app: &App, grants: &UserGrants) -> Context {
-    let Files { text: files, warnings, read } = files::read(app, grants);
+    let Files { text: files, mut warnings, read } = files::read(app, grants);
+    let (facts, unreadable) = facts::read(app, grants);
+    warnings.extend(unreadable);
     let mut text = String::new();
     let tree = workspace_tree(app, grants);
-    let tokens = ContextTokens { tree: estimate_text(&tree), files: estimate_text(&files), skills: 0 };
+    let tokens = ContextTokens {
+        tree: estimate_text(&tree),
+        files: estimate_text(&files).saturating_add(estimate_text(&facts)),
+        skills: 0,
+    };
     if !tree.is_empty() {
         text.push_str(
             "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",
@@ -99,6 +106,13 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
     if !files.is_empty() {
         text.push_str("\n\n# Context files\n\n");
         text.push_str(&files);
+    }
+    if !facts.is_empty() {
+        text.push_str(
+            "\n\n# Facts\n\nKept with the tool `memory` in earlier runs. What the user said they want holds; check a fact about \
+             the code before you rely on it, and forget one that is no longer true.\n\n",
+        );
+        text.push_str(&facts);
     }
     Context { text, warnings, files: read, tokens }
 }

@@ -11,11 +11,12 @@ mod compiled;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
-use host_capability::{Capability, CapabilitySet, Denied, Grants};
+use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, StatePermit};
 use host_message::{CallId, Output, ToolName};
 use host_process::SessionNetwork;
 use host_undo::{CallRecorder, Recorder};
@@ -150,6 +151,25 @@ impl Runtime {
     /// Sets the editor whose open files calls read. There is one; a second is ignored.
     pub fn set_open_files(&self, files: Arc<dyn OpenFiles>) {
         self.shared.unsaved.set(files);
+    }
+
+    /// Returns a value that a plugin stored for a project, as the plugin would get it; `None` if there is none, or the runtime
+    /// has no folder for such values. Nothing is made by looking.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn stored(
+        &self,
+        _permit: &StatePermit,
+        plugin: &PluginName,
+        project: &Path,
+        key: &str,
+    ) -> io::Result<Option<Vec<u8>>> {
+        match self.shared.state.as_deref() {
+            Some(states) => crate::state::stored(states, plugin, project, key),
+            None => Ok(None),
+        }
     }
 
     /// Returns the variables of a program that runs without a question because it only reads.

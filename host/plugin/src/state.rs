@@ -85,6 +85,15 @@ fn folder(states: &Path, plugin: &PluginName, project: &Path) -> PathBuf {
     states.join(plugin).join(unique(project.as_os_str().as_encoded_bytes()))
 }
 
+/// Returns a value without a lock: it is replaced as a whole.
+pub(crate) fn stored(states: &Path, plugin: &PluginName, project: &Path, key: &str) -> io::Result<Option<Vec<u8>>> {
+    match host_files::read_file(&folder(states, plugin, project).join(key), MAX_VALUE) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn is_key(key: &str) -> bool {
     (1..=MAX_KEY).contains(&key.len())
         && !key.starts_with('.')

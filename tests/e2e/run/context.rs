@@ -157,3 +157,22 @@ fn context_shows_the_workspace_as_a_tree_without_what_is_ignored() {
     let root = std::fs::canonicalize(host.repository()).expect("it is there");
     assert!(system.contains(&format!("Workspace: {} ", root.display())), "{system}");
 }
+
+// promise memory.later: What `memory` keeps of a project is in the first request of each later run there, unless the tool
+//   may not read it.
+#[test]
+fn context_has_the_facts_that_memory_kept_of_the_project() {
+    let save = json!({"chunks": [{"call": {"name": "memory", "arguments": {"action": "save", "key": "style", "fact": "use tabs"}}}]});
+    let done = || json!({"chunks": [{"text": "Done."}]});
+    let host = Host::scripted(&[save, done()], &["Remember it", "--approval-mode", "auto-edit"]);
+    assert_eq!(host.run().code, Some(0));
+    let script = host.home().join("later.jsonl");
+    let model = format!("scripted:{}", script.display());
+    let expects = |system: &str| json!({"expect": {"system": system}, "chunks": [{"text": "Seen."}]});
+    std::fs::write(&script, format!("{}\n", expects("\n- style: use tabs\n"))).expect("written");
+    let ended = host.run_of(&["run", "--model", &model, "What do you know?"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Seen.\n"), "{ended:?}");
+    // The script notices that they are not there.
+    let ended = host.run_of(&["run", "--model", &model, "--deny", "memory:state", "What do you know?"]);
+    assert!(ended.code == Some(42) && ended.stderr.contains("style: use tabs"), "{ended:?}");
+}
