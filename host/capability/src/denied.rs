@@ -40,7 +40,8 @@ impl Denied {
             self.help = grant.to_owned();
         }
         self.help = format!(
-            "its grant excludes this; {}, and remove what denies it: a --deny, or an entry of [deny] (`host policy allow`)",
+            "its grant excludes this; {}, and remove what denies it: a --deny, or an entry of [deny] (`host policy \
+             allow`); the host's own files stay excluded",
             self.help
         );
         self
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(
             no.help,
             "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove what \
-             denies it: a --deny, or an entry of [deny] (`host policy allow`)"
+             denies it: a --deny, or an entry of [deny] (`host policy allow`); the host's own files stay excluded"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
         assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);

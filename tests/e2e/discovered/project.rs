@@ -135,13 +135,13 @@ fn discovered_program_runs_with_the_trusted_bytes_even_if_the_file_has_changed()
     went_well(&host.run());
     let now = std::fs::read_to_string(host.repository().join(".host/tools/tools.sh")).expect("it is there");
     assert!(now.contains("evil") && !host.repository().join("evil").exists());
-    // No tool can write where the copies are.
+    // No tool can read or write where the copies are.
     let place = host_tests::cache().display().to_string();
     let arguments = json!({"path": format!("{place}/host/tools/x"), "content": "evil"}).to_string();
     let grants = ["fs-read", "fs-write"].map(|capability| format!("write_file:{capability}={place}"));
     let [read, write] = &grants;
     let ended = host.run_of(&["policy", "check", "write_file", &arguments, "--grant", read, "--grant", write]);
-    assert!(ended.stdout.contains("nobody can allow it to change"), "{ended:?}");
+    assert!(ended.stdout.contains("the host's own files stay excluded"), "{ended:?}");
 }
 
 // promise command-tools.trusted

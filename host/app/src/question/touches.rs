@@ -3,6 +3,8 @@
 //! Promises: each capability has one line, the strongest first, whatever the scopes of the others say; what a scope leaves
 //! out comes after all of them, since it can be long and no protected file is worth as much as a program that may run.
 
+use std::path::{Component, Path, PathBuf};
+
 use host_capability::{Capability, Grants, Paths, Scope};
 
 /// What a call could touch: lines that a frontend must escape.
@@ -35,7 +37,8 @@ impl Touches {
         self.capabilities.push(format!("{capability}={}", all.join(",")));
         let mut lists: Vec<(String, Vec<String>)> = Vec::new();
         for root in paths.roots() {
-            let (denied, path) = (root.deny_globs().collect::<Vec<_>>().join(" "), root.path().display().to_string());
+            let denied = root.deny_globs().filter(|glob| may_be_within(glob, root.path()));
+            let (denied, path) = (denied.collect::<Vec<_>>().join(" "), root.path().display().to_string());
             match lists.iter_mut().find(|(known, _)| *known == denied) {
                 Some((_, roots)) => roots.push(path),
                 None => lists.push((denied, vec![path])),
@@ -50,10 +53,16 @@ impl Touches {
     }
 }
 
+/// Returns whether something beneath a folder can match: of what lies elsewhere, such as the host's own folders, a question
+/// about this folder says nothing.
+fn may_be_within(glob: &str, root: &Path) -> bool {
+    let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    let begins: PathBuf = Path::new(glob).components().take_while(is_plain).collect();
+    begins.starts_with(root) || root.starts_with(&begins)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn grants(scopes: &[(Capability, &str)]) -> Grants {
@@ -84,6 +93,9 @@ mod tests {
         let touches = Touches::new(&grants(&[(Capability::FsRead, "a,!**/x;b;/c")]));
         assert_eq!(touches.capabilities, ["fs-read=/c,/w/a,/w/b"]);
         assert_eq!(touches.exceptions, ["fs-read in /w/a: /**/x"]);
+        // What lies elsewhere is no exception of it.
+        let touches = Touches::new(&grants(&[(Capability::FsRead, ".,!/home/u/.config,!/w/a,!/w/**/b,!/*/x")]));
+        assert_eq!(touches.exceptions, ["fs-read: /*/x /w/**/b /w/a"]);
         assert_eq!(Touches::new(&Grants::none()), Touches::default());
     }
 }
