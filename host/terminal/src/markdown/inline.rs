@@ -486,7 +486,8 @@ impl<'a> Parser<'a> {
                 What::Code(code) => inline.events.push(Event::Code(visible_line(code).into_owned())),
                 What::Address(address) => inline.events.push(Event::Address(visible_line(address).into_owned())),
                 What::Break => {
-                    if is_settled {
+                    // A mark beside a backslash is another one than beside the end of a text.
+                    if is_settled && text_of(node).starts_with('\n') {
                         inline.cut = Some(node.start);
                         inline.settled = node.start;
                     }
