@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Grants, PluginName, Resources, Scope};
 use host_process::{ConfineMode, Ended, Process, StartError};
-use tempfile::TempDir;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::bindings::process::Error;
 use crate::process::{AllowedBy, Doors, KeptFrom, NOBODY_THERE, file_of, kept_from_files, network, widen};
 use crate::programs::{Confined, ProgramReach, Repositories};
 use crate::runtime::Runtime;
+use crate::temporary::TemporaryFolder;
 
 /// A program that serves a session.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ pub struct ServerProgram {
     walls: ServerWalls,
     notes: Vec<String>,
     /// Its own folder for temporary files, in which it starts if nothing else was said. Removed when all of it has ended.
-    _temporary: TempDir,
+    _temporary: TemporaryFolder,
     /// Dropped after it: what it made of repositories is checked then.
     _repositories: Option<Repositories>,
 }
@@ -110,13 +110,14 @@ impl Runtime {
         let Confined { mut confinement, note } =
             shared.programs.next_in(command.confine, ProgramReach::Workspace).map_err(ServerStartError::Failed)?;
         // Programs of calls must not be able to leave code for it, nor read what it keeps there.
-        let temporary = tempfile::Builder::new().prefix("host-").tempdir();
+        let temporary = TemporaryFolder::new();
         let temporary =
             temporary.map_err(|error| ServerStartError::Failed(format!("no folder for temporary files: {error}")))?;
+        let own = temporary.path();
         if let Some(confinement) = &mut confinement {
-            confinement.temporary = Some(temporary.path().to_owned());
+            confinement.temporary = Some(own.clone());
         }
-        let directory = command.directory.as_deref().unwrap_or(temporary.path());
+        let directory = command.directory.as_deref().unwrap_or(&own);
         let mut notes: Vec<String> = note.iter().map(|note| line_of(note)).collect();
         let kept_from = KeptFrom::new(AllowedBy::Server(command.name.clone()));
         let repositories = shared.programs.fixed_repositories(command.confine);

@@ -1,6 +1,6 @@
 //! The folder for temporary files of confined programs.
 //!
-//! It belongs to one host, and goes with it. A host that is killed leaves its folder, which the next one removes: a lock
+//! It belongs to one host, or to one MCP server of it, and goes with it. A host that is killed leaves its folder, which the next one removes: a lock
 //! shows whether a folder's host lives, and no age does. The lock lies beside what programs see, so that none of them can
 //! take it.
 
@@ -13,9 +13,6 @@ use host_process::remove_tree;
 use rustix::fs::{Mode, OFlags};
 
 const PREFIX: &str = "host-";
-
-/// How many random characters follow.
-const RANDOM: usize = 6;
 
 /// What programs see.
 const SEEN: &str = "tmp";
@@ -54,12 +51,7 @@ impl TemporaryFolder {
     fn new_in(place: &Path) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
             let private = Permissions::from_mode(0o700);
-            let folder = tempfile::Builder::new()
-                .prefix(PREFIX)
-                .rand_bytes(RANDOM)
-                .permissions(private)
-                .tempdir_in(place)?
-                .keep();
+            let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(place)?.keep();
             match Self::own(folder)? {
                 Some(made) => return Ok(made),
                 None => continue,
@@ -71,11 +63,7 @@ impl TemporaryFolder {
     /// Locks a new folder; `None` if another host was quicker, and removed it.
     fn own(folder: PathBuf) -> io::Result<Option<Self>> {
         let path = folder.join(LOCK);
-        let lock = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-            // It was empty, as one is whose host was killed in this moment.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened?,
-        };
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         lock.lock()?;
         let made = Self { folder, _lock: lock };
         match DirBuilder::new().mode(0o700).create(made.folder.join(SEEN)) {
@@ -101,23 +89,12 @@ impl Drop for TemporaryFolder {
 /// Removes the folders of hosts of this user that live no more.
 fn remove_old(place: &Path) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        if !is_named_by_a_host(&entry.file_name().to_string_lossy()) {
-            continue;
-        }
-        match lock_of_dead(&entry.path()) {
-            Ok(Some(_lock)) => drop(remove(&entry.path())),
-            // Killed before its lock was made, or while it was removed: nothing is lost with an empty folder, and whoever
-            // has just made it makes another one.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => drop(fs::remove_dir(entry.path())),
-            Ok(None) | Err(_) => {}
+        if entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && let Ok(Some(_lock)) = lock_of_dead(&entry.path())
+        {
+            remove(&entry.path()).ok();
         }
     }
-}
-
-/// Whether a folder's name is one that a host gives.
-fn is_named_by_a_host(name: &str) -> bool {
-    let random = name.strip_prefix(PREFIX);
-    random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Removes a folder, its lock last: a folder without one would stay.
@@ -177,8 +154,6 @@ mod tests {
         symlink(outside.path(), left.join("tmp/link")).expect("linked");
         symlink(outside.path(), place.path().join("host-link")).expect("linked");
         fs::create_dir(place.path().join("host-without-a-lock")).expect("made");
-        fs::create_dir(place.path().join("host-aB3dE6")).expect("made");
-        fs::create_dir_all(place.path().join("host-aB3dE7/with")).expect("made");
         remove_old(place.path());
         assert!(left.exists(), "its host lives");
         // With a killed host its lock ends, and nothing else.
@@ -187,8 +162,8 @@ mod tests {
         let mut names: Vec<_> =
             fs::read_dir(place.path()).expect("listed").map(|entry| entry.expect("there").path()).collect();
         names.sort();
-        let others = ["host-link", "host-without-a-lock", "host-aB3dE7"].map(|name| place.path().join(name));
-        let mut expected = [vec![living.folder.clone()], others.to_vec()].concat();
+        let mut expected =
+            vec![living.folder.clone(), place.path().join("host-link"), place.path().join("host-without-a-lock")];
         expected.sort();
         assert_eq!(names, expected);
         assert!(outside.path().join("lock").exists(), "a link was followed");

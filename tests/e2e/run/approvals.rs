@@ -89,8 +89,10 @@ fn leaves(pty: &mut Pty, way: Way) {
 #[track_caller]
 fn answers(pty: &mut Pty, asked: &str, keys: &str) {
     pty.until(asked, |screen| screen.contains(asked) && listens(screen)).types(keys);
-    // The next question cannot be seen before the choices of this one are gone.
-    pty.until("the answer", |screen| !screen.contains("↑↓ and Enter") || !screen.contains(asked));
+    // The next question cannot be seen before the choices of this one are gone. A letter that nothing follows yet is no
+    // answer: a key that came now would be part of a reason.
+    let is_open = |screen: &str| screen.contains("↑↓ and Enter") || screen.contains("Enter for “");
+    pty.until("the answer", |screen| !is_open(screen) || !screen.contains(asked));
 }
 
 /// Whether a question can be answered: its choices stand at the beginning of their rows.

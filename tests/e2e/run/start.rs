@@ -165,7 +165,7 @@ fn saved_key_is_read_by_no_tool_whatever_is_granted() {
     let key = format!("provider = \"anthropic\"\nkey = \"{KEY}\"\n");
     let host = Host::new(std::iter::empty::<&str>())
         .home_file(".config/host/credentials.toml", &key)
-        .home_file(".config/host/notes.md", "a note");
+        .home_file(".config/other/notes.md", "a note");
     let home = std::fs::canonicalize(host.home()).expect("it is there");
     let file = home.join(".config/host/credentials.toml");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
@@ -185,7 +185,7 @@ fn saved_key_is_read_by_no_tool_whatever_is_granted() {
         assert!(!ended.stdout.contains(KEY) && !ended.stderr.contains(KEY), "{tool} {arguments}: {ended:?}");
         ended
     };
-    let note = read("read_file", json!({"path": home.join(".config/host/notes.md")}));
+    let note = read("read_file", json!({"path": home.join(".config/other/notes.md")}));
     assert!(note.code == Some(0) && note.stdout.contains("a note"), "the control: {note:?}");
     for path in [file.clone(), home.join(".config/./host/../host/credentials.toml"), "link".into()] {
         assert_eq!(read("read_file", json!({"path": path})).code, Some(54));

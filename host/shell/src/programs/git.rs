@@ -213,10 +213,8 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         "fetch" | "pull" => {
             // The first operand is the repository, whose address may have a colon.
             let refspec = |word: &Word| word.text.starts_with('+') || forced && word.text.contains(':');
-            hit(
-                long(&["--prune", "--prune-tags"]) || short(&['p', 'P']) || operands().skip(1).any(refspec),
-                "it overwrites or drops references, and the commits that only they named",
-            )
+            // `--prune` drops what remembers branches that the remote has no more: everyday work, and no branch of the user's.
+            hit(operands().skip(1).any(refspec), "it overwrites references, and drops the commits that only they named")
         }
         "send-pack" => hit(
             long(&["--force", "--mirror"]) || operands().skip(1).any(|word| word.text.starts_with(['+', ':'])),

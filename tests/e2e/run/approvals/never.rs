@@ -42,6 +42,9 @@ fn approvals_files_that_are_never_written_are_denied_and_nobody_is_asked() {
     }
 }
 
+/// What a denial says of the host's own files.
+const OWN: &str = "the host's own files stay excluded";
+
 // promise run.protected
 #[test]
 fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
@@ -55,7 +58,7 @@ fn the_hosts_own_configuration_is_refused_by_its_absolute_path() {
         let path = host.home().join(".config/host/config.toml").display().to_string();
         let rules = host.home().join(".config/host/policies/answers.toml").display().to_string();
         let calls = [write(&path, "evil"), edit(&path, "[run]", "evil"), write(&rules, "evil")];
-        let told = json!({"responses": ["was not run", "was not run", "was not run"]});
+        let told = json!({"responses": [OWN, OWN, OWN]});
         let replies = [json!({"chunks": calls}), json!({"expect": told, "chunks": [{"text": "All is done."}]})];
         let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
         std::fs::write(host.home().join("script.jsonl"), lines).expect("written");

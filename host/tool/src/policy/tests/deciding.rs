@@ -213,7 +213,6 @@ fn destroying_what_git_keeps_is_asked_about_whatever_is_granted() {
         "git checkout-index -f -a",
         "git fetch origin +main:main",
         "git fetch -f origin main:main",
-        "git fetch --prune",
         "git -C x fetch origin +a:b",
         "git pull origin +main:main",
         "git update-ref refs/heads/main x",
