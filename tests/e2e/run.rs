@@ -193,7 +193,7 @@ fn no_mode_lets_a_tool_write_into_version_control() {
 }
 
 /// What a denial says of the host's own files.
-const OWN: &str = "the host's own files stay excluded";
+const OWN: &str = "files of the host itself stay excluded";
 
 // promise run.protected
 #[test]

@@ -41,7 +41,7 @@ impl Denied {
         }
         self.help = format!(
             "its grant excludes this; {}, and remove what denies it: a --deny, or an entry of [deny] (`host policy \
-             allow`); the host's own files stay excluded",
+             allow`); files of the host itself stay excluded",
             self.help
         );
         self
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(
             no.help,
             "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove what \
-             denies it: a --deny, or an entry of [deny] (`host policy allow`); the host's own files stay excluded"
+             denies it: a --deny, or an entry of [deny] (`host policy allow`); files of the host itself stay excluded"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
         assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);

@@ -141,7 +141,7 @@ fn discovered_program_runs_with_the_trusted_bytes_even_if_the_file_has_changed()
     let grants = ["fs-read", "fs-write"].map(|capability| format!("write_file:{capability}={place}"));
     let [read, write] = &grants;
     let ended = host.run_of(&["policy", "check", "write_file", &arguments, "--grant", read, "--grant", write]);
-    assert!(ended.stdout.contains("the host's own files stay excluded"), "{ended:?}");
+    assert!(ended.stdout.contains("files of the host itself stay excluded"), "{ended:?}");
 }
 
 // promise command-tools.trusted

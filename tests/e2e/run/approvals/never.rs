@@ -43,7 +43,7 @@ fn approvals_files_that_are_never_written_are_denied_and_nobody_is_asked() {
 }
 
 /// What a denial says of the host's own files.
-const OWN: &str = "the host's own files stay excluded";
+const OWN: &str = "files of the host itself stay excluded";
 
 // promise run.protected
 #[test]
