@@ -32,7 +32,7 @@ pub(crate) struct Echoes {
 /// Types into a conversation.
 pub(crate) fn measure(service: &Service, place: &Place) -> Result<Echoes, Box<dyn Error>> {
     service.will_say(vec![Reply::text(ANSWER, EVENTS).paced(PACE)]);
-    let mut command = place.command(&["run", "--model", "openai/x"]);
+    let mut command = place.command(&["run", "--model", "openai/x", "--approval-mode", "default"]);
     command.env("TERM", "xterm-256color");
     let began = Instant::now();
     let mut pty = Pty::start(command, 100, 40);
