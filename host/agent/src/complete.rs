@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_message::{Annotations, FunctionCall, Output, ToolName, ToolSpec};
-use host_tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};
+use host_tool::{CallContext, CallFailure, FailureKind, Outcome, Schema, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::OutputConfig;
@@ -26,6 +26,8 @@ const PLAIN_ARGUMENT: &str = "result";
 pub(crate) struct CompleteTask {
     spec: ToolSpec,
     argument: String,
+    /// Whether the answer has a schema of its own.
+    has_schema: bool,
     transform: Option<fn(&Value) -> String>,
     accepted: Arc<Mutex<Accepted>>,
 }
@@ -58,7 +60,7 @@ impl CompleteTask {
             output_schema: None,
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };
-        Self { spec, argument: argument.to_owned(), transform, accepted: Arc::default() }
+        Self { spec, argument: argument.to_owned(), has_schema: output.is_some(), transform, accepted: Arc::default() }
     }
 
     /// Takes the accepted answer; `None` if there is none, or it was already taken.
@@ -71,6 +73,20 @@ impl CompleteTask {
                 None
             }
         }
+    }
+
+    /// Takes a last message in the place of a call, if it is JSON that meets the schema of the answer: models that are weak with
+    /// tools answer that way. An answer without a schema of its own is never taken from a text, which may be a remark.
+    pub(crate) fn take_text(&self, text: &str) -> Option<String> {
+        if !self.has_schema {
+            return None;
+        }
+        let value: Value = serde_json::from_str(without_fence(text)).ok()?;
+        let arguments = Map::from_iter([(self.argument.clone(), value)]);
+        let schema = Schema::compile(&self.spec.input_schema).ok()?;
+        schema.check(&Value::Object(arguments.clone())).ok()?;
+        self.complete(&arguments).ok()?;
+        self.take()
     }
 
     fn complete(&self, arguments: &Map<String, Value>) -> Result<Output, CallFailure> {
@@ -106,6 +122,13 @@ impl Tool for CompleteTask {
         // Its argument is the result, which is shown as such.
         String::new()
     }
+}
+
+/// Returns the text without the fence of Markdown that is around all of it, if there is one.
+fn without_fence(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    inner.and_then(|inner| inner.split_once('\n')).map_or(text, |(_, inner)| inner)
 }
 
 fn argument_schema(output: &OutputConfig) -> Value {
@@ -192,6 +215,24 @@ mod tests {
             ..report
         };
         check(Some(&counted), json!({"report": {"files": ["a"]}}), Ok("1 files"));
+    }
+
+    #[test]
+    fn text_is_taken_for_the_result_only_if_it_meets_its_schema() {
+        let report = report();
+        let taken = |output: Option<&OutputConfig>, text: &str| CompleteTask::new(output).take_text(text);
+        for text in
+            [r#"{"files": []}"#, " {\"files\":[]}\n", "```json\n{\"files\": []}\n```", "```\n{\"files\": []}```"]
+        {
+            assert_eq!(taken(Some(&report), text).as_deref(), Some("{\n  \"files\": []\n}"), "{text}");
+        }
+        for text in
+            ["", "Done.", r#"{"report": {"files": []}}"#, r#"{"files": [1]}"#, r#"Here: {"files": []}"#, "``````"]
+        {
+            assert_eq!(taken(Some(&report), text), None, "{text}");
+        }
+        // Without a schema a text may as well be a remark.
+        assert_eq!(taken(None, "\"done\""), None);
     }
 
     #[test]

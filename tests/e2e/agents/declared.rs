@@ -130,6 +130,9 @@ fn an_output_schema_makes_the_answer_json_of_that_schema() {
     };
     let ended = host(&replies).run();
     assert_eq!((ended.code, ended.json()), (Some(0), json!({"files": 3})), "{ended:?}");
+    // Models that are weak with tools say it.
+    let ended = host(&[answer("```json\n{\"files\": 4}\n```")]).run();
+    assert_eq!((ended.code, ended.json()), (Some(0), json!({"files": 4})), "{ended:?}");
     let ended = host(&[answer("Three."), answer("Three!")]).run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(58), ""), "{ended:?}");
 

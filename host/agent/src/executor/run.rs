@@ -236,9 +236,14 @@ impl<'r> Run<'r> {
                         Ok(false) => {}
                         Err(stop) => return stop.ending(TerminateReason::Timeout),
                     },
-                    Completion::Tool => {
-                        return Ok(Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall));
-                    }
+                    Completion::Tool => match self.complete.as_ref().and_then(|complete| complete.take_text(&text)) {
+                        Some(result) => match self.asked_to_end(&result, message).await {
+                            Ok(true) => return Ok(Ending::goal(result)),
+                            Ok(false) => {}
+                            Err(stop) => return stop.ending(TerminateReason::Timeout),
+                        },
+                        None => return Ok(Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall)),
+                    },
                 },
                 Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
