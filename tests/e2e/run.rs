@@ -18,6 +18,7 @@ mod interrupt;
 mod loops;
 mod recording;
 mod schema;
+mod seen;
 mod start;
 mod stats;
 mod terminal;

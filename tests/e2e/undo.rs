@@ -267,6 +267,22 @@ fn undo_names_what_others_run_later_where_version_control_ignores_it() {
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
 }
 
+// promise undo.left-out: The list names the ignored folders in which a program changed something, of which nothing is kept.
+#[test]
+fn undo_list_names_the_ignored_folders_that_a_program_changed() {
+    let replies = [
+        call("shell", json!({"command": "mkdir target && echo x > target/o"})),
+        call("shell", json!({"command": "echo x > kept"})),
+        json!({"chunks": [{"text": "Done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Go"]).file(".gitignore", "target\nother\n");
+    let host = host.file("other/f", "");
+    run(&host);
+    let listed = undo(&host, &[]).stdout;
+    let named = "what it changed in `target` is not kept, which ignore rules leave out";
+    assert_eq!((listed.matches(named).count(), listed.contains("other")), (1, false), "{listed}");
+}
+
 // promise undo.first: What cannot be kept is not changed: no file is written, and no program starts.
 #[tokio::test]
 async fn undo_comes_first_nothing_changes_that_cannot_be_kept() {

@@ -8,6 +8,7 @@ mod reload;
 mod tools;
 
 use self::tools::ColdTools;
+pub(crate) use self::tools::SessionFiles;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

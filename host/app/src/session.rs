@@ -50,7 +50,6 @@ use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
-use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +61,7 @@ use self::skills::SessionSkills;
 use self::status::StatusTracker;
 pub use self::undone::Undone;
 use crate::agents::Agents;
-use crate::app::App;
+use crate::app::{App, SessionFiles};
 use crate::attach::{self, Attached, Author, Supplied};
 use crate::context::entered::EnteredFolders;
 use crate::context::{ContextFile, ContextTokens};
@@ -132,8 +131,8 @@ struct Conversation {
     switch: ModeSwitch,
     /// The tools of MCP servers that the model loaded.
     deferred: Arc<DeferredTools>,
-    /// Keeps what its calls change.
-    changes: Arc<Recorder>,
+    /// What its calls change in files, and how its model saw them.
+    files: SessionFiles,
     /// The skills, and what activating one changes.
     skills: Arc<SessionSkills>,
     /// The folder for large outputs.
@@ -607,7 +606,7 @@ impl Session {
         self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
         gate.set_added(grants.added().to_vec());
         self.app.set_added(grants.added());
-        self.conversation.changes.set_roots(undo::roots(&self.app, &grants));
+        self.conversation.files.changes.set_roots(undo::roots(&self.app, &grants));
         (self.grants, self.conversation.gate, self.definition) = (grants, gate, definition);
         Ok(())
     }
@@ -619,7 +618,7 @@ impl Session {
         gate: &Gate,
         model: &Model,
     ) -> Result<Registry, Failure> {
-        let Conversation { log, budget, outputs, switch, deferred, changes, skills, .. } = &self.conversation;
+        let Conversation { log, budget, outputs, switch, deferred, files, skills, .. } = &self.conversation;
         let context = setup::SubagentContext { session: log, observers: &self.observers, budget, gate, outputs };
         let tools = setup::Tools {
             app: &self.app,
@@ -631,7 +630,7 @@ impl Session {
             recording: self.recording.as_ref(),
             switch: self.is_attended.then_some(switch),
             deferred,
-            changes,
+            files,
             skills,
         };
         tools.with_agents(&context)

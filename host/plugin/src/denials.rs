@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use crate::bindings::cap_types::Denial;
 use crate::bindings::{fs_read, fs_write, http, mcp, process, state};
+use crate::seen_files::Looked;
 
 /// How many denials are kept, the last ones. Protects memory from a guest that tries one path after the other.
 const MAX_KEPT: usize = 64;
@@ -19,6 +20,8 @@ const MAX_KEPT: usize = 64;
 pub(crate) struct HostActs {
     /// What it denied.
     pub(crate) denials: Denials,
+    /// What it read for it.
+    pub(crate) looked: Looked,
     /// Whether it told the guest to stop.
     pub(crate) cancelled: bool,
 }

@@ -5,11 +5,14 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use host_capability::{Grants, PluginName};
 
+use crate::fs_write;
 use crate::limits::MAX_WHOLE;
-use crate::workspace::{OpenError, Workspace};
+use crate::workspace::{OpenError, Workspace, real_path};
 
 /// The content of the file before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,25 +33,41 @@ pub(crate) fn of_file(
     grants: &Grants,
     workspace: &Workspace,
 ) -> String {
-    let read = || {
-        let absolute = workspace.absolute(path).ok()?;
-        let permit = grants.permit_read(plugin, &absolute).ok()?;
-        let file = match workspace.open(&permit) {
-            Ok(file) => file,
-            Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Some(None),
-            Err(OpenError::Io(_) | OpenError::Denied(_) | OpenError::Escapes) => return None,
-        };
-        if !file.metadata().ok()?.is_file() {
-            return None;
+    match there(path, plugin, grants, workspace) {
+        Some(Some(there)) => {
+            let text = String::from_utf8_lossy(&there.content);
+            truthful(path, Before::Text(&text), proposed, unified)
         }
-        let content = host_files::read_limited(file, MAX_WHOLE).ok()?;
-        Some(Some(String::from_utf8_lossy(&content).into_owned()))
-    };
-    match read() {
-        Some(Some(text)) => truthful(path, Before::Text(&text), proposed, unified),
         Some(None) => truthful(path, Before::Nothing, proposed, unified),
         None => truthful(path, Before::Unknown, proposed, unified),
     }
+}
+
+/// A file as it is now.
+pub(crate) struct There {
+    /// Its real path.
+    pub(crate) path: PathBuf,
+    pub(crate) content: Vec<u8>,
+    /// When anything about it was last changed.
+    pub(crate) changed: SystemTime,
+}
+
+/// Reads what is at a path with a plugin's own grants; `None` if it cannot be read, and `Some(None)` if nothing is there.
+pub(crate) fn there(path: &str, plugin: &PluginName, grants: &Grants, workspace: &Workspace) -> Option<Option<There>> {
+    let absolute = workspace.absolute(path).ok()?;
+    let permit = grants.permit_read(plugin, &absolute).ok()?;
+    let file = match workspace.open(&permit) {
+        Ok(file) => file,
+        Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Some(None),
+        Err(OpenError::Io(_) | OpenError::Denied(_) | OpenError::Escapes) => return None,
+    };
+    let about = file.metadata().ok()?;
+    if !about.is_file() {
+        return None;
+    }
+    let (path, changed) = (real_path(&file, &absolute).ok()?, fs_write::changed(&about));
+    let content = host_files::read_limited(file, MAX_WHOLE).ok()?;
+    Some(Some(There { path, content, changed }))
 }
 
 /// Returns the diff to be shown: the plugin's, if it is true.

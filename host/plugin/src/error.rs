@@ -72,6 +72,14 @@ pub enum CallError {
         /// The file, as it is shown.
         file: String,
     },
+    /// Its preview changes a file that somebody else changed since the model last saw it.
+    #[error("{}", changed_words(file, difference.as_deref()))]
+    Changed {
+        /// The file, as it is shown.
+        file: String,
+        /// What was changed, if it is known and short.
+        difference: Option<String>,
+    },
     /// It took too long.
     #[error("`{tool}` timed out after {} s", limit.as_secs_f32())]
     TimedOut {
@@ -93,6 +101,16 @@ pub enum CallError {
     /// The runtime itself failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+}
+
+fn changed_words(file: &str, difference: Option<&str>) -> String {
+    let what = format!("`{file}` was not written: somebody else changed it since you last saw it.");
+    match difference {
+        Some(difference) => {
+            format!("{what} The change:\n\n{difference}\nMake the call again so that this change stays in the file.")
+        }
+        None => format!("{what} Read it again, and make the call so that the change stays in the file."),
+    }
 }
 
 /// A failure that the tool itself reported; the cases of the contract's `failure`.

@@ -28,24 +28,43 @@ impl Host for CallState {
             let begin = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
             let end = begin.saturating_add(length.min(MAX_RANGE) as usize).min(text.len());
             let data = text.as_bytes().get(begin..end).unwrap_or_default().to_vec();
+            self.look_at_whole(&path, text.as_bytes());
             return Ok(Ok(Range { data, size: text.len() as u64 }));
         }
-        self.reading_at_once(path, move |at| at.range_at_once(offset, length), move |at| at.range(offset, length)).await
+        let named = path.clone();
+        let (at_once, range) =
+            (move |at: &Readable| at.range_at_once(offset, length), move |at: Readable| at.range(offset, length));
+        // Before it is read: what changes meanwhile was not seen.
+        self.look_at_part(&named);
+        let read = self.reading_at_once(path, at_once, range).await?;
+        if let Ok(range) = &read
+            && offset == 0
+            && range.data.len() as u64 == range.size
+        {
+            self.look_at_whole(&named, &range.data);
+        }
+        Ok(read)
     }
 
     async fn read_whole(&mut self, path: String) -> wasmtime::Result<Result<Whole, Error>> {
         if let Some(text) = self.unsaved(&path).await {
             // A write that expects this digest finds another one on the disk.
             let digest = Digest::of(text.as_bytes()).as_str().to_owned();
+            self.look_at_whole(&path, text.as_bytes());
             return Ok(Ok(Whole { data: text.into_bytes(), digest }));
         }
-        self.reading(path, |at| {
+        let named = path.clone();
+        let read = self.reading(path, |at| {
             let (file, size) = at.open_regular()?;
             let data = read_whole(&at, file, size)?;
             let digest = Digest::of(&data).as_str().to_owned();
             Ok(Whole { data, digest })
-        })
-        .await
+        });
+        let read = read.await?;
+        if let Ok(whole) = &read {
+            self.look_at_whole(&named, &whole.data);
+        }
+        Ok(read)
     }
 
     async fn open_walk(&mut self, options: WalkOptions) -> wasmtime::Result<Result<Resource<Walk>, Error>> {
@@ -65,6 +84,9 @@ impl Host for CallState {
 impl HostWalk for CallState {
     async fn next(&mut self, walk: Resource<Walk>) -> wasmtime::Result<Result<Option<Batch>, Error>> {
         let batch = self.table.get_mut(&walk)?.next().await;
+        if let Ok(Some(batch)) = &batch {
+            self.look_at_walked(batch);
+        }
         Ok(self.denials.noting(batch))
     }
 
@@ -90,6 +112,9 @@ impl CallState {
             return Ok(Err(Error::Io(format!("{MAX_WALKS} walks are open already, and a call has no more at once"))));
         }
         self.has_walked = true;
+        if search.is_some() {
+            self.looked.searches();
+        }
         let path = options.root.clone();
         let walk = match self.reading(path, move |at| Walk::begin(at, options, search)).await? {
             Ok(walk) => walk,
@@ -98,6 +123,39 @@ impl CallState {
         let handle = self.table.push(walk)?;
         self.walks += 1;
         Ok(Ok(handle))
+    }
+
+    /// Takes note of a whole file that the call read, if its conversation wants to know.
+    fn look_at_whole(&mut self, path: &str, content: &[u8]) {
+        if self.seen.is_some()
+            && let Ok(absolute) = self.workspace.absolute(path)
+        {
+            self.looked.whole(absolute, content);
+        }
+    }
+
+    fn look_at_part(&mut self, path: &str) {
+        if self.seen.is_some()
+            && let Ok(absolute) = self.workspace.absolute(path)
+        {
+            self.looked.part(absolute);
+        }
+    }
+
+    fn look_at_walked(&mut self, batch: &Batch) {
+        if self.seen.is_none() || !self.looked.wants_walked() {
+            return;
+        }
+        let (mut name_from, mut content_from) = (0, 0);
+        for (name_end, content_end) in batch.name_ends.iter().zip(&batch.content_ends) {
+            let (name_end, content_end) = (*name_end as usize, *content_end as usize);
+            let name = batch.names.get(name_from..name_end).and_then(|name| std::str::from_utf8(name).ok());
+            let content = batch.contents.get(content_from..content_end).unwrap_or_default();
+            if let Some(absolute) = name.and_then(|name| self.workspace.absolute(name).ok()) {
+                self.looked.walked(absolute, content);
+            }
+            (name_from, content_from) = (name_end, content_end);
+        }
     }
 
     /// Checks the path, and runs the work on a thread that may wait for a disk.

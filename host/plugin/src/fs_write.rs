@@ -11,6 +11,7 @@ mod beside;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
@@ -25,6 +26,7 @@ use crate::limits::MAX_WHOLE;
 use crate::lock::lock;
 use crate::open_files;
 use crate::preview_guard::{Change, PreviewGuard};
+use crate::seen_files::{Current, SeenFiles};
 use crate::shared::Shared;
 use crate::store::CallState;
 use crate::workspace::{MakeFolders, OpenError, Target, Workspace};
@@ -138,6 +140,7 @@ struct Writable {
     permit: WritePermit,
     shared: Arc<Shared>,
     changes: Option<CallRecorder>,
+    seen: Option<Arc<SeenFiles>>,
 }
 
 impl CallState {
@@ -151,7 +154,11 @@ impl CallState {
             Ok(at) => at,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
+        let absolute = at.absolute.clone();
         let done = tokio::task::spawn_blocking(move || work(at)).await?;
+        if done.is_ok() {
+            self.looked.forget(&absolute);
+        }
         Ok(self.denials.noting(done))
     }
 
@@ -171,7 +178,8 @@ impl CallState {
         let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
         self.shown.change(&absolute, change, &self.workspace).map_err(Error::Denied)?;
         let (workspace, shared) = (Arc::clone(&self.workspace), Arc::clone(&self.shared));
-        Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared, changes: self.changes.clone() })
+        let (changes, seen) = (self.changes.clone(), self.seen.clone());
+        Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared, changes, seen })
     }
 }
 
@@ -265,7 +273,8 @@ impl Writable {
         let read = folder.open_with(name, &options).and_then(|file| Ok(host_files::read_limited(file, MAX_WHOLE)?));
         let content = self.io(read, &self.shown())?;
         let digest = Digest::of(&content).as_str().to_owned();
-        Ok(Some(There { content, digest, permissions: about.permissions() }))
+        let changed = changed(&about);
+        Ok(Some(There { content, digest, changed, permissions: about.permissions() }))
     }
 
     fn replace(&self, target: &Target, content: &[u8], there: Option<There>) -> Result<Written, Error> {
@@ -274,6 +283,13 @@ impl Writable {
         // What nobody saw in the preview is never overwritten, whatever the plugin expects.
         if !self.shown.replaces(there.as_ref().map(|there| there.content.as_slice())) {
             return Err(Error::Changed(there.map(|there| there.digest)));
+        }
+        let changes = self.changes.as_ref().map(CallRecorder::recorder);
+        if let Some(there) = &there
+            && let Some(seen) = &self.seen
+            && seen.changed(real, Current { content: &there.content, changed: there.changed }, changes).is_some()
+        {
+            return Err(Error::Changed(Some(there.digest.clone())));
         }
         let created = there.is_none();
         if let Some(there) = &there {
@@ -304,6 +320,9 @@ impl Writable {
             });
         }
         beside.keep();
+        if let Some(seen) = &self.seen {
+            seen.saw(real.clone(), content);
+        }
         // The new name survives a power failure only if its folder is synchronised too.
         if let Err(error) = folder.open(".").and_then(|folder| folder.sync_all()) {
             tracing::debug!(%error, "the folder cannot be synchronised");
@@ -411,7 +430,17 @@ const PERMISSIONS: u32 = 0o7777;
 struct There {
     content: Vec<u8>,
     digest: String,
+    /// When anything about it was last changed.
+    changed: SystemTime,
     permissions: Permissions,
+}
+
+/// Returns when anything about a file was last changed; never before that.
+pub(crate) fn changed(about: &cap_std::fs::Metadata) -> SystemTime {
+    use cap_std::fs::MetadataExt as _;
+    let (seconds, nanoseconds) = (about.ctime(), about.ctime_nsec());
+    let since = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
+    since.map_or(UNIX_EPOCH, |(seconds, nanoseconds)| UNIX_EPOCH + Duration::new(seconds, nanoseconds))
 }
 
 /// Renames, and fails if the new name is taken.

@@ -130,7 +130,7 @@ pub(crate) fn refusal(shown: &str) -> String {
 }
 
 /// A text without what editors change by themselves.
-fn normal(text: &str) -> Cow<'_, str> {
+pub(crate) fn normal(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }

@@ -33,7 +33,7 @@ use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
 use crate::compiler::{CompileOptions, Compiler};
 use crate::denials::{Denials, HostActs};
-use crate::difference;
+use crate::difference::{self, There};
 use crate::engine::{self, Allocator, MAX_CALLS, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
 use crate::guest_log::GuestLog;
@@ -48,6 +48,7 @@ use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
 use crate::programs::{ProgramAccess, ProgramReach, Programs};
 use crate::secrets::Secrets;
+use crate::seen_files::{Current, Looked, SeenFiles};
 use crate::shared::Shared;
 use crate::store::CallState;
 use crate::variables::Variables;
@@ -124,6 +125,8 @@ pub struct Invocation {
     pub reach: ProgramReach,
     /// Keeps what it changes, to be undone; with `None` nothing is kept.
     pub changes: Option<Arc<Recorder>>,
+    /// The files that the model of its conversation saw; with `None` it may change any.
+    pub seen: Option<Arc<SeenFiles>>,
     /// Calls the tools of MCP servers; with `None` there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
     /// Asks the guest to stop. It does not end the call: dropping the future does.
@@ -233,12 +236,17 @@ impl Runtime {
         let linked = Linked { granted, missing };
         let limit = self.time_limit(granted);
         let request = invocation.request();
+        let seen = invocation.seen.clone();
         let (outcome, acts) = self
             .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
                 guest.host_tool_tool().call_call(store, &request).await
             })
             .await?;
-        answer::output(&tool, outcome, &acts)
+        let output = answer::output(&tool, outcome, &acts)?;
+        if let Some(seen) = seen {
+            seen.take(acts.looked, &output);
+        }
+        Ok(output)
     }
 
     /// Asks a plugin what a call would do. It runs with the reading part of the grants; the use of anything else is a
@@ -252,17 +260,19 @@ impl Runtime {
         let request = invocation.request();
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
+        let (seen, changes) = (invocation.seen.clone(), invocation.changes.clone());
         let ((answer, announced), acts) = self
             .look(plugin, invocation, async |guest, store| {
                 let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
                 Ok((answer, store.data().announced))
             })
             .await?;
-        let (path, unified, proposed) = match answer::confirmation(&tool, answer, announced, &acts)? {
-            Some(Confirmation::Edit { path, unified, proposed }) => (path, unified, proposed),
-            other => return Ok(other),
+        let confirmation = answer::confirmation(&tool, answer, announced, &acts)?;
+        let Some(confirmation @ (Confirmation::Edit { .. } | Confirmation::Info { .. })) = confirmation else {
+            return Ok(confirmation);
         };
-        if let Ok(absolute) = workspace.absolute(&path)
+        if let Confirmation::Edit { path, .. } = &confirmation
+            && let Ok(absolute) = workspace.absolute(path)
             && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
         {
             // The write would be refused: nobody is asked about it.
@@ -270,12 +280,22 @@ impl Runtime {
         }
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {
-            let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
-            Confirmation::Edit { path, unified, proposed }
+            if let Some(seen) = &seen {
+                unchanged(&confirmation, seen, changes.as_deref(), &|path| {
+                    difference::there(path, &name, &grants, &workspace)?
+                })?;
+            }
+            Ok(match confirmation {
+                Confirmation::Edit { path, unified, proposed } => {
+                    let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
+                    Confirmation::Edit { path, unified, proposed }
+                }
+                other => other,
+            })
         });
         let lost =
             |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error: wasmtime::Error::new(error) };
-        Ok(Some(compared.await.map_err(lost)?))
+        compared.await.map_err(lost)?.map(Some)
     }
 
     /// Asks a plugin for the arguments of a call that the user changed: `text` replaces the content or the command that
@@ -373,8 +393,8 @@ impl Runtime {
         };
         match tokio::time::timeout(limit, work).await {
             Ok(Ok(value)) => {
-                let (denials, cancelled) = (store.into_data().denials, cancel.is_cancelled());
-                Ok((value, HostActs { denials, cancelled }))
+                let CallState { denials, looked, .. } = store.into_data();
+                Ok((value, HostActs { denials, looked, cancelled: cancel.is_cancelled() }))
             }
             Ok(Err(Failed::Start(error))) => {
                 Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
@@ -409,6 +429,8 @@ impl Runtime {
             background: invocation.background,
             reach: invocation.reach,
             changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
+            seen: invocation.seen,
+            looked: Looked::default(),
             mcp: invocation.mcp,
             announced: false,
             denials: Denials::default(),
@@ -544,6 +566,7 @@ impl Invocation {
             background: None,
             reach: ProgramReach::default(),
             changes: None,
+            seen: None,
             mcp: None,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
@@ -557,6 +580,28 @@ impl Invocation {
             arguments: self.arguments.clone(),
         }
     }
+}
+
+/// Checks that what a preview names is as the model last saw it. `there` reads it as the plugin may.
+fn unchanged(
+    confirmation: &Confirmation,
+    seen: &SeenFiles,
+    changes: Option<&Recorder>,
+    there: &dyn Fn(&str) -> Option<There>,
+) -> Result<(), CallError> {
+    let files = match confirmation {
+        Confirmation::Edit { path, .. } => std::slice::from_ref(path),
+        Confirmation::Info { writes, .. } => writes,
+        Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => &[],
+    };
+    for file in files {
+        let Some(now) = there(file) else { continue };
+        let current = Current { content: &now.content, changed: now.changed };
+        if let Some(changed) = seen.changed(&now.path, current, changes) {
+            return Err(CallError::Changed { file: file.clone(), difference: changed.difference });
+        }
+    }
+    Ok(())
 }
 
 enum Failed {

@@ -20,6 +20,7 @@ use crate::network::Network;
 use crate::preview_guard::PreviewGuard;
 use crate::programs::ProgramReach;
 use crate::secrets::Secrets;
+use crate::seen_files::{Looked, SeenFiles};
 use crate::shared::Shared;
 use crate::workspace::Workspace;
 
@@ -51,6 +52,10 @@ pub(crate) struct CallState {
     pub(crate) reach: ProgramReach,
     /// Keeps what it changes, to be undone; `None` outside of a session.
     pub(crate) changes: Option<CallRecorder>,
+    /// The files that the model of its conversation saw; `None` outside of a conversation.
+    pub(crate) seen: Option<Arc<SeenFiles>>,
+    /// What it read so far, if that is of interest.
+    pub(crate) looked: Looked,
     /// Calls the tools of MCP servers; `None` if there are no servers.
     pub(crate) mcp: Option<Arc<dyn McpClient>>,
     /// Whether a preview said that its command goes on after the call.

@@ -53,6 +53,7 @@ impl FailureWords {
                 | CallError::TooMuch { .. }
                 | CallError::TooMany { .. }
                 | CallError::Unsaved { .. }
+                | CallError::Changed { .. }
                 | CallError::TimedOut { .. }
                 | CallError::NotJson { .. }
                 | CallError::Runtime(_),

@@ -16,7 +16,7 @@ use host_message::{FunctionCall, ToolSpec, with_causes};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
     BackgroundPrograms, CallError, CallListener, Confirmation, Elicitation, ElicitationAnswer, Failure, Invocation,
-    McpClient, Plugin, ProgramEnd, Runtime, Secrets, Workspace,
+    McpClient, Plugin, ProgramEnd, Runtime, Secrets, SeenFiles, Workspace,
 };
 use host_text::TitleTemplate;
 use host_undo::Recorder;
@@ -87,6 +87,8 @@ pub struct Sandbox {
     pub background: Option<Arc<BackgroundPrograms>>,
     /// Keeps what its calls change, to be undone; `None` outside of a session.
     pub changes: Option<Arc<Recorder>>,
+    /// The files that the model of its conversation saw; `None` outside of a conversation.
+    pub seen: Option<Arc<SeenFiles>>,
     /// Calls the tools of MCP servers; `None` if there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
 }
@@ -160,9 +162,9 @@ impl PluginTool {
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
         let (needs, background) = (self.needs.capabilities(), self.sandbox.background.clone());
-        let (changes, mcp) = (self.sandbox.changes.clone(), self.sandbox.mcp.clone());
+        let (changes, seen, mcp) = (self.sandbox.changes.clone(), self.sandbox.seen.clone(), self.sandbox.mcp.clone());
         let invocation = Invocation::new(id, tool, arguments, grants, workspace);
-        Invocation { config, secrets, needs, background, changes, mcp, cancel, ..invocation }
+        Invocation { config, secrets, needs, background, changes, seen, mcp, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
@@ -553,7 +555,7 @@ impl PluginTool {
             | CallError::TooMuch { .. }
             | CallError::TooMany { .. }
             | CallError::NotJson { .. } => FailureKind::Crashed,
-            CallError::Unsaved { .. } => FailureKind::Conflict,
+            CallError::Unsaved { .. } | CallError::Changed { .. } => FailureKind::Conflict,
             CallError::TimedOut { .. } => FailureKind::TimedOut,
         };
         CallFailure::new(kind, self.sandbox.failures.of(&self.spec.name, &error)).into()

@@ -8,6 +8,7 @@ mod room;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -144,6 +145,12 @@ struct Line<'a> {
     found: &'a [ChainFault],
 }
 
+/// When a program began, by the clock of file systems, in seconds and nanoseconds.
+pub(crate) type Began = (i64, i64);
+
+/// What the names of undos begin with, which make changes as calls do; a number follows.
+pub const UNDO: &str = "undo-";
+
 /// The changes of a session, with what they replaced.
 #[derive(Debug)]
 pub struct Journal {
@@ -255,16 +262,20 @@ impl Journal {
         self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), dropped: Vec::new(), at: 0 }))
     }
 
-    /// Writes down that a program of a call is about to start, under a number that no other program of this process has.
+    /// Writes down that a program of a call is about to start, under a number that no other program of this process has. Returns
+    /// the time of that.
     ///
     /// # Errors
     ///
     /// When it cannot be written; then it must not start.
-    pub(crate) fn record_program(&mut self, call: &str, program: u64) -> Result<(), JournalError> {
+    pub(crate) fn record_program(&mut self, call: &str, program: u64) -> Result<Began, JournalError> {
         if std::mem::take(&mut self.is_continued) {
             self.write(Entry::Continued {})?;
         }
-        self.write(Entry::ProgramBegan { call: call.to_owned(), program })
+        self.write(Entry::ProgramBegan { call: call.to_owned(), program })?;
+        // The clock by which the kernel dates changes is behind the one that everybody reads.
+        let about = self.file.metadata().map_err(|cause| self.failed(cause))?;
+        Ok((about.ctime(), about.ctime_nsec()))
     }
 
     /// Writes down that nothing more is to be found of a program.

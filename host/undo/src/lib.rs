@@ -19,7 +19,7 @@ mod snapshot;
 mod state;
 mod verify;
 
-pub use journal::{Change, Gap, Journal, JournalError, MAX_KEPT};
+pub use journal::{Change, Gap, Journal, JournalError, MAX_KEPT, UNDO};
 pub use later::{holds_what_runs_later, run_later_by};
 pub use plan::{Obstacle, Step, plan};
 pub use recorder::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder, Recorder};

@@ -15,13 +15,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use host_files::ChainStore;
 
 pub use self::call::{CallRecorder, MAX_KEPT_FILE, Old, ProgramRecorder};
-use crate::journal::{Change, Journal, JournalError, NOT_LOOKED_AT};
+use crate::journal::{Began, Change, Journal, JournalError, NOT_LOOKED_AT, UNDO};
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
-use crate::state::State;
+use crate::state::{Digest, State};
 
 /// The longest path of a change that is written down, in bytes. A line of the journal has room for it, however much of it is
 /// escaped.
 const MAX_PATH: usize = 8 << 10;
+
+/// The most folders that are named of one program. Protects the reader of the list.
+const MAX_NAMED: usize = 8;
 
 /// Writes down the changes of a session.
 pub struct Recorder {
@@ -141,6 +144,37 @@ impl Recorder {
         Ok(work(self.inner().journal(self)?))
     }
 
+    /// Whether this session's calls made a file's content what it is now, from what it was then; with `None` from anything. What
+    /// an undo changes is the user's, and no call's. Nothing is made by looking.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be opened.
+    pub fn made(&self, path: &Path, from: Option<&Digest>, now: &Digest) -> Result<bool, JournalError> {
+        if !self.folder.exists() {
+            return Ok(false);
+        }
+        let of_file = |state: &State| match state {
+            State::File { digest, .. } => Some(digest.clone()),
+            State::Absent | State::Folder { .. } | State::Link { .. } | State::Other => None,
+        };
+        self.with_journal(|journal| {
+            let own = journal.changes().iter().filter(|change| change.path == path && !change.call.starts_with(UNDO));
+            match from {
+                None => own.last().and_then(|change| of_file(&change.after)).as_ref() == Some(now),
+                Some(from) => {
+                    let mut at = Some(from.clone());
+                    own.for_each(|change| {
+                        if of_file(&change.before) == at {
+                            at = of_file(&change.after);
+                        }
+                    });
+                    at.as_ref() == Some(now)
+                }
+            }
+        })
+    }
+
     fn folders(&self) -> MutexGuard<'_, Folders> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -162,6 +196,19 @@ impl Inner {
         self.journal
             .as_mut()
             .ok_or_else(|| JournalError::Io { path: of.folder.clone(), cause: io::Error::other("it is not open") })
+    }
+
+    /// Writes down in which folders that rules leave out the program of this call changed something, of which nothing is kept.
+    fn name_left_out(&mut self, of: &Recorder, call: &str, began: Began) -> Result<(), JournalError> {
+        let changed: Vec<PathBuf> =
+            self.snapshots.iter().flat_map(|snapshot| snapshot.left_out_since(began)).take(MAX_NAMED).collect();
+        for folder in changed {
+            let shown = self.snapshots.iter().find_map(|snapshot| folder.strip_prefix(snapshot.root()).ok());
+            let shown = shown.unwrap_or(&folder).display().to_string();
+            let why = format!("what it changed in `{shown}` is not kept, which ignore rules leave out");
+            self.journal(of)?.record_gap(call, &why)?;
+        }
+        Ok(())
     }
 
     /// Takes note, once, that nothing more is to be found of a program.

@@ -7,13 +7,13 @@
 //! what is kept is in a file without a name, which is gone with the process.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -40,6 +40,9 @@ pub const MAX_SNAPSHOT_ENTRIES: usize = 50_000;
 /// end, where each path is longer than the one above it.
 pub const MAX_SNAPSHOT_PATHS: usize = 64 << 20;
 
+/// The most entries of folders that rules leave out at which a look for changes looks. Every program waits for it.
+const MAX_GLANCE: usize = 1_000;
+
 /// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in use,
 /// 100 Hz, twice. See "racy git" in git's documentation.
 const TICK: Duration = Duration::from_millis(20);
@@ -62,6 +65,8 @@ pub(crate) struct Snapshot {
     pack: Pack,
     /// The number of looks so far.
     looks: u64,
+    /// The folders that rules left out at the last look.
+    left_out: Vec<PathBuf>,
 }
 
 /// What is at a path.
@@ -151,7 +156,7 @@ struct Known {
 impl Snapshot {
     /// Creates one that has not looked yet. Contents are kept in this folder.
     pub(crate) fn new(root: PathBuf, folder: &Path) -> io::Result<Self> {
-        Ok(Self { root, entries: HashMap::new(), pack: Pack::new(folder)?, looks: 0 })
+        Ok(Self { root, entries: HashMap::new(), pack: Pack::new(folder)?, looks: 0, left_out: Vec::new() })
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -166,6 +171,7 @@ impl Snapshot {
     /// Looks at the folder. Returns each difference since the last look; the first has none.
     pub(crate) fn look(&mut self, is_left_out: &LeftOut) -> Result<Vec<Difference>, SnapshotError> {
         self.looks += 1;
+        self.left_out.clear();
         if self.pack.end > MAX_SNAPSHOT.max(2 * self.pack.live) {
             self.pack.tidy(&mut self.entries)?;
         }
@@ -208,7 +214,12 @@ impl Snapshot {
                     Err(error) => return Err(error.into()),
                 };
                 if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
-                    if is_version_control(name) || is_left_out(&self.absolute(&path)) {
+                    if is_version_control(name) {
+                        continue;
+                    }
+                    let absolute = self.absolute(&path);
+                    if is_left_out(&absolute) {
+                        self.left_out.push(absolute);
                         continue;
                     }
                     folders.push(Unread { above: Rc::clone(&folder), path: path.clone(), name_at: above });
@@ -227,6 +238,39 @@ impl Snapshot {
         }
         differences.sort_by(|one, other| by_parts(&one.path, &other.path));
         Ok(differences)
+    }
+
+    /// Returns the folders that rules leave out in which something was changed at this time of the file system's clock or after it,
+    /// in seconds and nanoseconds. What is near their tops is looked at first, and not more than there is time for: in a large
+    /// one a change deep down can be missed.
+    pub(crate) fn left_out_since(&self, since: (i64, i64)) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        let mut left = MAX_GLANCE;
+        for top in &self.left_out {
+            let mut folders = VecDeque::from([top.clone()]);
+            let is_changed = |about: &Metadata| (about.ctime(), about.ctime_nsec()) >= since;
+            if fs::symlink_metadata(top).is_ok_and(|about| is_changed(&about)) {
+                changed.push(top.clone());
+                continue;
+            }
+            'top: while let Some(folder) = folders.pop_front() {
+                for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                    if left == 0 {
+                        return changed;
+                    }
+                    left -= 1;
+                    let Ok(about) = entry.metadata() else { continue };
+                    if is_changed(&about) {
+                        changed.push(top.clone());
+                        break 'top;
+                    }
+                    if about.is_dir() {
+                        folders.push_back(entry.path());
+                    }
+                }
+            }
+        }
+        changed
     }
 
     fn absolute(&self, path: &[u8]) -> PathBuf {

@@ -409,3 +409,51 @@ fn undo_of_a_folder_that_was_swapped_for_a_link_leads_nowhere() {
     world.undo(3);
     assert_eq!(world.tree(), before);
 }
+
+#[test]
+fn undo_names_the_left_out_folders_in_which_a_program_changed_something() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("it is there");
+    let (workspace, journal) = (root.join("w"), root.join("s.undo"));
+    for path in ["deep/a/b", "still/a", "also"] {
+        fs::create_dir_all(workspace.join(path)).expect("made");
+        fs::write(workspace.join(path).join("f"), "").expect("written");
+    }
+    let rules = |_: &Path| -> Box<host_undo::LeftOut> {
+        Box::new(|folder: &Path| ["deep", "still", "also", "new"].iter().any(|name| folder.ends_with(name)))
+    };
+    let recorder = Arc::new(Recorder::new(journal, Box::new(rules)));
+    recorder.set_roots([workspace.as_path()]);
+    let whys = |call: &str, act: &dyn Fn()| {
+        let program = CallRecorder::new(Arc::clone(&recorder), call).before_program().expect("it looks");
+        act();
+        program.after_program().expect("it looks");
+        let of_call = |journal: &mut Journal| {
+            let gaps = journal.gaps().iter().filter(|gap| gap.call == call);
+            let mut whys: Vec<String> = gaps.map(|gap| gap.why.clone()).collect();
+            whys.sort();
+            whys
+        };
+        recorder.with_journal(of_call).expect("it is open")
+    };
+    let named = |folder: &str| format!("what it changed in `{folder}` is not kept, which ignore rules leave out");
+    let write = |path: &str| fs::write(workspace.join(path), "x").expect("written");
+    // The clock of the file system must have gone on since the folders were made.
+    let made = fs::metadata(workspace.join("also/f")).expect("there");
+    let ticks = || {
+        use std::os::unix::fs::MetadataExt as _;
+        write("tick");
+        let now = fs::metadata(workspace.join("tick")).expect("there");
+        (now.ctime(), now.ctime_nsec()) > (made.ctime(), made.ctime_nsec())
+    };
+    while !ticks() {
+        std::thread::yield_now();
+    }
+    assert_eq!(whys("none", &|| write("kept")), [""; 0]);
+    let changes = || {
+        write("deep/a/b/f");
+        fs::create_dir(workspace.join("new")).expect("made");
+    };
+    assert_eq!(whys("two", &changes), [named("deep"), named("new")]);
+    assert_eq!(whys("gone", &|| fs::remove_file(workspace.join("also/f")).expect("removed"))[..1], [named("also")]);
+}

@@ -52,6 +52,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         only_reads: None,
         background: None,
         changes: None,
+        seen: None,
         mcp: None,
     };
     let mut tools = Registry::new();

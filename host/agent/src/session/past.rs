@@ -12,8 +12,10 @@ use std::mem;
 
 use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, PromptId, Role, SessionId, Usage};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{Logged, ReadError, Record, Records};
+use crate::event::CallStatus;
 use crate::history::{answers, interrupted};
 use crate::{Exchange, History, HistoryError, Replied, TerminateReason};
 
@@ -30,8 +32,16 @@ pub struct Recorded {
     pub model: Option<ModelId>,
     /// Number of bytes of a half-written line at the end of the log, which is ignored.
     pub torn_bytes: u64,
+    /// When its last entry was written.
+    pub until: Timestamp,
+    /// Each text that is an argument of a main agent's call that succeeded, with the time of the last: among them are the files
+    /// that the calls were about.
+    pub named: HashMap<String, Timestamp>,
     agents: BTreeMap<AgentId, Past>,
 }
+
+/// The longest argument that may be the path of a file, in bytes.
+const MAX_PATH: usize = 4096;
 
 /// An agent's conversation until now.
 #[derive(Debug, Default)]
@@ -128,10 +138,12 @@ impl Recorded {
         let Logged { time: began, record: Record::Session { id, workspace, model, .. } } = first else {
             return Err(not_a_session());
         };
-        let mut recorded = Self { id, began, workspace, model, torn_bytes: 0, agents: BTreeMap::new() };
+        let (named, agents) = Default::default();
+        let mut recorded = Self { id, began, workspace, model, torn_bytes: 0, until: began, named, agents };
         while let Some(logged) = records.next() {
-            let line = records.line();
-            recorded.take_in(logged?.record, line)?;
+            let (line, logged) = (records.line(), logged?);
+            recorded.until = logged.time;
+            recorded.take_in(logged.record, line)?;
         }
         recorded.torn_bytes = records.torn_bytes();
         for past in recorded.agents.values_mut() {
@@ -214,14 +226,20 @@ impl Recorded {
                     return Err(damaged(line, format!("the call `{call_id}` begins a second time")));
                 }
             }
-            Record::CallSettled { prompt, call_id, parts, .. } => {
+            Record::CallSettled { prompt, call_id, status, parts, .. } => {
+                let is_seen = status == CallStatus::Success && !prompt.agent.is_subagent();
+                let time = self.until;
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
-                if !reply.calls().any(|call| call.id == call_id && answers(&parts, call)) {
+                let Some(call) = reply.calls().find(|call| call.id == call_id && answers(&parts, call)) else {
                     return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
-                }
+                };
+                let named = is_seen.then(|| call.arguments.values().filter_map(Value::as_str).map(str::to_owned));
+                let named: Vec<String> =
+                    named.into_iter().flatten().filter(|text| (1..=MAX_PATH).contains(&text.len())).collect();
                 if reply.outcomes.insert(call_id.clone(), parts).is_some() {
                     return Err(damaged(line, format!("the call `{call_id}` settles a second time")));
                 }
+                self.named.extend(named.into_iter().map(|text| (text, time)));
             }
             // What a command's line printed is part of the prompt that follows.
             Record::CommandLine { .. } | Record::HookEnded { .. } | Record::Error { .. } => {}

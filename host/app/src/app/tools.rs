@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 
 use host_capability::{Grants, Scope};
-use host_plugin::Plugin;
+use host_plugin::{Plugin, SeenFiles};
 use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
 use host_undo::Recorder;
 
@@ -24,6 +24,15 @@ const MOST_USED: [&str; 7] = ["read_file", "ls", "grep", "glob", "edit", "shell"
 pub(super) struct ColdTools {
     plugins: Vec<Arc<Plugin>>,
     tools: Registry,
+}
+
+/// What a session knows of files.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionFiles {
+    /// Keeps what its calls change.
+    pub(crate) changes: Arc<Recorder>,
+    /// How its model last saw them.
+    pub(crate) seen: Arc<SeenFiles>,
 }
 
 /// The agent that holds the tools, which decides how much of the grants they have.
@@ -97,6 +106,7 @@ impl App {
             only_reads: (granted.mode() == ApprovalMode::Plan).then_some(OnlyReads::Plan),
             background: Some(Arc::clone(&self.background)),
             changes: None,
+            seen: None,
             mcp: None,
         }
     }
@@ -110,14 +120,14 @@ impl App {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    /// The tools of these plugins. What they change is kept by `changes`.
+    /// The tools of these plugins, in a session with these files.
     pub(crate) fn tools_of(
         &self,
         plugins: &[LoadedPlugin],
         grants: &UserGrants,
-        changes: Option<&Arc<Recorder>>,
+        files: Option<&SessionFiles>,
     ) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Run, changes)
+        self.registry(plugins, grants, Holder::Run, files)
     }
 
     pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
@@ -129,15 +139,17 @@ impl App {
         plugins: &[LoadedPlugin],
         granted: &UserGrants,
         holder: Holder,
-        changes: Option<&Arc<Recorder>>,
+        files: Option<&SessionFiles>,
     ) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
             let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
             let sandbox = match holder {
-                Holder::Run => {
-                    Sandbox { changes: changes.cloned(), ..self.sandbox(installed, granted, grants, ceiling) }
-                }
+                Holder::Run => Sandbox {
+                    changes: files.map(|files| Arc::clone(&files.changes)),
+                    seen: files.map(|files| Arc::clone(&files.seen)),
+                    ..self.sandbox(installed, granted, grants, ceiling)
+                },
                 Holder::Subagent => Sandbox {
                     secrets: Arc::default(),
                     background: None,

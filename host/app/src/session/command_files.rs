@@ -106,8 +106,8 @@ impl Session {
         line: &str,
         cancel: &CancellationToken,
     ) -> Result<String, Failure> {
-        let changes = &self.conversation.changes;
-        let tools = self.app.tools_of(&self.app.plugins, &self.grants, Some(changes))?;
+        let files = &self.conversation.files;
+        let tools = self.app.tools_of(&self.app.plugins, &self.grants, Some(files))?;
         // Its own in the whole session, which another process may have begun.
         let id = CallId::new(format!("/{}#{}", command.name, jiff::Timestamp::now().as_nanosecond()));
         let arguments = Map::from_iter([

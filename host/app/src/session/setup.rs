@@ -2,22 +2,23 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use host_agent::{
     ASK_USER, About, ActivateSkill, AgentDefinition, AskUser, Budget, Clock, DayBudget, DeferredTools, Executor,
-    Observer, PresentPlan, Reopened, SessionLog, Setup, SubagentSetup,
+    Observer, PresentPlan, Recorded, Reopened, SessionLog, Setup, SubagentSetup,
 };
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::{Recording, estimate_text};
+use host_plugin::{PastFiles, SeenFiles, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
-use host_undo::Recorder;
 use serde_json::{Map, Value};
 
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::agents::Agents;
-use crate::app::App;
+use crate::app::{App, SessionFiles};
 use crate::context::{self, Context, ContextFile, ContextTokens};
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
@@ -137,13 +138,14 @@ impl Start<'_> {
         let Self { app, agents, request, definition, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
         subagents::check_price(request, app, model)?;
-        let (log, past) = match reopened {
+        let (log, seen, past) = match reopened {
             Some(reopened) => {
                 let (log, recorded) = reopened.resume(&model.id)?;
                 let started = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
-                (log, Some((recorded.into_past(&AgentId::new(MAIN)), started)))
+                let seen = SeenFiles::continued(past_files(&recorded, &app.workspace));
+                (log, seen, Some((recorded.into_past(&AgentId::new(MAIN)), started)))
             }
-            None => (create(app, &model.id)?, None),
+            None => (create(app, &model.id)?, SeenFiles::default(), None),
         };
         let log = Arc::new(log);
         // Large results are stored there, and the response tells the model to read them there.
@@ -160,7 +162,8 @@ impl Start<'_> {
         let changes = Arc::new(recorder.chained(app.folders.chains()?));
         changes.set_roots(undo::roots(app, &grants));
         let observer = Arc::clone(self.observers) as Arc<dyn Observer>;
-        let hooks = app.session_hooks(Some(&log), Some(observer), Some(Arc::clone(&changes)));
+        let files = SessionFiles { changes: Arc::clone(&changes), seen: Arc::new(seen) };
+        let hooks = app.session_hooks(Some(&log), Some(observer), Some(changes));
         let switch = ModeSwitch::default();
         let gate = app.gate(self.approvals.clone(), &grants).with_hooks(hooks);
         let gate = match request.agent {
@@ -189,7 +192,7 @@ impl Start<'_> {
             recording,
             switch: self.is_attended.then_some(&switch),
             deferred: &deferred,
-            changes: &changes,
+            files: &files,
             skills: &skills,
         };
         let tools = all.with_agents(&context)?;
@@ -211,7 +214,7 @@ impl Start<'_> {
         executor.ends_with(switch.clone());
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
-        let conversation = Conversation { executor, log, budget, gate, switch, deferred, changes, skills, outputs };
+        let conversation = Conversation { executor, log, budget, gate, switch, deferred, files, skills, outputs };
         Ok((conversation, grants))
     }
 }
@@ -238,8 +241,8 @@ pub(super) struct Tools<'a> {
     pub(super) switch: Option<&'a ModeSwitch>,
     /// The tools of MCP servers that the model loaded in this conversation.
     pub(super) deferred: &'a Arc<DeferredTools>,
-    /// Keeps what calls change in this conversation.
-    pub(super) changes: &'a Arc<Recorder>,
+    /// What calls change in files in this conversation, and how its model saw them.
+    pub(super) files: &'a SessionFiles,
     /// The skills of this conversation.
     pub(super) skills: &'a Arc<SessionSkills>,
 }
@@ -255,8 +258,8 @@ impl Tools<'_> {
     /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the model.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording, switch, .. } = *self;
-        let mut tools = app.tools_of(plugins, grants, Some(self.changes))?;
-        app.supply(&mut tools, plugins, grants, Some(self.changes), Some(self.deferral()));
+        let mut tools = app.tools_of(plugins, grants, Some(self.files))?;
+        app.supply(&mut tools, plugins, grants, Some(&self.files.changes), Some(self.deferral()));
         app.warm_next(plugins, &tools);
         if request.agent.is_some() {
             agents.all().iter().for_each(|agent| tools.leave_out(ToolName::new(agent.name())));
@@ -291,6 +294,16 @@ impl Tools<'_> {
         subagents::add(&mut tools, agents, &setup, Asked { model, recording }, &app.configuration, &app.environment)?;
         Ok(tools)
     }
+}
+
+/// Returns when the calls of a session that continues were last about which files.
+fn past_files(recorded: &Recorded, workspace: &Workspace) -> PastFiles {
+    let named = recorded.named.iter().filter_map(|(text, time)| {
+        // Most arguments are no paths.
+        let real = std::fs::canonicalize(workspace.absolute(text).ok()?).ok()?;
+        Some((real, SystemTime::from(*time)))
+    });
+    PastFiles { named: named.collect(), until: recorded.until.into() }
 }
 
 /// The tools that a conversation called.

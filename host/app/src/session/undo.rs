@@ -13,7 +13,9 @@ use std::sync::Arc;
 use host_agent::{Clock, Reopened, SessionLog, Stored};
 use host_files::ChainStore;
 use host_text::visible_line;
-use host_undo::{Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, plan, run_later_by};
+use host_undo::{
+    Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, UNDO, plan, run_later_by,
+};
 use serde::Serialize;
 
 use super::Session;
@@ -23,9 +25,6 @@ use crate::app::App;
 use crate::error::{ErrorKind, Failure};
 use crate::grants::UserGrants;
 use crate::hooks::HOOK;
-
-/// How the calls of undos are named in the journal.
-pub(super) const UNDO: &str = "undo-";
 
 /// The folders in which the changes of programs are kept.
 pub(super) fn roots<'a>(app: &'a App, grants: &'a UserGrants) -> impl Iterator<Item = &'a Path> {
@@ -203,7 +202,8 @@ impl Session {
     pub fn undo(&self) -> Result<Undo, Failure> {
         let sessions = host_agent::Sessions::new(&self.app.folders.sessions);
         let stored = super::find::by_id(&sessions, self.id().as_str())?;
-        let (recorder, workspace) = (Arc::clone(&self.conversation.changes), self.app.workspace.root().to_owned());
+        let (recorder, workspace) =
+            (Arc::clone(&self.conversation.files.changes), self.app.workspace.root().to_owned());
         Ok(Undo { recorder, stored, workspace, _lock: None })
     }
 

@@ -50,7 +50,9 @@ impl From<CallError> for Failed {
             CallError::Failure(Failure::Claimed { claim: Claim::Denied, .. }) => Self::new(Kind::Failed, words),
             CallError::Failure(Failure::Claimed { claim: Claim::Cancelled, .. }) => Self::new(Kind::Cancelled, words),
             CallError::Failure(Failure::NotFound(_)) => Self::new(Kind::NotFound, words),
-            CallError::Failure(Failure::Conflict(_)) | CallError::Unsaved { .. } => Self::new(Kind::Conflict, words),
+            CallError::Failure(Failure::Conflict(_)) | CallError::Unsaved { .. } | CallError::Changed { .. } => {
+                Self::new(Kind::Conflict, words)
+            }
             CallError::Failure(Failure::Unavailable(_)) => Self::new(Kind::Unavailable, words),
             CallError::Failure(Failure::Cancelled(_)) => Self::new(Kind::Cancelled, words),
             CallError::Failure(Failure::Failed(_)) => Self::new(Kind::Failed, words),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Recorder, no_unicode};
-use crate::journal::{Change, Journal, JournalError};
+use crate::journal::{Began, Change, Journal, JournalError};
 use crate::place::PERMISSIONS;
 use crate::state::State;
 
@@ -27,6 +27,7 @@ pub struct CallRecorder {
 pub struct ProgramRecorder {
     of: CallRecorder,
     number: u64,
+    began: Began,
 }
 
 /// What a change replaces.
@@ -118,9 +119,9 @@ impl CallRecorder {
         inner.programs += 1;
         let number = inner.programs;
         // If this process is killed, the journal names the call whose program ran.
-        inner.journal(&self.recorder)?.record_program(&self.call, number)?;
+        let began = inner.journal(&self.recorder)?.record_program(&self.call, number)?;
         inner.running.push((number, Arc::clone(&self.call)));
-        Ok(ProgramRecorder { of: self.clone(), number })
+        Ok(ProgramRecorder { of: self.clone(), number, began })
     }
 
     /// Writes down that the call may have changed something of which nothing is kept. See [`Gap`](crate::Gap).
@@ -152,6 +153,7 @@ impl ProgramRecorder {
         let mut inner = recorder.inner();
         let known = inner.journal(recorder)?.changes().len();
         recorder.look(&mut inner, Some(&self.of.call))?;
+        inner.name_left_out(recorder, &self.of.call, self.began)?;
         let changes = inner.journal(recorder)?.changes().get(known..).unwrap_or_default();
         Ok(changes.iter().map(|change| change.path.clone()).collect())
     }
