@@ -189,6 +189,7 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             failures: FailureWords::default(),
             background: None,
             changes: None,
+            seen: None,
             mcp: None,
             only_reads: None,
         };

@@ -5,6 +5,7 @@ mod kill;
 use std::io::{BufRead, BufReader};
 
 use host_tests::host::Host;
+use host_tests::pty::Pty;
 use serde_json::{Value, json};
 
 fn answer(text: &str) -> Value {
@@ -38,6 +39,52 @@ fn session_resume_continues_the_last_one_with_a_prompt_and_its_model() {
     assert_eq!(ended.json()["response"], "Three.");
     let resumed = host.session().iter().filter(|line| line["type"] == "resumed").count();
     assert_eq!(resumed, 2);
+}
+
+#[test]
+fn session_has_the_title_that_the_user_gives_it_in_every_list() {
+    let host = scripted(&[answer("One."), answer("Two."), answer("Three.")], &["Look at the parser"]);
+    assert_eq!(host.run().code, Some(0));
+    let id = id(&host);
+    let elsewhere = host.home().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("made");
+    let model = format!("scripted:{}", host.home().join("script.jsonl").display());
+    let mut other = host.command_of(&["run", "--any-folder", "--model", &model, "Look elsewhere"]);
+    other.current_dir(&elsewhere);
+    assert_eq!(host.end(other).code, Some(0));
+    let listed = |arguments: &[&str]| {
+        let all: Vec<&str> = ["session", "list"].into_iter().chain(arguments.iter().copied()).collect();
+        host.run_of(&all).stdout
+    };
+    let open = |words: &[&str]| {
+        let mut command = host.command_of(words);
+        command.env("TERM", "xterm-256color");
+        Pty::start(command, 100, 24)
+    };
+    let mut pty = open(&["run", "--resume"]);
+    pty.sees("› Look at the parser").sees("type to search").types("\u{12}").sees("title › Look at the parser");
+    pty.types(", second try\r").sees("› Look at the parser, second try").sees("type to search");
+    // Sessions of other folders are a list of their own, and are continued there.
+    pty.types("\u{1b}[A").sees("› Sessions of other folders…").types("\r").sees("› Look elsewhere").types("\r");
+    pty.saw(&format!("belongs to `{}`", elsewhere.display()));
+    assert_eq!(pty.ends(), Some(42), "{}", pty.everything());
+    assert!(listed(&[]).contains("  Look at the parser, second try\n"), "{}", listed(&[]));
+    let mut pty = open(&["run", "-c", "--approval-mode", "default"]);
+    pty.sees("default › ").types("/rename\r").sees("this session has no title").types("/rename  a\u{9}b\r");
+    pty.sees("this session is named “").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+
+    let title = |title: &str| host.run_of(&["session", "rename", &id, title]);
+    assert_eq!(title("\u{1b}[31m  red\n").stdout, format!("session {id} is named “\\u{{1b}}[31m red”\n"));
+    assert_eq!(listed(&["--json"]).matches("\"title\": \"\\u001b[31m red\"").count(), 1, "{}", listed(&["--json"]));
+    let ended = title(&"x".repeat(201));
+    assert!(ended.code == Some(42) && ended.stderr.contains("a title of 201 characters is too long"), "{ended:?}");
+    assert_eq!(title("").stdout, format!("session {id} has no title\n"));
+    assert!(listed(&[]).contains("  Look at the parser\n"), "{}", listed(&[]));
+    assert_eq!(host.run_of(&["session", "rename", &id, "Gone"]).code, Some(0));
+    assert_eq!(host.run_of(&["session", "rm", &id]).code, Some(0));
+    let left = std::fs::read_dir(host.logs()[0].parent().expect("a folder")).expect("a folder");
+    assert_eq!(left.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&id)).count(), 0);
 }
 
 #[test]

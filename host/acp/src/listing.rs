@@ -40,12 +40,12 @@ pub(crate) fn list(environment: &Environment, request: ListSessionsRequest) -> R
 }
 
 fn info(session: SessionSummary) -> Option<SessionInfo> {
-    let title = session.prompt.as_deref().map(title);
+    let title = Some(session.name()).filter(|name| !name.is_empty()).map(title);
     let last = session.last.map(|last| last.to_string());
     Some(SessionInfo::new(session.id, session.workspace?).title(title).updated_at(last))
 }
 
-/// The title of a session: the beginning of its first prompt.
+/// The title of a session, from the one that the user gave it or its first prompt.
 pub(crate) fn title(prompt: &str) -> String {
     one_line(prompt, TITLE)
 }

@@ -33,6 +33,7 @@ pub mod status;
 pub(crate) mod subagents;
 pub mod task;
 pub mod tasks;
+pub mod title;
 pub mod transcript;
 pub mod undo;
 mod undone;
@@ -243,6 +244,17 @@ impl Session {
     /// The id of the session log.
     pub fn id(&self) -> &SessionId {
         self.conversation.log.id()
+    }
+
+    /// Gives it a title, which is returned; a blank one takes its title away.
+    ///
+    /// # Errors
+    ///
+    /// If it is too long, or cannot be written.
+    pub fn rename(&self, title: &str) -> Result<Option<String>, Failure> {
+        let log = self.conversation.log.path();
+        title::rename(log, title)?;
+        Ok(title::title_of(log))
     }
 
     /// The present approval mode.

@@ -749,6 +749,16 @@ pub(crate) enum Session {
         /// The session's id, or its beginning [default: the last session of this folder]
         id: Option<String>,
     },
+    /// Give a session a title, by which lists show it in place of its first prompt
+    #[command(after_help = "Examples:
+  host session rename 20260301-12 'The parser, second try'
+  host session rename 20260301-12 ''     # its first prompt again")]
+    Rename {
+        /// The session's id, or its beginning
+        id: String,
+        /// The title; an empty one takes it away
+        title: String,
+    },
     /// Remove sessions for good: their logs and large outputs. A session that is running is not removed
     #[command(after_help = "Example:\n  host session rm 20260301-12")]
     Rm {

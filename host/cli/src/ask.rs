@@ -79,9 +79,18 @@ impl<'a> Asker<'a> {
     ///
     /// Those of [`Asker::ask`].
     pub(crate) async fn pick(&self, pick: Pick) -> Result<Answered, Failure> {
+        Ok(self.pick_or_rename(Pick { renamed: 0, ..pick }).await?.0)
+    }
+
+    /// Lets the user pick or rename one of a list. The text is its new title; it is empty if it was picked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Asker::ask`].
+    pub(crate) async fn pick_or_rename(&self, pick: Pick) -> Result<(Answered, String), Failure> {
         let terminal = self.open()?;
-        let chosen = terminal.pick(pick).await;
-        self.answered(chosen)
+        let (chosen, title) = terminal.pick_or_rename(pick).await;
+        Ok((self.answered(chosen)?, title))
     }
 
     fn open(&self) -> Result<Terminal, Failure> {

@@ -146,7 +146,7 @@ async fn server_at(address: &str, asker: &Asker<'_>) -> Result<Option<SavedModel
     };
     let mut page = Page::new(asker.style(), asker.columns());
     page.title("Which of its models?");
-    let pick = Pick { lines: page.into_lines(), entries: server.models.iter().map(entry).collect() };
+    let pick = Pick { lines: page.into_lines(), entries: server.models.iter().map(entry).collect(), renamed: 0 };
     Ok(match asker.pick(pick).await? {
         Answered::Choice(at) => server.model(at),
         Answered::Dismissed => None,

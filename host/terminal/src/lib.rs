@@ -425,13 +425,20 @@ impl Terminal {
     /// Lets the user pick an entry of a list, by the rules of [`ask`](Self::ask). It needs a terminal that can move its
     /// cursor.
     pub async fn pick(&self, pick: Pick) -> Chosen {
+        self.pick_or_rename(Pick { renamed: 0, ..pick }).await.0
+    }
+
+    /// The same for a list whose entries can be renamed: with the new title of the chosen one, not escaped, which is empty if the
+    /// entry is not renamed but picked.
+    pub async fn pick_or_rename(&self, pick: Pick) -> (Chosen, String) {
+        let nobody = (Chosen::Nobody, String::new());
         if self.mode() == TerminalMode::Dumb {
-            return Chosen::Nobody;
+            return nobody;
         }
         let (sender, answer) = oneshot::channel();
-        let Some(id) = self.0.asks(|id| Open::pick(id, pick, sender)) else { return Chosen::Nobody };
+        let Some(id) = self.0.asks(|id| Open::pick(id, pick, sender)) else { return nobody };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
-        answer.await.map_or(Chosen::Nobody, |(chosen, _)| chosen)
+        answer.await.unwrap_or(nobody)
     }
 
     /// Lends the terminal to another program for as long as the work takes: meanwhile no key is read, and text to be

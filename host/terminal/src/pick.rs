@@ -14,6 +14,9 @@ use crate::Style;
 /// The label before the text that is searched for.
 const LABEL: &str = "search › ";
 
+/// The label before a new title.
+const TITLE: &str = "title › ";
+
 /// Rows of an entry: its title, and its details below.
 const ENTRY_ROWS: usize = 2;
 
@@ -26,6 +29,8 @@ pub struct Pick {
     pub lines: Vec<String>,
     /// The entries, the first one selected: at least one.
     pub entries: Vec<PickEntry>,
+    /// How many of them, from the first, the user can rename.
+    pub renamed: usize,
 }
 
 /// One entry of a list: one line each, of any length.
@@ -50,16 +55,45 @@ pub(super) struct Search {
     selected: usize,
     /// Whether the selected one is shown alone, with its preview.
     previews: bool,
+    /// How many entries can be renamed.
+    renamed: usize,
+    /// The new title of the selected one, which is being typed.
+    title: Option<Editor>,
 }
 
 impl Search {
-    pub(super) fn new(entries: Vec<PickEntry>) -> Self {
+    pub(super) fn new(entries: Vec<PickEntry>, renamed: usize) -> Self {
         let found = (0..entries.len()).collect();
-        Self { entries, text: Editor::default(), found, selected: 0, previews: false }
+        Self { entries, text: Editor::default(), found, selected: 0, previews: false, renamed, title: None }
     }
 
-    /// Returns the answer that a key gives.
-    pub(super) fn key(&mut self, key: &Key) -> Option<Chosen> {
+    /// Returns the answer that a key gives, with the new title if the entry is renamed.
+    pub(super) fn key(&mut self, key: &Key) -> Option<(Chosen, String)> {
+        match &mut self.title {
+            Some(_) => self.key_of_title(key),
+            None => self.key_of_list(key).map(|chosen| (chosen, String::new())),
+        }
+    }
+
+    /// Handles a key while a title is typed. A blank one renames nothing.
+    fn key_of_title(&mut self, key: &Key) -> Option<(Chosen, String)> {
+        let title = self.title.as_mut()?;
+        match key {
+            Key::Enter => {
+                let text = title.text().trim().to_owned();
+                self.title = None;
+                let entry = self.found.get(self.selected).filter(|_| !text.is_empty())?;
+                return Some((Chosen::Choice(*entry), text));
+            }
+            Key::Escape => self.title = None,
+            Key::NewLine => {}
+            Key::Paste(text) => drop(title.key(&Key::Paste(text.replace('\n', " ")))),
+            key => drop(title.key(key)),
+        }
+        None
+    }
+
+    fn key_of_list(&mut self, key: &Key) -> Option<Chosen> {
         let last = self.found.len().saturating_sub(1);
         match key {
             Key::Enter => return self.found.get(self.selected).map(|entry| Chosen::Choice(*entry)),
@@ -67,12 +101,20 @@ impl Search {
             Key::Up | Key::BackTab => self.selected = self.selected.checked_sub(1).unwrap_or(last),
             Key::Down | Key::Tab => self.selected = if self.selected >= last { 0 } else { self.selected + 1 },
             Key::Expand => self.previews = !self.previews && self.can_preview(),
+            Key::Search => self.begin_title(),
             // A line break has no meaning here.
             Key::NewLine => {}
             Key::Paste(text) => self.edited(&Key::Paste(text.replace('\n', " "))),
             key => self.edited(key),
         }
         None
+    }
+
+    fn begin_title(&mut self) {
+        let Some(at) = self.found.get(self.selected).copied().filter(|at| *at < self.renamed) else { return };
+        let mut title = Editor::default();
+        title.set(self.entries.get(at).map(|entry| entry.title.clone()).unwrap_or_default());
+        self.title = Some(title);
     }
 
     fn can_preview(&self) -> bool {
@@ -96,6 +138,11 @@ impl Search {
 
     /// Draws the search and, below it, as many entries around the selected one as fit.
     pub(super) fn look(&self, listens: bool, style: Style, columns: usize, max_rows: usize) -> Live {
+        if let Some(title) = &self.title {
+            let Live { mut rows, cursor } = title.look(&style.dim(TITLE), columns, 1);
+            rows.push(style.dim(&truncate_to_width("Enter to rename · Esc for the list", columns.saturating_sub(1))));
+            return Live { rows, cursor: cursor.filter(|_| listens) };
+        }
         let search = self.text.look(&style.dim(LABEL), columns, 1);
         let cursor = search.cursor.filter(|_| listens);
         let mut rows = search.rows;
@@ -128,10 +175,11 @@ impl Search {
             found if found == all => all.to_string(),
             found => format!("{found} of {all}"),
         };
-        let keys = match (listens, self.can_preview()) {
-            (true, true) => " · type to search · ↑↓ and Enter · Ctrl-O to preview · Esc to cancel",
-            (true, false) => " · type to search · ↑↓ and Enter · Esc to cancel",
-            (false, _) => "…",
+        let keys = match (listens, self.can_preview(), self.renamed > 0) {
+            (true, true, true) => " · type to search · ↑↓ and Enter · Ctrl-O preview · Ctrl-R rename · Esc cancel",
+            (true, true, false) => " · type to search · ↑↓ and Enter · Ctrl-O to preview · Esc to cancel",
+            (true, false, _) => " · type to search · ↑↓ and Enter · Esc to cancel",
+            (false, ..) => "…",
         };
         rows.push(style.dim(&truncate_to_width(&format!("{count}{keys}"), width)));
         Live { rows, cursor }
@@ -152,7 +200,28 @@ mod tests {
         };
         Search::new(
             [("Fix the tests", "2 h · 3 turns"), ("Explain tests", "1 d"), ("日本 Rocket", "3 d")].map(entry).to_vec(),
+            2,
         )
+    }
+
+    fn chosen(at: usize) -> (Chosen, String) {
+        (Chosen::Choice(at), String::new())
+    }
+
+    #[test]
+    fn pick_renames_the_selected_entry_where_that_is_possible() {
+        let mut search = search();
+        for (down, title, renamed) in [(0, "First", Some(0)), (1, " Second ", Some(1)), (0, " ", None)] {
+            (0..down).for_each(|_| assert_eq!(search.key(&Key::Down), None));
+            assert_eq!(search.key(&Key::Search), None);
+            assert!(search.look(true, PLAIN, 80, 20).rows[0].starts_with("title › "), "it begins with the present one");
+            search.title.as_mut().expect("it is typed").clear();
+            typed(&mut search, title);
+            assert_eq!(search.key(&Key::Enter), renamed.map(|at| (Chosen::Choice(at), title.trim().to_owned())));
+        }
+        assert_eq!((search.key(&Key::Search), search.key(&Key::Escape)), (None, None), "back to the list");
+        assert_eq!((search.key(&Key::Down), search.key(&Key::Search)), (None, None));
+        assert_eq!(search.key(&Key::Enter), Some(chosen(2)), "that one cannot be renamed");
     }
 
     fn typed(search: &mut Search, text: &str) {
@@ -172,7 +241,7 @@ mod tests {
         ] {
             let mut search = search();
             typed(&mut search, text);
-            assert_eq!(search.key(&Key::Enter), picked.map(Chosen::Choice), "{text}");
+            assert_eq!(search.key(&Key::Enter), picked.map(chosen), "{text}");
         }
     }
 
@@ -181,13 +250,13 @@ mod tests {
         let mut search = search();
         for (key, picked) in [(Key::Down, 1), (Key::Down, 2), (Key::Down, 0), (Key::Up, 2), (Key::BackTab, 1)] {
             assert_eq!(search.key(&key), None);
-            assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(picked)), "{key:?}");
+            assert_eq!(search.key(&Key::Enter), Some(chosen(picked)), "{key:?}");
         }
         typed(&mut search, "tests");
         assert_eq!(search.key(&Key::Up), None);
-        assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(1)));
-        assert_eq!(search.key(&Key::Escape), Some(Chosen::Dismissed));
-        let mut none = Search::new(Vec::new());
+        assert_eq!(search.key(&Key::Enter), Some(chosen(1)));
+        assert_eq!(search.key(&Key::Escape), Some((Chosen::Dismissed, String::new())));
+        let mut none = Search::new(Vec::new(), 0);
         assert_eq!((none.key(&Key::Down), none.key(&Key::Up), none.key(&Key::Enter)), (None, None, None));
     }
 
@@ -209,7 +278,7 @@ mod tests {
             "    word word",
         ];
         assert_eq!(rows[1..7], expected);
-        assert_eq!(search.key(&Key::Enter), Some(Chosen::Choice(1)));
+        assert_eq!(search.key(&Key::Enter), Some(chosen(1)));
         assert!(search.look(true, PLAIN, 40, 5).rows.len() <= 5);
         search.key(&Key::Expand);
         assert!(search.look(true, PLAIN, 90, 20).rows.last().is_some_and(|row| row.contains("Ctrl-O to preview")));

@@ -174,9 +174,9 @@ impl Open {
     }
 
     /// A list to pick from. Its titles are the choices, for what stays on the terminal once it is answered.
-    pub(super) fn pick(id: u64, Pick { lines, entries }: Pick, answer: oneshot::Sender<Answered>) -> Self {
+    pub(super) fn pick(id: u64, Pick { lines, entries, renamed }: Pick, answer: oneshot::Sender<Answered>) -> Self {
         let choices = entries.iter().map(|entry| Choice { letter: ' ', label: entry.title.clone() }).collect();
-        let search = Some(Search::new(entries));
+        let search = Some(Search::new(entries, renamed));
         Self { search, ..Self::new(id, Question { lines, choices, ..Question::default() }, None, answer) }
     }
 
@@ -214,7 +214,7 @@ impl Open {
     pub(super) fn key(&mut self, key: &Key, now: Instant) -> Pressed {
         let answered = |answered: Option<Answered>| answered.map_or(Pressed::Nothing, Pressed::Answers);
         if let Some(search) = &mut self.search {
-            return answered(search.key(key).map(|chosen| (chosen, String::new())));
+            return answered(search.key(key));
         }
         if self.typed.is_some() {
             return answered(self.key_of_line(key));

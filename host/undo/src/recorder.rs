@@ -159,9 +159,10 @@ impl Recorder {
             State::Absent | State::Folder { .. } | State::Link { .. } | State::Other => None,
         };
         self.with_journal(|journal| {
-            let own = journal.changes().iter().filter(|change| change.path == path && !change.call.starts_with(UNDO));
+            let mut own =
+                journal.changes().iter().filter(|change| change.path == path && !change.call.starts_with(UNDO));
             match from {
-                None => own.last().and_then(|change| of_file(&change.after)).as_ref() == Some(now),
+                None => own.next_back().and_then(|change| of_file(&change.after)).as_ref() == Some(now),
                 Some(from) => {
                     let mut at = Some(from.clone());
                     own.for_each(|change| {

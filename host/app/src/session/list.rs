@@ -11,6 +11,7 @@ use host_text::clip;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::title::title_of;
 use crate::error::Failure;
 
 /// Number of characters of a prompt that are kept.
@@ -34,6 +35,9 @@ pub struct SessionSummary {
     pub model: Option<String>,
     /// The first prompt, not escaped.
     pub prompt: Option<String>,
+    /// The title that the user gave it, not escaped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Replies of its main agent.
     pub turns: u32,
     /// The end of the last run of its main agent.
@@ -86,7 +90,37 @@ pub fn list(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Session
 ///
 /// If the folder of the sessions cannot be listed.
 pub fn resumable(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
-    let all = of_folder(sessions, Some(workspace))?;
+    Ok(with_conversation(&of_folder(sessions, Some(workspace))?))
+}
+
+/// Returns the sessions of other folders that can be resumed there, the most recently written first.
+///
+/// # Errors
+///
+/// If the folder of the sessions cannot be listed.
+pub fn resumable_elsewhere(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
+    Ok(with_conversation(&elsewhere(sessions, workspace)?))
+}
+
+/// Whether there are sessions of other folders.
+///
+/// # Errors
+///
+/// If the folder of the sessions cannot be listed.
+pub fn has_elsewhere(sessions: &Sessions, workspace: &Path) -> Result<bool, Failure> {
+    Ok(!elsewhere(sessions, workspace)?.is_empty())
+}
+
+fn elsewhere(sessions: &Sessions, workspace: &Path) -> Result<Vec<Stored>, Failure> {
+    let here = workspace.to_string_lossy();
+    let is_wanted = |stored: &Stored| {
+        stored.workspace().is_ok_and(|workspace| workspace.is_some_and(|workspace| workspace != *here))
+    };
+    Ok(sessions.all()?.into_iter().filter(is_wanted).collect())
+}
+
+/// Returns those with a conversation, as many as are offered.
+fn with_conversation(all: &[Stored]) -> Vec<SessionSummary> {
     let listed = all.iter().map(|stored| (stored, SessionSummary::new(stored)));
     let with_conversation = listed.filter(|(stored, session)| match session.end {
         SessionEnd::Empty | SessionEnd::Damaged => false,
@@ -95,7 +129,7 @@ pub fn resumable(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSum
             (session.turns > 0 && !session.lost_messages) || stored.is_empty().is_ok_and(|is_empty| !is_empty)
         }
     });
-    Ok(with_conversation.map(|(_, session)| session).take(OFFERED).collect())
+    with_conversation.map(|(_, session)| session).take(OFFERED).collect()
 }
 
 fn of_folder(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Stored>, Failure> {
@@ -109,6 +143,11 @@ fn of_folder(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Stored
 }
 
 impl SessionSummary {
+    /// Returns what it is recognised by: its title, or else its first prompt. It is not escaped.
+    pub fn name(&self) -> &str {
+        self.title.as_deref().or(self.prompt.as_deref()).unwrap_or_default()
+    }
+
     fn new(stored: &Stored) -> Self {
         let mut listed = Self {
             id: stored.id.to_string(),
@@ -117,6 +156,7 @@ impl SessionSummary {
             workspace: None,
             model: None,
             prompt: None,
+            title: title_of(&stored.path),
             turns: 0,
             end: SessionEnd::Empty,
             damage: None,

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use host_agent::{Clock, Sessions, Stored};
 use host_app::environment::Environment;
 use host_app::error::Failure;
-use host_app::session::find;
 use host_app::session::transcript::{self, Transcript};
+use host_app::session::{find, title};
+use host_text::visible_line;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{ExportFormat, Session};
@@ -46,6 +47,15 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
                 "copied {}; continue the copy with host run --resume {fork}\n",
                 stored.id
             ));
+        }
+        Session::Rename { id, title } => {
+            let stored = find::by_id(&sessions, &id)?;
+            title::rename(&stored.path, &title)?;
+            let named = title::title_of(&stored.path);
+            out.write(&match named {
+                Some(title) => format!("session {} is named “{}”\n", stored.id, visible_line(&title)),
+                None => format!("session {} has no title\n", stored.id),
+            });
         }
         Session::Rm { ids } => {
             let chains = folders.chains()?;

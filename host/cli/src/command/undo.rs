@@ -82,7 +82,7 @@ pub(crate) fn choices(calls: &[ChangingCall], style: Style) -> Pick {
         preview: Vec::new(),
     };
     let title = style.bold("Undo back to before which call? Later calls are undone, too.");
-    Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect() }
+    Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect(), renamed: 0 }
 }
 
 /// What a call changed, on one line. One that only removed what it had made, or of whose changes nothing is kept, has no files.

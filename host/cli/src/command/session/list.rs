@@ -36,7 +36,7 @@ pub(super) fn text(listed: &[SessionSummary], with_folder: bool) -> String {
             Some(workspace) if with_folder => format!("{workspace}: "),
             _ => String::new(),
         };
-        let words = session.damage.as_deref().or(session.prompt.as_deref()).unwrap_or_default();
+        let words = session.damage.as_deref().unwrap_or_else(|| session.name());
         let words = one_line(&format!("{folder}{}", clip(words, PROMPT)));
         // A string takes everything.
         let _ =

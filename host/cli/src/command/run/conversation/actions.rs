@@ -8,7 +8,7 @@ use host_app::plugins::reload::ReloadTrigger;
 use host_app::session::hooks::SessionEnd;
 use host_message::counted;
 use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
-use host_text::{exact, visible};
+use host_text::{exact, visible, visible_line};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command, ServerPrompt};
@@ -87,6 +87,7 @@ impl Repl {
             Command::Copy => self.copy()?,
             Command::Output(back) => self.call_pages.show(back.as_deref()).await?,
             Command::Export(file) => self.export(file.as_deref()).await?,
+            Command::Rename(title) => self.rename(title.as_deref().unwrap_or_default())?,
             Command::Undo(to) => self.undo(to.as_deref()).await?,
             Command::UndoPrompt => self.undo_prompt()?,
             Command::Rewind(to) => self.rewind(to.as_deref()).await?,
@@ -212,6 +213,14 @@ impl Repl {
         self.terminal.steer(&sequence);
         let characters = answer.chars().count();
         self.note(&format!("copied {} (if your terminal supports OSC 52)", counted(characters, "character")));
+        Ok(())
+    }
+
+    fn rename(&self, title: &str) -> Result<(), Failure> {
+        self.note(&match self.session.rename(title)? {
+            Some(title) => format!("this session is named “{}”", visible_line(&title)),
+            None => "this session has no title; lists show its first prompt".to_owned(),
+        });
         Ok(())
     }
 

@@ -115,6 +115,7 @@ fn choices(points: &[RewindPoint], style: Style) -> Pick {
     Pick {
         lines: vec![style.bold("Go back to before which prompt?")],
         entries: points.iter().rev().map(entry).collect(),
+        renamed: 0,
     }
 }
 

@@ -1,0 +1,51 @@
+//! The title that a user gives a session, by which lists and searches show it in place of its first prompt.
+//!
+//! It is in a file beside the log, since it is no part of what happened: it can change, and a copy of the session has none.
+
+use std::io;
+use std::path::Path;
+
+use host_files::Mode;
+
+use crate::error::Failure;
+
+/// The longest title, in characters. Protects the lines of a list.
+const MAX_TITLE: usize = 200;
+
+/// The most bytes of its file that are read.
+const MAX_FILE: u64 = 4 * MAX_TITLE as u64 + 1;
+
+/// The extension of the file with the title.
+const EXTENSION: &str = "title";
+
+/// Returns the title of the session with this log, not escaped; `None` if it has none that can be read.
+pub fn title_of(log: &Path) -> Option<String> {
+    let text = host_files::read_text(&log.with_extension(EXTENSION), MAX_FILE).ok()?;
+    Some(text.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+/// Gives the session with this log a title, in place of the one that it has; a blank one takes it away.
+///
+/// # Errors
+///
+/// If it is too long, or cannot be written.
+pub fn rename(log: &Path, title: &str) -> Result<(), Failure> {
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let path = log.with_extension(EXTENSION);
+    let characters = title.chars().count();
+    if characters > MAX_TITLE {
+        return Err(Failure::input(format!("a title of {characters} characters is too long"))
+            .help(format!("use at most {MAX_TITLE} characters")));
+    }
+    let written = match title.as_str() {
+        "" => match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        },
+        title => host_files::replace(&path, format!("{title}\n").as_bytes(), Mode::Private),
+    };
+    written.map_err(|error| {
+        Failure::input(format!("the title cannot be written to `{}`: {error}", path.display()))
+            .help("check the free space and the owner of that folder")
+    })
+}
