@@ -7,10 +7,6 @@ use host_tests::repository;
 
 use super::*;
 
-const PROMPT: &str = "Greet the world in greeting.txt";
-
-const COLUMNS: u16 = 80;
-
 /// The text with `0` for each number of seconds or milliseconds.
 fn timeless(text: &str) -> String {
     let is_unit = |rest: &str| [" ms", " s"].iter().any(|unit| rest.strip_prefix(unit).is_some_and(ends_a_word));
@@ -37,80 +33,69 @@ fn ends_a_word(rest: &str) -> bool {
 }
 
 #[test]
-fn readme_picture_is_a_real_session() {
+fn readme_picture_of_auto_is_a_real_conversation() {
+    let line = |command: &str| json!({"call": {"name": "shell", "arguments": {"command": command}}});
     let replies = [
-        json!({"chunks": [call("ls", json!({})), edit("greeting.txt", "hello", "hello, world")]}),
-        json!({"chunks": [{"text": "`greeting.txt` greets the world now."}, {"usage": {"input": 1400, "output": 60}}]}),
-    ];
-    let host = Host::scripted(&replies, &[]).file("greeting.txt", "hello\n");
-    let mut command = host.command();
-    command.env("TERM", "xterm-256color").arg(PROMPT);
-    let mut pty = Pty::start(command, COLUMNS, 40);
-    // The last row of the question: what is above it is drawn by then.
-    pty.sees(LISTENS).sees("Esc to reject");
-    let question = from(&pty.all_rows(picture::row), "? edit");
-    pty.types("y").saw("2 turns");
-    assert_eq!(pty.ends(), Some(0));
-    let run = from(&pty.all_rows(picture::row), "› Yes, this once");
-    let mut rows = vec![vec![Span::plain(&format!("$ host run \"{PROMPT}\""))]];
-    rows.extend(question);
-    rows.extend(run);
-    let picture = svg("A session: host asks before it changes a file", COLUMNS, &rows);
-    compare("session", &picture, &mut pty);
-}
-
-#[test]
-fn readme_picture_of_a_conversation_is_a_real_one() {
-    let shell = json!({"call": {"name": "shell", "arguments": {"command": "sh test.sh"}}});
-    let search = json!({"call": {"name": "grep", "arguments": {"pattern": "fuel", "path": "src"}}});
-    let usage = json!({"usage": {"input": 5200, "output": 180}});
-    let replies = [
-        json!({"chunks": [search]}),
+        json!({"chunks": [{"call": {"name": "grep", "arguments": {"pattern": "fuel", "path": "src"}}}]}),
         json!({"chunks": [edit("src/burn.rs", "fuel - 1", "fuel.saturating_sub(1)")]}),
-        json!({"chunks": [shell]}),
-        json!({"chunks": [{"text": "Fuel no longer goes below zero. One test fails: it expects the **old error**."}, usage]}),
+        json!({"chunks": [line("sh test.sh")]}),
+        json!({"chunks": [{"text": "The tests pass. One table is out of date, so I fetch the new one."},
+                          line("curl -sS https://rates.example.org/fuel.csv -o rates.csv")]}),
+        json!({"chunks": [{"text": "Then I leave it."}]}),
     ];
-    let host = Host::scripted(&replies, &["--approval-mode", "auto-edit", "--grant", "shell:process=sh test.sh"])
+    let host = Host::scripted(&replies, &["--approval-mode", "auto"])
         .file("src/burn.rs", "fn burn(fuel: u32) -> u32 {\n    fuel - 1\n}\n")
-        .file("test.sh", "echo 'test burn::is_empty ... FAILED'\necho '1 passed; 1 failed'\nexit 101\n")
-        .file(".git/HEAD", "ref: refs/heads/fuel\n")
-        .file(".git/objects/info/x", "")
-        .file(".git/refs/x", "");
-    let mut command = host.command();
-    command.env("TERM", "xterm-256color");
-    let mut pty = Pty::start(command, COLUMNS, 40);
-    pty.sees("auto-edit › ")
-        .types("Fuel must not go below zero\r")
-        .sees("One test fails")
-        .sees("auto-edit › \nscript.jsonl");
-    pty.types("fix the test, too").sees("› fix the test, too\nscript.jsonl · auto-edit");
+        .file("test.sh", "echo 'test burn::is_empty ... ok'\necho '2 passed; 0 failed'\n");
+    let mut pty = opened(&host, 80);
+    pty.sees("auto › ").types("Fuel must not go below zero\r");
+    pty.until("the question", |screen| screen.contains("curl wants to reach:") && listens(screen)).sees("Esc to reject");
     let rows = from(&pty.all_rows(picture::row), "› Fuel must not");
-    pty.types("\u{15}\u{4}");
+    pty.types("n").sees("Then I leave it.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
-    let picture = svg(
-        "A conversation: calls on one line each, a change, a command that fails, and the status row",
-        COLUMNS,
-        &rows,
-    );
-    compare("conversation", &picture, &mut pty);
+    let title = "The mode auto: an edit and the tests without a question, and one question about a server";
+    compare("auto", &svg(title, 80, &rows), &mut pty);
 }
 
 #[test]
-fn readme_picture_of_an_answer_is_a_real_one() {
-    let answer = "## Fuel\n\nThe burn rate is computed in `src/burn.rs`, by **two** callers:\n\n1. `Engine::step`, once a \
-                  second, which also reports what is left, so that the display need not ask for it\n2. `Engine::stop`\n\n\
-                  ```rust\n/// Burns fuel.\nfn burn(fuel: u32) -> u32 {\n    fuel.saturating_sub(1) // never below zero\n}\n```\n\n\
-                  | caller | calls |\n|:--|--:|\n| `Engine::step` | 3600 |\n| `Engine::stop` | 1 |\n";
-    let host = Host::scripted(&[json!({"chunks": [{"text": answer}]})], &["Where is fuel burnt?"]);
+fn readme_picture_of_undo_is_a_real_conversation() {
+    let tidy = json!({"call": {"name": "shell", "arguments": {"command": "sh tidy.sh"}}});
+    let replies = [json!({"chunks": [tidy]}), json!({"chunks": [{"text": "The drafts are gone."}]})];
+    let host = Host::scripted(&replies, &["--approval-mode", "auto"])
+        .file("tidy.sh", "rm drafts/*.md\necho removed the drafts\n")
+        .file("drafts/letter.md", "Dear all\n")
+        .file("drafts/talk.md", "# Undo\n");
+    let mut pty = opened(&host, 80);
+    pty.sees("auto › ").types("Tidy up\r").sees("The drafts are gone.").sees("auto › \nscript.jsonl");
+    pty.types("/undo\r").sees("› 1  shell sh tidy.sh").sees("type to search").types("\r").sees("restored drafts/talk.md");
+    pty.sees("auto › \nscript.jsonl");
+    let mut rows = from(&pty.all_rows(picture::row), "› Tidy up");
+    // The prompt and the status row below say nothing more.
+    rows.truncate(rows.len() - 3);
+    pty.types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let title = "Undo: a script deleted files, and /undo brings them back";
+    compare("undo", &svg(title, 80, &rows), &mut pty);
+}
+
+#[test]
+fn readme_picture_of_a_narrow_window_is_a_real_conversation() {
+    let replies = [
+        json!({"chunks": [edit("greeting.txt", "hello", "hello, world")]}),
+        json!({"chunks": [{"text": "`greeting.txt` greets the **world** now."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "default"]).file("greeting.txt", "hello\n");
+    let mut pty = opened(&host, 40);
+    pty.sees("default › ").types("Greet the world\r").sees("› 1 y").sees("letter · Esc");
+    let rows = from(&pty.all_rows(picture::row), "› Greet the");
+    pty.types("y").sees("now.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    compare("narrow", &svg("A question in a window of 40 columns", 40, &rows), &mut pty);
+}
+
+fn opened(host: &Host, columns: u16) -> Pty {
     let mut command = host.command();
     command.env("TERM", "xterm-256color");
-    let mut pty = Pty::start(command, COLUMNS, 40);
-    pty.saw("1 turn");
-    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
-    let mut rows = vec![vec![Span::plain("$ host run \"Where is fuel burnt?\"")]];
-    rows.extend(from(&pty.all_rows(picture::row), "Fuel"));
-    let picture = svg("An answer: rendered Markdown, wrapped at words", COLUMNS, &rows);
-    compare("answer", &picture, &mut pty);
+    Pty::start(command, columns, 50)
 }
 
 /// Compares a picture with the one of this name that README.md shows, or makes that one anew.
