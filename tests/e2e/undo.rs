@@ -267,6 +267,37 @@ fn undo_names_what_others_run_later_where_version_control_ignores_it() {
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
 }
 
+/// Hosts before this one took the ids of services, some of which repeat theirs, and kept nothing of a prompt that was stopped.
+#[test]
+fn undo_list_gives_no_call_the_title_of_another_with_its_id() {
+    let write = |path: &str| call("write_file", json!({"path": path, "content": "x"}));
+    let said = |text: &str| json!({"chunks": [{"text": text}]});
+    let replies = [write("one"), said("First."), write("two"), write("three"), said("Second.")];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo"]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 100, 30);
+    pty.sees("yolo › ").types("begin\r").sees("First.").types("/undo-prompt\r").sees("removed the last prompt");
+    pty.types("\u{15}again\r").sees("Second.").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let [log] = host.logs().try_into().expect("one session");
+    let ids = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter_map(|line| line["call"].as_str().map(str::to_owned)).collect()
+    };
+    let journal = log.with_extension("undo").join("changes.jsonl");
+    let ids = ids(&fs::read_to_string(&journal).expect("text"));
+    let [first, second, _] = ids.as_slice() else { panic!("{ids:?}") };
+    for file in [log, journal] {
+        let text = fs::read_to_string(&file).expect("text");
+        fs::write(&file, text.replace(&format!("\"{second}\""), &format!("\"{first}\""))).expect("written");
+    }
+    let ended = undo(&host, &[]);
+    let several = format!("  one of several calls with the id {first}\n     + one\n     + two\n");
+    assert!(ended.stdout.contains(&several), "{ended:?}");
+    assert!(ended.stdout.contains("  write_file three\n     + three\n"), "{ended:?}");
+}
+
 // promise undo.left-out: The list names the ignored folders in which a program changed something, of which nothing is kept.
 #[test]
 fn undo_list_names_the_ignored_folders_that_a_program_changed() {
