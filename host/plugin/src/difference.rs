@@ -10,9 +10,8 @@ use std::time::SystemTime;
 
 use host_capability::{Grants, PluginName};
 
-use crate::fs_write;
 use crate::limits::MAX_WHOLE;
-use crate::workspace::{OpenError, Workspace, real_path};
+use crate::workspace::{OpenError, Workspace, changed, real_path};
 
 /// The content of the file before the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +64,7 @@ pub(crate) fn there(path: &str, plugin: &PluginName, grants: &Grants, workspace:
     if !about.is_file() {
         return None;
     }
-    let (path, changed) = (real_path(&file, &absolute).ok()?, fs_write::changed(&about));
+    let (path, changed) = (real_path(&file, &absolute).ok()?, changed(&about));
     let content = host_files::read_limited(file, MAX_WHOLE).ok()?;
     Some(Some(There { path, content, changed }))
 }

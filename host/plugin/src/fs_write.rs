@@ -11,7 +11,7 @@ mod beside;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
@@ -29,7 +29,7 @@ use crate::preview_guard::{Change, PreviewGuard};
 use crate::seen_files::{Current, SeenFiles};
 use crate::shared::Shared;
 use crate::store::CallState;
-use crate::workspace::{MakeFolders, OpenError, Target, Workspace};
+use crate::workspace::{MakeFolders, OpenError, Target, Workspace, changed};
 
 /// The most spans of one edit. Protects the host's time.
 const MAX_SPANS: usize = 10_000;
@@ -273,8 +273,7 @@ impl Writable {
         let read = folder.open_with(name, &options).and_then(|file| Ok(host_files::read_limited(file, MAX_WHOLE)?));
         let content = self.io(read, &self.shown())?;
         let digest = Digest::of(&content).as_str().to_owned();
-        let changed = changed(&about);
-        Ok(Some(There { content, digest, changed, permissions: about.permissions() }))
+        Ok(Some(There { content, digest, changed: changed(&about), permissions: about.permissions() }))
     }
 
     fn replace(&self, target: &Target, content: &[u8], there: Option<There>) -> Result<Written, Error> {
@@ -433,14 +432,6 @@ struct There {
     /// When anything about it was last changed.
     changed: SystemTime,
     permissions: Permissions,
-}
-
-/// Returns when anything about a file was last changed; never before that.
-pub(crate) fn changed(about: &cap_std::fs::Metadata) -> SystemTime {
-    use cap_std::fs::MetadataExt as _;
-    let (seconds, nanoseconds) = (about.ctime(), about.ctime_nsec());
-    let since = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
-    since.map_or(UNIX_EPOCH, |(seconds, nanoseconds)| UNIX_EPOCH + Duration::new(seconds, nanoseconds))
 }
 
 /// Renames, and fails if the new name is taken.

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_fs_ext::DirExt as _;
 use cap_std::ambient_authority;
@@ -304,6 +305,14 @@ pub(crate) fn real_path(file: &impl std::os::fd::AsFd, _wanted: &Path) -> io::Re
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn real_path(_file: &impl std::os::fd::AsFd, wanted: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(wanted)
+}
+
+/// Returns when anything about a file was last changed; the beginning of time if the system says what cannot be.
+pub(crate) fn changed(about: &cap_std::fs::Metadata) -> SystemTime {
+    use cap_std::fs::MetadataExt as _;
+    let (seconds, nanoseconds) = (about.ctime(), about.ctime_nsec());
+    let since = u64::try_from(seconds).ok().zip(u32::try_from(nanoseconds).ok());
+    since.map_or(UNIX_EPOCH, |(seconds, nanoseconds)| UNIX_EPOCH + Duration::new(seconds, nanoseconds))
 }
 
 /// Opens a pipe without waiting for the other end.
