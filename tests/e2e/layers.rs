@@ -319,6 +319,58 @@ fn front_page(text: &str) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+/// The modules, crates and programs that a front page names in brackets as the place of what is deliberately not there.
+fn named_elsewhere(front_page: &str) -> Vec<&str> {
+    let Some((_, elsewhere)) = front_page.split_once("Deliberately not here") else { return Vec::new() };
+    let names = elsewhere.split("(`").skip(1).filter_map(|rest| rest.split_once("`)").map(|(name, _)| name));
+    let is_name = |name: &&str| name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-' | b':'));
+    names.filter(is_name).collect()
+}
+
+#[test]
+fn layers_front_pages_name_modules_that_exist() {
+    let files = rust_files();
+    let exists = |name: &str| {
+        let last = name.rsplit("::").next().unwrap_or_default();
+        let package = name.replace('_', "-");
+        repository().join("host").join(package.trim_start_matches("host-")).is_dir()
+            || repository().join("plugins").join(last).is_dir()
+            || files.iter().any(|file| file.file_stem().is_some_and(|stem| stem == last))
+    };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for file in &files {
+        for name in named_elsewhere(&front_page(&read(file))) {
+            count += 1;
+            if !exists(name) {
+                wrong.push(format!("{}: `{name}`", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty() && count > 50, "{count} names; these modules do not exist:\n{}", wrong.join("\n"));
+    assert_eq!(
+        named_elsewhere("Deliberately not here: x (`gone`), `other`, and Y (`host-tool`)."),
+        ["gone", "host-tool"]
+    );
+    assert!(!exists("gone_module") && exists("host_tool") && exists("crate::layers"));
+}
+
+/// The sources of the host's crates and of the tests.
+fn rust_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![repository().join("host"), repository().join("tests/e2e")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && !path.is_symlink() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
 fn manifest(folder: &str) -> Table {
     read(&repository().join("host").join(folder).join("Cargo.toml")).parse().expect("a manifest is TOML")
 }

@@ -44,7 +44,7 @@ impl Models {
         models
     }
 
-    /// Adds models; returns whether one was not there before.
+    /// Adds models; returns whether any was new.
     pub(crate) fn add<'a>(&mut self, models: impl IntoIterator<Item = &'a str>) -> bool {
         let before = self.0.len();
         for model in models {

@@ -1,4 +1,4 @@
-//! The events of a run, as they happen: the terminal, JSON lines and the web page receive the same events.
+//! The events of a run, as they happen: the terminal, JSON lines and editors receive the same events.
 //!
 //! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
 //! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.

@@ -347,7 +347,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Gives the agent other tools, another gate and other words about both from the next run on: a user changed what
+    /// Gives the agent other tools, another gate and a new description of both from the next run on: a user changed what
     /// needs no asking.
     ///
     /// # Errors

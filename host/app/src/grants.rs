@@ -116,7 +116,7 @@ impl UserGrants {
         &self.reads
     }
 
-    /// The same for another conversation: what was allowed for the last one is not allowed in it.
+    /// Returns these grants for a new conversation: what was allowed for the last one is not allowed in it.
     pub(crate) fn renewed(self) -> Self {
         Self { reads: self.reads.renewed(), ..self }
     }
@@ -134,7 +134,7 @@ impl UserGrants {
         Ok((self, folder))
     }
 
-    /// The same without a folder that was added.
+    /// Returns these grants without this folder, which was added.
     pub(crate) fn without_folder(mut self, folder: &Path) -> Self {
         self.added.retain(|added| added != folder);
         self

@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// Take back what a session changed in files, back to before one of its calls
     #[command(after_help = UNDO_HELP)]
     Undo(UndoArguments),
-    /// Take over what another agent's configuration has: MCP servers, permissions, hooks, commands and skills
+    /// Import another agent's configuration: MCP servers, permissions, hooks, commands and skills
     #[command(after_help = IMPORT_HELP)]
     Import(ImportArguments),
     /// Choose which projects may bring configuration, agents, skills, commands, plugins, rules, hooks and MCP servers,
@@ -220,8 +220,8 @@ Examples:
   host trust remove ~/src/old
   host trust list";
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
+/// Examples of runs.
+const RUN_EXAMPLES: &str = "Examples:
   host run --model offline \"Survey this repository: what is it, and where are the TODOs?\"
   GEMINI_API_KEY=… host run \"Why does the test suite take so long?\"
   host run \"Explain @src/main.rs\"
@@ -236,11 +236,17 @@ Examples:
   host run --resume /compress
   host run --resume 20260301-12 \"Now write the tests\"
   host run --agent codebase_investigator --input objective=\"How are paths checked?\"
-  host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"
+  host run --output-schema answer.schema.json \"Which licences do the dependencies have?\"";
 
-Exit codes: 0 done, 41 authentication, 42 input, 52 configuration, 53 turn limit, 55 project not \
-trusted, 56 loop, 57 time limit or budget, 58 no answer, 59 model service failed, 130 cancelled. \
-A failing tool call is reported to the model and does not end the run.")]
+fn run_help() -> String {
+    let codes = exit::codes_of_runs();
+    format!(
+        "{RUN_EXAMPLES}\n\nExit codes: {codes}. A failing tool call is reported to the model and does not end the run."
+    )
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = run_help())]
 pub(crate) struct Run {
     /// The task; without it, in a terminal, a conversation starts. `@PATH` in it attaches a file, a folder or a glob.
     /// Standard input, if it is not a terminal, is added to it
@@ -339,7 +345,7 @@ pub(crate) struct Access {
     /// repeated
     #[arg(long, value_name = "PLUGIN:CAP")]
     pub(crate) deny: Vec<String>,
-    /// Let tools read and change this folder as they may the workspace; may be repeated
+    /// Give tools the same access to this folder as to the workspace; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) add_dir: Vec<String>,
     /// Add a plugin that `host plugin build` made: its .wasm file, or a folder of them; may be repeated
@@ -814,8 +820,8 @@ pub(crate) enum ExportFormat {
 }
 
 const VERIFY_HELP: &str =
-    "Verified are each byte of the log, its large outputs, the journal of changed files and what is \
-kept to undo them. The exit code is 65 if something was changed or cannot be verified.
+    "Verifies every byte of the log, its large outputs, the journal of changed files and what is kept \
+to undo them. The exit code is 65 if something was changed or cannot be verified.
 
 Examples:
   host session verify               # the last session of this folder
@@ -836,7 +842,7 @@ pub(crate) struct ImportArguments {
     /// claude, codex or gemini
     #[arg(value_enum, value_name = "AGENT", hide_possible_values = true)]
     pub(crate) agent: ImportFrom,
-    /// The project whose settings are read, too, instead of the current folder
+    /// The project whose settings apply, instead of the current folder
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Write without asking

@@ -33,6 +33,28 @@ impl From<Option<&Failure>> for Code {
     }
 }
 
+/// The kinds with which a run can end, each in a word or two.
+const RUN_ENDS: [(ErrorKind, &str); 12] = [
+    (ErrorKind::Authentication, "authentication"),
+    (ErrorKind::Input, "input"),
+    (ErrorKind::Configuration, "configuration"),
+    (ErrorKind::TurnLimit, "turn limit"),
+    (ErrorKind::Tool, "refused by a hook"),
+    (ErrorKind::Untrusted, "project not trusted"),
+    (ErrorKind::Loop, "loop"),
+    (ErrorKind::TimeLimit, "time limit or budget"),
+    (ErrorKind::NoCompleteTask, "no answer"),
+    (ErrorKind::Service, "model service failed"),
+    (ErrorKind::Write, "output or log not written"),
+    (ErrorKind::Cancelled, "cancelled"),
+];
+
+/// Returns the exit codes of a run for its help.
+pub(crate) fn codes_of_runs() -> String {
+    let codes = RUN_ENDS.iter().map(|(kind, words)| format!("{} {words}", kind.number()));
+    std::iter::once("0 done".to_owned()).chain(codes).collect::<Vec<_>>().join(", ")
+}
+
 /// The terminal could not be opened.
 pub(crate) fn terminal_unusable(error: std::io::Error) -> Failure {
     Failure::configuration(format!("cannot use the terminal: {error}"))

@@ -4,8 +4,8 @@
 //! the terminal, exit codes. What it starts, it ends: no child outlives it, and no run that did not reach its end
 //! exits with 0.
 //!
-//! Deliberately not here: any decision about what a call may touch beyond reading the user's words (`access`
-//! turns flags into grants; `host-capability` decides), and anything that a web page would need as well.
+//! Deliberately not here: any decision about what a call may touch beyond reading the user's words: `host-capability`
+//! decides. Nor is anything here that a second frontend would need.
 
 mod approval;
 mod arguments;

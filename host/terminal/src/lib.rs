@@ -10,8 +10,8 @@
 //! too long for the terminal is broken at a word, in one place for all of them.
 //!
 //! A thread of its own reads the keys and draws what moves; everything else happens under one lock, in the caller's
-//! thread. Deliberately not here: how a run's events are shown (`printer`), and what a prompt leads to
-//! (`conversation`). A line editor from a library was considered: it asks the terminal where its cursor is, so it waits
+//! thread. Deliberately not here: how a run's events are shown, and what a prompt leads to, which `host-cli`
+//! knows. A line editor from a library was considered: it asks the terminal where its cursor is, so it waits
 //! where nothing answers, and it reads keys for itself only while a line is written.
 
 mod assist;

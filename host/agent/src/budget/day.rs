@@ -1,6 +1,6 @@
 //! What all runs of a user on this machine have used today, in a private file that their processes share.
 //!
-//! A day is one of UTC. Promises: a use is added under a lock and the file is replaced whole, so that no process loses
+//! Days are counted in UTC. Promises: a use is added under a lock and the file is replaced whole, so that no process loses
 //! what another one counted; a clock that goes backwards begins no new day. A file that cannot be read or written is an
 //! error, and never a day with nothing spent.
 //!

@@ -212,7 +212,7 @@ impl<'r> Run<'r> {
             }
             let now = agent.tools.version();
             if now != version {
-                // A server's tools come when they come: each turn has those of its time.
+                // A server's tools appear when they are ready: each turn has those of its time.
                 version = now;
                 tools = agent.tools_with(self.complete.as_ref())?;
             }

@@ -16,7 +16,7 @@ use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unset
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
 
 /// Reason given to calls that are part of a loop, along with a message that describes the loop.
-const LOOPED: &str = "you go round in circles; no call of this reply was run";
+const LOOPED: &str = "the same calls again with the same results; no call of this reply was run";
 
 /// The result of a turn.
 pub(super) enum Step {

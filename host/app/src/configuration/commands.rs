@@ -5,7 +5,7 @@
 //! In the user's own file it is a name that is looked up in `PATH`, or an absolute path. In a project's it is a file of
 //! its `.host/tools/`, whose bytes are among those that were trusted.
 //!
-//! Deliberately not here: running them (`discovered`).
+//! Deliberately not here: running them (`plugins::sources`).
 
 use std::path::Path;
 

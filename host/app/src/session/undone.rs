@@ -67,7 +67,7 @@ pub(super) fn effects(session: &Session) -> Effects {
     effects
 }
 
-/// Returns whether a call that failed so may have done something before.
+/// Returns whether a call that failed this way may have had effects.
 fn may_have_run(kind: FailureKind) -> bool {
     match kind {
         FailureKind::UnknownTool | FailureKind::InvalidArguments | FailureKind::Denied | FailureKind::Unauthorized => {

@@ -30,7 +30,7 @@ pub struct Purpose {
     pub pattern: Pattern,
     /// Since when.
     pub since: Timestamp,
-    /// From when on the key counts no more for them.
+    /// When the key expires for these purposes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
 }

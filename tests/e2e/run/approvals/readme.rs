@@ -48,7 +48,8 @@ fn readme_picture_of_auto_is_a_real_conversation() {
         .file("test.sh", "echo 'test burn::is_empty ... ok'\necho '2 passed; 0 failed'\n");
     let mut pty = opened(&host, 80);
     pty.sees("auto › ").types("Fuel must not go below zero\r");
-    pty.until("the question", |screen| screen.contains("curl wants to reach:") && listens(screen)).sees("Esc to reject");
+    pty.until("the question", |screen| screen.contains("curl wants to reach:") && listens(screen))
+        .sees("Esc to reject");
     let rows = from(&pty.all_rows(picture::row), "› Fuel must not");
     pty.types("n").sees("Then I leave it.").types("\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
@@ -66,7 +67,11 @@ fn readme_picture_of_undo_is_a_real_conversation() {
         .file("drafts/talk.md", "# Undo\n");
     let mut pty = opened(&host, 80);
     pty.sees("auto › ").types("Tidy up\r").sees("The drafts are gone.").sees("auto › \nscript.jsonl");
-    pty.types("/undo\r").sees("› 1  shell sh tidy.sh").sees("type to search").types("\r").sees("restored drafts/talk.md");
+    pty.types("/undo\r")
+        .sees("› 1  shell sh tidy.sh")
+        .sees("type to search")
+        .types("\r")
+        .sees("restored drafts/talk.md");
     pty.sees("auto › \nscript.jsonl");
     let mut rows = from(&pty.all_rows(picture::row), "› Tidy up");
     // The prompt and the status row below say nothing more.

@@ -49,7 +49,10 @@ async fn loops_repeated_calls_are_stopped_and_the_model_is_warned_and_can_change
     assert_eq!(told(&bench).len(), 1);
     let refused = bench.executor.history().contents().iter().flat_map(Content::function_responses).nth(4);
     let refused = refused.expect("an outcome for each call").body.text().to_owned();
-    assert_eq!(refused, "[Operation Cancelled] Reason: you go round in circles; no call of this reply was run");
+    assert_eq!(
+        refused,
+        "[Operation Cancelled] Reason: the same calls again with the same results; no call of this reply was run"
+    );
     let started = bench.watcher.types().iter().filter(|kind| *kind == "tool_call_start").count();
     assert_eq!(started, 5, "four of the same and the other one");
 }

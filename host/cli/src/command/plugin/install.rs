@@ -1,6 +1,6 @@
 //! `host plugin install`: shows what would be installed, asks, and prints the result.
 //!
-//! Deliberately not here: whether it may be installed (`crate::install`), and getting the bundle (`transfer`).
+//! Deliberately not here: whether it may be installed (`host_app::install`), and getting the bundle (`transfer`).
 
 mod ask;
 

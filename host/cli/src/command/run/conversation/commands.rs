@@ -90,7 +90,7 @@ pub(super) const ALL: &[CommandSpec] = &[
     with(
         "/permissions",
         "[forget NUMBER|TEXT]",
-        "Show what you allowed by answers, or take it back",
+        "Show the permissions that you granted, or revoke them",
         Command::Permissions,
     ),
     with("/add-dir", "DIR", "Let tools read and change a folder like the workspace", Command::AddDir),
