@@ -4,6 +4,7 @@
 //! by hand. Deliberately not here: the documents that people write (`documents.rs`).
 
 mod codes;
+mod files;
 mod flags;
 mod limits;
 mod promises;
@@ -38,7 +39,7 @@ impl Page {
 
 #[test]
 fn reference_pages_match_the_code() {
-    let pages = [promises::page(), limits::page(), flags::page(), settings::page(), codes::page()];
+    let pages = [promises::page(), limits::page(), flags::page(), settings::page(), codes::page(), files::page()];
     let bless = std::env::var_os("HOST_BLESS").is_some();
     let mut different = Vec::new();
     for page in &pages {
@@ -55,7 +56,7 @@ fn reference_pages_match_the_code() {
 
 #[test]
 fn reference_has_no_other_pages() {
-    let known = ["promises.md", "limits.md", "flags.md", "settings.md", "exit-codes.md"];
+    let known = ["promises.md", "limits.md", "flags.md", "settings.md", "exit-codes.md", "files.md"];
     for entry in std::fs::read_dir(repository().join("docs/reference")).expect("the folder exists") {
         let name = entry.expect("an entry").file_name();
         let name = name.to_string_lossy();

@@ -45,39 +45,40 @@ pub struct Terminals {
 /// The places in which the host keeps its data, separate from each other.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// The user's configuration.
+    /// Your configuration: `config.toml`, context files, `credentials.toml` with the model and key of the first start, `agents/`,
+    /// and `policies/` with rules and lasting answers.
     pub configuration: PathBuf,
-    /// Compiled components.
+    /// Compiled components, and the key that authenticates them. It may be removed at any time.
     pub cache: PathBuf,
-    /// State of plugins.
+    /// State of plugins, by plugin and project.
     pub state: PathBuf,
-    /// Session logs.
+    /// A log for each session, and beside it its large outputs, what undo needs, and its title.
     pub sessions: PathBuf,
-    /// The list of trusted folders, a file.
+    /// The projects that you trust, with digests of their files.
     pub trust: PathBuf,
-    /// The list of folders outside of repositories that the user agreed to work in, a file.
+    /// The folders outside of repositories in which you agreed to work.
     pub agreed: PathBuf,
-    /// What the user was told once on this machine, a file.
+    /// That the note about the mode `auto` was shown.
     pub told: PathBuf,
-    /// What all runs of a day have used, a file.
+    /// The tokens and costs of all runs of each of the last 62 days, for `[budget]`.
     pub spending: PathBuf,
-    /// The prompts that were typed last, a file.
+    /// The prompts that you typed last.
     pub history: PathBuf,
-    /// The list of trusted keys, a file.
+    /// The keys that you trust, and those that you revoked.
     pub keys: PathBuf,
-    /// Plugins that were installed, and what was agreed to about them.
+    /// Installed plugins, and what you agreed to about them.
     pub plugins: PathBuf,
     /// What is known of MCP servers: the tokens of logins, and the revision that each speaks.
     pub mcp: PathBuf,
-    /// Downloads that broke off.
+    /// Downloads that broke off. It may be removed at any time.
     pub downloads: PathBuf,
-    /// The newest models of services, a file.
+    /// The newest models of services. It may be removed at any time.
     pub models: PathBuf,
-    /// The token for clients of the tools on HTTP, a file.
+    /// The token for clients of `host mcp serve` over HTTP.
     pub mcp_token: PathBuf,
-    /// Copies of the programs that trusted projects bring.
+    /// Copies of the programs of trusted projects. It may be removed at any time.
     pub programs: PathBuf,
-    /// The files that plugins bring. Of all these only they are no secret.
+    /// The files that plugins bring, such as skills. The model may read them.
     pub brought: PathBuf,
     /// The key by which session logs are verified, and where each ended.
     pub audit: PathBuf,
