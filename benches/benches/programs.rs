@@ -1,8 +1,8 @@
 //! What confining a program costs: from its start to its end, with and without walls, and with the standard library.
 //!
 //! The three take turns, so that a machine that is busy for a while spoils all alike, with a pause before each: in a
-//! session the model thinks between two programs, and what one leaves for the next is then ready. Prints a line for each measurement
-//! as `runs` does: its name, the median and the least in milliseconds, parted by tabs.
+//! session the model thinks between two programs, and what one leaves for the next is then ready. Prints a line for
+//! each measurement as `runs` does: its name, the median and the least in milliseconds, parted by tabs.
 
 use std::error::Error;
 use std::io::Write;

@@ -267,7 +267,8 @@ fn undo_names_what_others_run_later_where_version_control_ignores_it() {
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
 }
 
-/// Hosts before this one took the ids of services, some of which repeat theirs, and kept nothing of a prompt that was stopped.
+/// Hosts before this one took the ids of services, some of which repeat theirs, and kept nothing of a prompt that was
+/// stopped.
 #[test]
 fn undo_list_gives_no_call_the_title_of_another_with_its_id() {
     let write = |path: &str| call("write_file", json!({"path": path, "content": "x"}));

@@ -1,7 +1,7 @@
 //! The commands of a conversation that a client can send as a prompt.
 //!
-//! They are those that a session can do by itself. Settings that clients show themselves, such as the mode, are not commands.
-//! Those of the session, such as skills, follow; text that begins with `/` and is no command is a prompt.
+//! They are those that a session can do by itself. Settings that clients show themselves, such as the mode, are not
+//! commands. Those of the session, such as skills, follow; text that begins with `/` and is no command is a prompt.
 
 use agent_client_protocol::v1::schema::{AvailableCommand, AvailableCommandInput, UnstructuredCommandInput};
 use host_app::app::App;

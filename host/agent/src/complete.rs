@@ -75,8 +75,9 @@ impl CompleteTask {
         }
     }
 
-    /// Takes a last message in the place of a call, if it is JSON that meets the schema of the answer: models that are weak with
-    /// tools answer that way. An answer without a schema of its own is never taken from a text, which may be a remark.
+    /// Takes a last message in the place of a call, if it is JSON that meets the schema of the answer: models that are
+    /// weak with tools answer that way. An answer without a schema of its own is never taken from a text, which may be
+    /// a remark.
     pub(crate) fn take_text(&self, text: &str) -> Option<String> {
         if !self.has_schema {
             return None;

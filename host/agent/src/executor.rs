@@ -347,8 +347,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Gives the agent other tools, another gate and a new description of both from the next run on: a user changed what
-    /// needs no asking.
+    /// Gives the agent other tools, another gate and a new description of both from the next run on: a user changed
+    /// what needs no asking.
     ///
     /// # Errors
     ///

@@ -45,8 +45,8 @@ pub struct Terminals {
 /// The places in which the host keeps its data, separate from each other.
 #[derive(Clone, Debug)]
 pub struct Folders {
-    /// Your configuration: `config.toml`, context files, `credentials.toml` with the model and key of the first start, `agents/`,
-    /// and `policies/` with rules and lasting answers.
+    /// Your configuration: `config.toml`, context files, `credentials.toml` with the model and key of the first start,
+    /// `agents/`, and `policies/` with rules and lasting answers.
     pub configuration: PathBuf,
     /// Compiled components, and the key that authenticates them. It may be removed at any time.
     pub cache: PathBuf,

@@ -51,7 +51,8 @@ pub(crate) struct There {
     pub(crate) changed: SystemTime,
 }
 
-/// Reads what is at a path with a plugin's own grants; `None` if it cannot be read, and `Some(None)` if nothing is there.
+/// Reads what is at a path with a plugin's own grants; `None` if it cannot be read, and `Some(None)` if nothing is
+/// there.
 pub(crate) fn there(path: &str, plugin: &PluginName, grants: &Grants, workspace: &Workspace) -> Option<Option<There>> {
     let absolute = workspace.absolute(path).ok()?;
     let permit = grants.permit_read(plugin, &absolute).ok()?;

@@ -1,11 +1,12 @@
 //! The files of a conversation as its model last saw them.
 //!
-//! The rule: a call does not change a file that somebody else changed since the model last saw it, so that nothing that the
-//! user wrote meanwhile is lost. The model gets the difference, with which it has seen the file, and can make the call again.
+//! The rule: a call does not change a file that somebody else changed since the model last saw it, so that nothing that
+//! the user wrote meanwhile is lost. The model gets the difference, with which it has seen the file, and can make the
+//! call again.
 //!
-//! Promises: what calls, their programs and the hooks behind them changed is nobody else's change; a failed call has shown the
-//! model nothing. What a model sees in another way (through a program, or as part of a file that it does not read whole) is not
-//! known here: such a file counts as not seen, and may be changed.
+//! Promises: what calls, their programs and the hooks behind them changed is nobody else's change; a failed call has
+//! shown the model nothing. What a model sees in another way (through a program, or as part of a file that it does not
+//! read whole) is not known here: such a file counts as not seen, and may be changed.
 //!
 //! Deliberately not here: which files are read and written, and keeping what a change replaces (`host-undo`).
 
@@ -30,11 +31,14 @@ const MAX_TEXTS: usize = 4 << 20;
 /// The most files that are remembered. Protects memory.
 const MAX_FILES: usize = 100_000;
 
+/// The most files that one call is known to have read. Protects memory and time: a plugin can read any number.
+const MAX_READ: usize = 1_000;
+
 /// The longest difference that is shown, in bytes. Protects the model's context: it can read the file instead.
 const MAX_DIFFERENCE: usize = 4 << 10;
 
-/// The most bytes and files of a walk that may turn out to be in a call's result. Protects the time and memory of a walk that
-/// only looks for something.
+/// The most bytes and files of a walk that may turn out to be in a call's result. Protects the time and memory of a
+/// walk that only looks for something.
 const MAX_WALKED: (usize, usize) = (2 << 20, 500);
 
 /// How far the time of a change may be behind the clock: file systems take the time of the last tick.
@@ -129,8 +133,8 @@ impl SeenFiles {
         }
     }
 
-    /// Returns what somebody else changed in a file since the model last saw it. `changes` has what this session changed. If
-    /// the difference is known, the model has seen the file from now on: it gets it.
+    /// Returns what somebody else changed in a file since the model last saw it. `changes` has what this session
+    /// changed. If the difference is known, the model has seen the file from now on: it gets it.
     pub(crate) fn changed(&self, path: &Path, now: Current<'_>, changes: Option<&Recorder>) -> Option<Changed> {
         let seen = lock(&self.files).seen.get(path).cloned();
         let past = || {
@@ -197,6 +201,7 @@ pub(crate) struct Looked {
     read: HashMap<PathBuf, Seen>,
     /// The files of its walks; `None` if they are too many, or the call only looks for something.
     walked: Option<Vec<(PathBuf, Vec<u8>)>>,
+    /// The bytes of the texts that are kept of both.
     size: usize,
 }
 
@@ -209,13 +214,23 @@ impl Default for Looked {
 impl Looked {
     /// It read a whole file.
     pub(crate) fn whole(&mut self, path: PathBuf, content: &[u8]) {
-        let text = std::str::from_utf8(content).ok().filter(|text| text.len() <= MAX_TEXT).map(Arc::from);
-        self.read.insert(path, Seen::Content { digest: Digest::of(content), text });
+        let has_room = content.len() <= MAX_TEXT && self.size + content.len() <= MAX_TEXTS;
+        let text: Option<Arc<str>> = std::str::from_utf8(content).ok().filter(|_| has_room).map(Arc::from);
+        self.size += text.as_ref().map_or(0, |text| text.len());
+        self.put(path, Seen::Content { digest: Digest::of(content), text });
+    }
+
+    fn put(&mut self, path: PathBuf, seen: Seen) {
+        if self.read.len() < MAX_READ || self.read.contains_key(&path) {
+            self.read.insert(path, seen);
+        }
     }
 
     /// It begins to read a file in parts.
     pub(crate) fn part(&mut self, path: PathBuf) {
-        self.read.entry(path).or_insert_with(|| Seen::At(SystemTime::now() - TICK));
+        if !self.read.contains_key(&path) {
+            self.put(path, Seen::At(SystemTime::now() - TICK));
+        }
     }
 
     /// It changed what it may have read: what is there now, it knows by having written it.
@@ -296,6 +311,19 @@ mod tests {
         }
         files.saw("/w/named".into(), b"x");
         assert!(!changed("/w/named", 300));
+    }
+
+    #[test]
+    fn call_that_reads_many_files_keeps_little_of_them() {
+        let mut looked = Looked::default();
+        for number in 0..2 * MAX_READ {
+            looked.whole(format!("/w/{number}").into(), "x".repeat(MAX_TEXT).as_bytes());
+            looked.part(format!("/p/{number}").into());
+        }
+        assert!(looked.read.len() == MAX_READ && looked.size <= MAX_TEXTS, "{} {}", looked.read.len(), looked.size);
+        // A walk has a limit of its own, and takes no more of this one.
+        looked.walked("/w/more".into(), b"x");
+        assert!(!looked.wants_walked());
     }
 
     #[test]

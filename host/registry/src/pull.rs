@@ -15,7 +15,8 @@ impl Registry {
     /// Gets a bundle with the signatures that refer to it. Its author is not verified yet.
     ///
     /// Others may add what they like to what refers to it. So those that claim a preferred key come first, until one
-    /// counts; referrers that are not signatures are skipped, and what is not looked at is counted ([`Bundle::unread_signatures`]).
+    /// counts; referrers that are not signatures are skipped, and what is not looked at is counted
+    /// ([`Bundle::unread_signatures`]).
     ///
     /// # Errors
     ///

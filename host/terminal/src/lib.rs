@@ -428,8 +428,8 @@ impl Terminal {
         self.pick_or_rename(Pick { renamed: 0, ..pick }).await.0
     }
 
-    /// The same for a list whose entries can be renamed: with the new title of the chosen one, not escaped, which is empty if the
-    /// entry is not renamed but picked.
+    /// The same for a list whose entries can be renamed: with the new title of the chosen one, not escaped, which is
+    /// empty if the entry is not renamed but picked.
     pub async fn pick_or_rename(&self, pick: Pick) -> (Chosen, String) {
         let nobody = (Chosen::Nobody, String::new());
         if self.mode() == TerminalMode::Dumb {

@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(search.key(&Key::Enter), Some(chosen(1)));
         assert!(search.look(true, PLAIN, 40, 5).rows.len() <= 5);
         search.key(&Key::Expand);
-        assert!(search.look(true, PLAIN, 90, 20).rows.last().is_some_and(|row| row.contains("Ctrl-O to preview")));
+        assert!(search.look(true, PLAIN, 90, 20).rows.last().is_some_and(|row| row.contains("Ctrl-O preview")));
     }
 
     #[test]

@@ -262,8 +262,8 @@ impl Journal {
         self.write(Entry::Gap(Gap { call: call.to_owned(), why: why.to_owned(), dropped: Vec::new(), at: 0 }))
     }
 
-    /// Writes down that a program of a call is about to start, under a number that no other program of this process has. Returns
-    /// the time of that.
+    /// Writes down that a program of a call is about to start, under a number that no other program of this process
+    /// has. Returns the time of that.
     ///
     /// # Errors
     ///

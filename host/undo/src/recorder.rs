@@ -144,8 +144,8 @@ impl Recorder {
         Ok(work(self.inner().journal(self)?))
     }
 
-    /// Whether this session's calls made a file's content what it is now, from what it was then; with `None` from anything. What
-    /// an undo changes is the user's, and no call's. Nothing is made by looking.
+    /// Whether this session's calls made a file's content what it is now, from what it was then; with `None` from
+    /// anything. What an undo changes is the user's, and no call's. Nothing is made by looking.
     ///
     /// # Errors
     ///
@@ -199,7 +199,8 @@ impl Inner {
             .ok_or_else(|| JournalError::Io { path: of.folder.clone(), cause: io::Error::other("it is not open") })
     }
 
-    /// Writes down in which folders that rules leave out the program of this call changed something, of which nothing is kept.
+    /// Writes down in which folders that rules leave out the program of this call changed something, of which nothing
+    /// is kept.
     fn name_left_out(&mut self, of: &Recorder, call: &str, began: Began) -> Result<(), JournalError> {
         let changed: Vec<PathBuf> =
             self.snapshots.iter().flat_map(|snapshot| snapshot.left_out_since(began)).take(MAX_NAMED).collect();

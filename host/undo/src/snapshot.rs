@@ -240,9 +240,9 @@ impl Snapshot {
         Ok(differences)
     }
 
-    /// Returns the folders that rules leave out in which something was changed at this time of the file system's clock or after it,
-    /// in seconds and nanoseconds. What is near their tops is looked at first, and not more than there is time for: in a large
-    /// one a change deep down can be missed.
+    /// Returns the folders that rules leave out in which something was changed at this time of the file system's clock
+    /// or after it, in seconds and nanoseconds. What is near their tops is looked at first, and not more than there is
+    /// time for: in a large one a change deep down can be missed.
     pub(crate) fn left_out_since(&self, since: (i64, i64)) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         let mut left = MAX_GLANCE;

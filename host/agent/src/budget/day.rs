@@ -1,8 +1,8 @@
 //! What all runs of a user on this machine have used today, in a private file that their processes share.
 //!
-//! Days are counted in UTC. Promises: a use is added under a lock and the file is replaced whole, so that no process loses
-//! what another one counted; a clock that goes backwards begins no new day. A file that cannot be read or written is an
-//! error, and never a day with nothing spent.
+//! Days are counted in UTC. Promises: a use is added under a lock and the file is replaced whole, so that no process
+//! loses what another one counted; a clock that goes backwards begins no new day. A file that cannot be read or written
+//! is an error, and never a day with nothing spent.
 //!
 //! Deliberately not here: when a run stops (`Budget`), and what a model costs.
 

@@ -34,8 +34,8 @@ pub struct Recorded {
     pub torn_bytes: u64,
     /// When its last entry was written.
     pub until: Timestamp,
-    /// Each text that is an argument of a main agent's call that succeeded, with the time of the last: among them are the files
-    /// that the calls were about.
+    /// Each text that is an argument of a main agent's call that succeeded, with the time of the last: among them are
+    /// the files that the calls were about.
     pub named: HashMap<String, Timestamp>,
     agents: BTreeMap<AgentId, Past>,
 }

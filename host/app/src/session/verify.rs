@@ -1,7 +1,7 @@
 //! `host session verify`: whether a recorded session is as it was written, in words.
 //!
-//! Verifies each byte of the log and of the large outputs beside it, each byte of the journal of changed files, and each
-//! content that is kept to undo them. Deliberately not here: how a change is found (`host-files`).
+//! Verifies each byte of the log and of the large outputs beside it, each byte of the journal of changed files, and
+//! each content that is kept to undo them. Deliberately not here: how a change is found (`host-files`).
 
 use std::collections::BTreeSet;
 use std::fs::File;

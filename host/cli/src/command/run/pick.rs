@@ -65,7 +65,8 @@ pub(super) async fn choose(how: Choose, app: &App, asker: Option<&Asker<'_>>) ->
     Ok(Resume::Id(chosen.id))
 }
 
-/// A session works in one folder: what it read and changed is there. So one of another folder is named, with the command.
+/// A session works in one folder: what it read and changed is there. So one of another folder is named, with the
+/// command.
 async fn belongs_elsewhere(offers: &Offer<'_>, here: &Path) -> Result<Failure, Failure> {
     let mut offered = list::resumable_elsewhere(offers.sessions, here)?;
     if offered.is_empty() {
@@ -96,8 +97,8 @@ enum Folders {
 }
 
 impl Offer<'_> {
-    /// Returns the position of the picked session; `None` if the entry `more` behind them was picked. Those that the user
-    /// renames get their titles.
+    /// Returns the position of the picked session; `None` if the entry `more` behind them was picked. Those that the
+    /// user renames get their titles.
     async fn picked(&self, offered: &mut [SessionSummary], more: Option<&str>) -> Result<Option<usize>, Failure> {
         loop {
             let now = Timestamp::now();
