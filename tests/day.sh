@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The day of a developer with the real programs behind the walls: packages that are fetched, tests, a virtual
-# environment, git to a folder and over http, a signed commit, a server for the next call, a scratch file. Each task is
-# done in `default` and in `auto`, by a script in place of a model and a client that answers every question. A table
-# has how many questions there were.
+# environment, git to a folder and over http and https, a signed commit, a server for the next call, a scratch file.
+# Each task is done in `default` and in `auto`, by a script in place of a model and a client that answers every question.
+# A table has how many questions there were.
 #
 #   tests/day.sh                        with a debug build
 #   HOST_TEST_BINARY=PATH tests/day.sh  with this binary
@@ -207,10 +207,13 @@ prepare() {
 must='main -> main' never='does not appear|--grant'
 task "git push to a folder that [confine] names" session "1 ok" "0 ok" "git push -u origin main"
 
-available() {
+serves_git() {
     address=$(hostname -I 2>/dev/null | cut -d' ' -f1)
     [[ -n $address ]] || { echo "this machine has no address beside the loopback device"; return 1; }
     [[ -x $(git --exec-path)/git-http-backend ]] || { echo "git http-backend is not installed"; return 1; }
+}
+available() {
+    serves_git
 }
 prepare() {
     git init --quiet --bare "$folder/task/served.git" && git -C "$folder/task/served.git" config http.receivepack true
@@ -221,6 +224,25 @@ prepare() {
 }
 must='main -> main' never='Could not resolve|--grant'
 task "git push over http" session "2-3 ok" "1-2 ok" "git push -u origin main"
+
+# A server with the certificate of a company: its file is the user's to make readable, as `http.sslCAInfo` names it.
+available() {
+    serves_git && has openssl
+}
+prepare() {
+    git init --quiet --bare "$folder/task/served.git" && git -C "$folder/task/served.git" config http.receivepack true
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=day -addext "subjectAltName=IP:$address" \
+        -keyout "$folder/task/key.pem" -out "$home/ca.pem"
+    mkfifo "$folder/task/port"
+    "$python" "$repository/tests/day/served.py" "$folder/task" "$address" "$home/ca.pem" "$folder/task/key.pem" \
+        >"$folder/task/port" 2>"$folder/served.log" &
+    server=$!
+    outside git config --global http.sslCAInfo "$home/ca.pem" && mkdir -p "$home/.config/host" &&
+        printf '[confine]\nreadable = ["%s"]\n' "$home/ca.pem" >"$home/.config/host/config.toml"
+    read -r port <"$folder/task/port" && outside git remote add origin "https://$address:$port/served.git"
+}
+must='main -> main' never='Could not resolve|certificate|--grant'
+task "git push over https" session "2-3 ok" "1-2 ok" "git push -u origin main"
 
 available() {
     has gpg

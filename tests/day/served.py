@@ -1,11 +1,11 @@
 """Serves the repositories of a folder with git's own program for that.
 
-Usage: served.py FOLDER ADDRESS; prints the port that it listens on.
+Usage: served.py FOLDER ADDRESS [CERTIFICATE KEY]; prints the port that it listens on. With a certificate it speaks TLS.
 """
 
-import http.server, os, subprocess, sys
+import http.server, os, ssl, subprocess, sys
 
-folder, address = sys.argv[1:3]
+folder, address, *tls = sys.argv[1:]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -40,6 +40,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 server = http.server.ThreadingHTTPServer((address, 0), Handler)
+if tls:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*tls)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print(server.server_address[1], flush=True)
 sys.stdout.close()
 server.serve_forever()
