@@ -16,6 +16,7 @@ mod ssh;
 mod stops;
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use host_tests::host::Host;
 use host_tests::pty::Pty;
@@ -88,11 +89,22 @@ fn leaves(pty: &mut Pty, way: Way) {
 /// Waits for a question with this in it that listens, and answers.
 #[track_caller]
 fn answers(pty: &mut Pty, asked: &str, keys: &str) {
-    pty.until(asked, |screen| screen.contains(asked) && listens(screen)).types(keys);
-    // The next question cannot be seen before the choices of this one are gone. A letter that nothing follows yet is no
-    // answer: a key that came now would be part of a reason.
-    let is_open = |screen: &str| screen.contains("↑↓ and Enter") || screen.contains("Enter for “");
-    pty.until("the answer", |screen| !is_open(screen) || !screen.contains(asked));
+    pty.until(asked, |screen| screen.contains(asked) && listens(screen));
+    let before = answered(pty);
+    pty.types(keys);
+    // A letter that nothing follows yet is no answer: a key that came now would take its place. That the question is gone
+    // says nothing, since a screen that is half drawn has none.
+    let is_done = |pty: &mut Pty| answered(pty) > before || keys == "r" && pty.screen().contains("why › ");
+    pty.settles(Duration::from_secs(120), is_done);
+    assert!(is_done(pty), "`{keys}` did not answer:\n{}", pty.everything());
+}
+
+/// How many questions were answered until now: of each its answer stays, without the number that it had as a choice.
+fn answered(pty: &mut Pty) -> usize {
+    let is_answer = |row: &&str| {
+        row.strip_prefix("› ").is_some_and(|label| !label.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    pty.everything().lines().filter(is_answer).count()
 }
 
 /// Whether a question can be answered: its choices stand at the beginning of their rows.
