@@ -1,7 +1,8 @@
-//! Ratios that must hold on every machine, with generous bounds: a change that breaks one made something several times as slow.
+//! Ratios that must hold on every machine, with generous bounds: a change that breaks one made something several times
+//! as slow.
 //!
-//! It runs with the tests. Both sides of a ratio take turns in one process, and the least time of each counts, since a busy
-//! machine only ever adds. How fast the host is, and beside what, is for the other benchmarks.
+//! It runs with the tests. Both sides of a ratio take turns in one process, and the least time of each counts, since a
+//! busy machine only ever adds. How fast the host is, and beside what, is for the other benchmarks.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,7 +1,9 @@
-//! What a hook costs: the example of `tests/guests/safety` as a component, and the same check as a program, confined and not.
+//! What a hook costs: the example of `tests/guests/safety` as a component, and the same check as a program, confined
+//! and not.
 //!
-//! They take turns, so that a machine that is busy for a while spoils all alike. Prints a line for each measurement: its name,
-//! the median and the least in milliseconds, parted by tabs, and how many times as long the confined program takes.
+//! They take turns, so that a machine that is busy for a while spoils all alike. Prints a line for each measurement:
+//! its name, the median and the least in milliseconds, parted by tabs, and how many times as long the confined program
+//! takes.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,8 +1,8 @@
-//! Many calls: 1,000 at once, how many a second, and how long the slowest take. The call does nothing, so what is measured is
-//! the sandbox: admission, a fresh store, a fresh instance, and the check of what came back.
+//! Many calls: 1,000 at once, how many a second, and how long the slowest take. The call does nothing, so what is
+//! measured is the sandbox: admission, a fresh store, a fresh instance, and the check of what came back.
 //!
-//! Prints a line for each measurement: its name, the median and the least over the rounds, parted by tabs. Deliberately not
-//! here: how long one call takes (`calls`).
+//! Prints a line for each measurement: its name, the median and the least over the rounds, parted by tabs. Deliberately
+//! not here: how long one call takes (`calls`).
 
 use std::error::Error;
 use std::io::Write;

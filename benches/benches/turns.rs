@@ -1,10 +1,10 @@
-//! One long run: whether the host's own time for a turn grows with the number of turns before it, and how long the session of a
-//! much longer one takes to be read again.
+//! One long run: whether the host's own time for a turn grows with the number of turns before it, and how long the
+//! session of a much longer one takes to be read again.
 //!
 //! The model and the tool answer at once, and the session is recorded in a file, so a turn is what the loop itself
-//! costs: from one request to the next. The first and the last quarter of the same run are compared. Reading a session includes
-//! the check of its chain. Prints a line for each measurement as `runs` does: its name, the median and the least over the
-//! rounds, parted by tabs.
+//! costs: from one request to the next. The first and the last quarter of the same run are compared. Reading a session
+//! includes the check of its chain. Prints a line for each measurement as `runs` does: its name, the median and the
+//! least over the rounds, parted by tabs.
 //!
 //! Deliberately not here: putting a history into a provider's JSON, which grows with it, and compression.
 
@@ -43,8 +43,8 @@ const ROUNDS: usize = 5;
 /// What a call returns, in bytes: as much as a short file.
 const OUTCOME: usize = 2_000;
 
-/// The argument with which this program reads the session in a folder, and ends: only a process that has done nothing else yet
-/// shows how much memory that takes.
+/// The argument with which this program reads the session in a folder, and ends: only a process that has done nothing
+/// else yet shows how much memory that takes.
 const LOAD: &str = "load";
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,8 @@
 //! What keeping changes costs: a program and a written file, with a recorder and without one.
 //!
 //! Both take turns, so that a machine that is busy for a while spoils both alike. Prints a line for each measurement as
-//! `programs` does: its name, the median and the least in milliseconds, parted by tabs; before it the first look at the files.
+//! `programs` does: its name, the median and the least in milliseconds, parted by tabs; before it the first look at the
+//! files.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,9 +1,10 @@
-//! `host mcp serve` beside Wassette: both serve one component over the Model Context Protocol, on standard streams, and make a
-//! fresh store and instance for each call.
+//! `host mcp serve` beside Wassette: both serve one component over the Model Context Protocol, on standard streams, and
+//! make a fresh store and instance for each call.
 //!
-//! Takes the two programs and how many rounds; both take turns within a round, so that a machine that is busy for a while
-//! spoils both alike. Prints a line for each measurement: its name, the medians of the host and of Wassette, and the median of
-//! their ratio within each round, parted by tabs. The core or cores are those that the bench may use (`taskset`).
+//! Takes the two programs and how many rounds; both take turns within a round, so that a machine that is busy for a
+//! while spoils both alike. Prints a line for each measurement: its name, the medians of the host and of Wassette, and
+//! the median of their ratio within each round, parted by tabs. The core or cores are those that the bench may use
+//! (`taskset`).
 
 use std::error::Error;
 use std::io::Write;

@@ -61,8 +61,8 @@ fn main() {
     fs::write(out.join("built_in.rs"), list).expect("cargo's own folder can be written");
 }
 
-/// Opens the folder of machine code. One that does not fit ends the build: a release without code would only be slower, and
-/// nobody would notice.
+/// Opens the folder of machine code. One that does not fit ends the build: a release without code would only be slower,
+/// and nobody would notice.
 fn open(path: &Path) -> Folder {
     println!("cargo::rerun-if-changed={}", path.display());
     let [architecture, system] =

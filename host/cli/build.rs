@@ -1,5 +1,5 @@
-//! Links a release for Linux: the functions that a run executes lie side by side, because the system maps 64 KB of a program
-//! around each page that is touched. The first stage of a release lists them, see docs/releasing.md.
+//! Links a release for Linux: the functions that a run executes lie side by side, because the system maps 64 KB of a
+//! program around each page that is touched. The first stage of a release lists them, see docs/releasing.md.
 //!
 //! Deliberately not here: any other build, in which the linker gets no options.
 

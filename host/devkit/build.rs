@@ -1,5 +1,5 @@
-//! Lists what `host plugin new` writes: whatever lies in `sdk/*/template`, with the binding of its language, so that a new
-//! language needs no line here.
+//! Lists what `host plugin new` writes: whatever lies in `sdk/*/template`, with the binding of its language, so that a
+//! new language needs no line here.
 
 use std::fmt::Write as _;
 use std::path::Path;

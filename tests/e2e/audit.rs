@@ -1,5 +1,5 @@
-//! `host session verify` and `blame`, the real binary: a change of what was recorded is found, and each version of a file
-//! has its call.
+//! `host session verify` and `blame`, the real binary: a change of what was recorded is found, and each version of a
+//! file has its call.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,8 +79,8 @@ fn kept(host: &Host) -> Vec<PathBuf> {
     all
 }
 
-// promise audit.verify: `host session verify` finds a change of the log, of the journal of changed files, of what is kept
-//   to undo them, and that one of them is gone.
+// promise audit.verify: `host session verify` finds a change of the log, of the journal of changed files, of what is
+//   kept to undo them, and that one of them is gone.
 #[test]
 fn session_verify_finds_what_was_changed_cut_or_removed() {
     let host = changed(&[]);

@@ -1,4 +1,5 @@
-//! Bundles that bring skills, commands and agents: packed from a folder, signed, agreed to once, updated with a difference.
+//! Bundles that bring skills, commands and agents: packed from a folder, signed, agreed to once, updated with a
+//! difference.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +52,8 @@ fn has_poet(host: &Host) -> bool {
     agents(host).contains(&("poet".to_owned(), "plugin acme/kit".to_owned()))
 }
 
-// promise bundle.brings: What a bundle brings for a model to follow is agreed to at its installation, and again when it changes.
+// promise bundle.brings: What a bundle brings for a model to follow is agreed to at its installation, and again when it
+//   changes.
 #[test]
 fn bundle_of_files_is_agreed_to_and_an_update_says_what_changed() {
     let (host, acme) = (Host::new(["plugin"]), Publisher::new("acme"));
@@ -126,7 +128,8 @@ fn brought_agent_takes_no_other_ones_place() {
     assert!(ended.code == Some(42) && ended.stderr.contains("codebase_investigator.md` is invalid"), "{ended:?}");
 }
 
-// promise bundle.files-attack: A bundle whose manifest names files elsewhere is rejected as a whole, and nothing is written.
+// promise bundle.files-attack: A bundle whose manifest names files elsewhere is rejected as a whole, and nothing is
+//   written.
 #[test]
 fn bundle_with_files_elsewhere_is_rejected() {
     let (host, acme) = (Host::new(["plugin"]), Publisher::new("acme"));

@@ -63,7 +63,8 @@ fn command_of_a_project_runs_after_it_was_trusted() {
     assert!(prompt.len() == 2 && prompt[1].contains("the style"), "{prompt:?}");
 }
 
-// promise commands.formats: Markdown files of Claude Code and TOML files of Gemini CLI are read as those agents read them.
+// promise commands.formats: Markdown files of Claude Code and TOML files of Gemini CLI are read as those agents read
+//   them.
 #[test]
 fn command_of_each_format_and_place_is_found() {
     let host = Host::new(["run"])
@@ -89,8 +90,8 @@ fn command_of_each_format_and_place_is_found() {
     }
 }
 
-// promise commands.gate: A shell line of a command runs only as a call of the model would: after a rule, a grant or the user
-//   allowed it. One that is denied keeps the command from being sent.
+// promise commands.gate: A shell line of a command runs only as a call of the model would: after a rule, a grant or the
+//   user allowed it. One that is denied keeps the command from being sent.
 #[test]
 fn command_line_passes_the_gate_and_is_recorded_first() {
     let file = "Made: !`touch made.txt; echo '@secret.txt $1 !'`, look: !`ls`\n";

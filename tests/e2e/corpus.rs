@@ -20,7 +20,8 @@ fn names(folder: PathBuf) -> Vec<PathBuf> {
     paths
 }
 
-// promise design.fuzzed: What reads untrusted bytes is fuzzed, and each input that fuzzing found is tried in every test.
+// promise design.fuzzed: What reads untrusted bytes is fuzzed, and each input that fuzzing found is tried in every
+//   test.
 #[test]
 fn corpus_breaks_no_promise() {
     let mut failed = Vec::new();

@@ -1,5 +1,5 @@
-//! What the machine does to a run: a full disk, a disk that cannot be written, folders that vanish, clocks that jump, an
-//! end at any moment, another host beside it. Nothing that existed is lost or torn, and the user learns what failed.
+//! What the machine does to a run: a full disk, a disk that cannot be written, folders that vanish, clocks that jump,
+//! an end at any moment, another host beside it. Nothing that existed is lost or torn, and the user learns what failed.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -111,7 +111,8 @@ fn deny_is_added_to_and_taken_back_by_a_command() {
     assert!(wrong.code == Some(42) && wrong.stderr.contains("slash between braces"), "{wrong:?}");
 }
 
-// promise policy.deny-project: A project can keep more files from tools and programs, and lets them have none that the user keeps.
+// promise policy.deny-project: A project can keep more files from tools and programs, and lets them have none that the
+//   user keeps.
 #[test]
 fn deny_of_a_project_adds_to_the_users() {
     let host = secrets(Host::new(["tool", "call", "shell", "{\"command\":\"cat .env a/key.pem open\"}"]));

@@ -194,7 +194,8 @@ fn documents_show_a_configuration_that_is_valid() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
-/// `cargo run` takes the only `default-run` of the workspace, and without one the only binary; otherwise it stops and asks which.
+/// `cargo run` takes the only `default-run` of the workspace, and without one the only binary; otherwise it stops and
+/// asks which.
 #[test]
 fn readme_command_that_runs_the_host_names_no_binary_and_needs_none() {
     let first = shell_lines(&read("README.md")).into_iter().next().expect("it begins with a command");

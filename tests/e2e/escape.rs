@@ -1,9 +1,9 @@
-//! Attacks on each wall, in tables: each row succeeds where its wall is not there, and is refused, without harm, where it
-//! is.
+//! Attacks on each wall, in tables: each row succeeds where its wall is not there, and is refused, without harm, where
+//! it is.
 //!
 //! A row has a control, which runs the same attack without the wall or with a grant for it, so that no row can pass
-//! because its attack is wrong. All rows of a table are tried, and all that failed are reported. Lines against the policy
-//! are elsewhere: `host/tool/src/policy/tests/hostile.txt`.
+//! because its attack is wrong. All rows of a table are tried, and all that failed are reported. Lines against the
+//! policy are elsewhere: `host/tool/src/policy/tests/hostile.txt`.
 
 mod files;
 mod modes;

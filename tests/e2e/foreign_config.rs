@@ -69,7 +69,8 @@ fn states(plan: &Value) -> Vec<String> {
         .collect()
 }
 
-// promise import.plan: `host import` writes nothing before a yes, then exactly what it showed, and a second time nothing.
+// promise import.plan: `host import` writes nothing before a yes, then exactly what it showed, and a second time
+//   nothing.
 #[test]
 fn import_of_claude_shows_a_plan_and_writes_it_with_yes() {
     let host = claude();
@@ -164,7 +165,8 @@ fn import_keeps_what_the_user_wrote_and_lists_the_conflicts() {
     assert!(ended.code == Some(52) && ended.stderr.contains("did you mean `approval_mode`"), "{ended:?}");
 }
 
-// promise import.project: What a repository's settings allow is not taken over; what they ask about and deny holds there.
+// promise import.project: What a repository's settings allow is not taken over; what they ask about and deny holds
+//   there.
 #[test]
 fn import_takes_no_permission_from_a_repository() {
     let host = Host::new(["import", "claude"]).file(

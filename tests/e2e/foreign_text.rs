@@ -1,6 +1,6 @@
-//! What a manifest, a model, a file or a project wrote never hides, steers the terminal or turns the direction of writing
-//! where a user reads it: each class of unsafe characters, in each place that shows foreign text. The texts of a manifest are
-//! rejected with such a character, and its data is escaped.
+//! What a manifest, a model, a file or a project wrote never hides, steers the terminal or turns the direction of
+//! writing where a user reads it: each class of unsafe characters, in each place that shows foreign text. The texts of
+//! a manifest are rejected with such a character, and its data is escaped.
 
 mod rows;
 

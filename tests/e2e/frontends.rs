@@ -1,5 +1,5 @@
-//! One conversation through each frontend: in process, as a page would hold it, on a terminal, in an editor, and over the
-//! Model Context Protocol.
+//! One conversation through each frontend: in process, as a page would hold it, on a terminal, in an editor, and over
+//! the Model Context Protocol.
 //!
 //! A frontend decides nothing, so all leave the same files and the same decisions. Deliberately not
 //! here: what each frontend looks like.
@@ -40,7 +40,8 @@ trait Frontend: Sized {
     /// Sends a prompt, answers its questions in order, and returns when the model has said `end`.
     fn prompt(&mut self, text: &str, replies: &[Reply], end: &str);
 
-    /// Sends a prompt, waits until its program has printed `begun` (which its command line does not show), and cancels it.
+    /// Sends a prompt, waits until its program has printed `begun` (which its command line does not show), and cancels
+    /// it.
     fn cancel(&mut self, text: &str);
 
     /// Leaves the conversation.

@@ -73,8 +73,8 @@ fn written(host: &Host) -> SignedIndex {
     SignedIndex { bytes: read(&folder.join("index.json")), signature }
 }
 
-// promise index.search: `plugin search` finds plugins by words in the indexes that the user configured, and shows publisher,
-//   keys, requests, tools and digest; an index is configured with the keys that may sign it.
+// promise index.search: `plugin search` finds plugins by words in the indexes that the user configured, and shows
+//   publisher, keys, requests, tools and digest; an index is configured with the keys that may sign it.
 #[tokio::test]
 async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     let (acme, shop) = (Publisher::new("acme"), Publisher::new("shop"));
@@ -120,8 +120,8 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     refused(&host.run_of(&other), 55, &format!("the index `main` says that it is {digest}"));
 }
 
-// promise index.strongest: `plugin search` shows what a plugin asks for with the strongest capability first, and cuts a long
-//   scope, so that no other request is out of sight.
+// promise index.strongest: `plugin search` shows what a plugin asks for with the strongest capability first, and cuts a
+//   long scope, so that no other request is out of sight.
 #[tokio::test]
 async fn index_search_shows_the_strongest_request_first_and_cuts_long_scopes() {
     let acme = Publisher::new("acme");

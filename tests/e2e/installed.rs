@@ -249,8 +249,8 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     refused(&install(&late, &["--yes"]), 55, "is a different bundle");
 }
 
-// promise project.lock: The list of plugins of a project that is not trusted is not read: it is neither shown nor installed
-//   from nor written to.
+// promise project.lock: The list of plugins of a project that is not trusted is not read: it is neither shown nor
+//   installed from nor written to.
 #[tokio::test]
 async fn install_list_of_an_untrusted_project_is_not_read() {
     let acme = Publisher::new("acme");
@@ -281,8 +281,8 @@ async fn install_list_of_an_untrusted_project_is_not_read() {
     assert!(listed.code == Some(0) && listed.stderr.contains("has changed since you trusted it"), "{listed:?}");
 }
 
-// promise install.lookalikes: The question before an installation names each name that looks like one of another plugin, and is
-//   asked unless the user said `--yes`.
+// promise install.lookalikes: The question before an installation names each name that looks like one of another
+//   plugin, and is asked unless the user said `--yes`.
 #[tokio::test]
 async fn install_names_that_look_like_others_are_in_the_question() {
     let (acme, evil) = (Publisher::new("acme"), Publisher::new("acne"));

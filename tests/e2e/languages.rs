@@ -1,5 +1,5 @@
-//! Plugins in other languages: begun by `host plugin new`, built by `host plugin build`, and the same tool in each gives
-//! the same answers.
+//! Plugins in other languages: begun by `host plugin new`, built by `host plugin build`, and the same tool in each
+//! gives the same answers.
 
 use std::sync::Arc;
 

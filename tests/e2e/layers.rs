@@ -354,6 +354,26 @@ fn layers_front_pages_name_modules_that_exist() {
     assert!(!exists("gone_module") && exists("host_tool") && exists("crate::layers"));
 }
 
+/// The formatter holds code to this width, and leaves comments alone.
+#[test]
+fn layers_comments_are_at_most_as_wide_as_code() {
+    const WIDTH: usize = 120;
+    let too_wide = |line: &str| {
+        let comment = line.trim_start();
+        // A table and a single word cannot be broken.
+        let can_be_broken = comment.starts_with("//") && !comment.contains("| ") && comment.split_whitespace().count() > 2;
+        can_be_broken && line.chars().count() > WIDTH
+    };
+    let mut wrong = Vec::new();
+    for file in rust_files() {
+        let text = read(&file);
+        let lines = text.lines().enumerate().filter(|(_, line)| too_wide(line));
+        wrong.extend(lines.map(|(at, _)| format!("{}:{}", file.display(), at + 1)));
+    }
+    assert!(wrong.is_empty(), "comments of over {WIDTH} characters:\n{}", wrong.join("\n"));
+    assert!(too_wide(&format!("    /// {}", "word ".repeat(24))) && !too_wide(&format!("/// {}", "x".repeat(200))));
+}
+
 /// The sources of the host's crates and of the tests.
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();

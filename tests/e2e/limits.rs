@@ -273,8 +273,8 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("read").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Runs a test of this file in a process of its own, with a server that is none of that process; afterwards no temporary
-/// file is left. Returns what it measured.
+/// Runs a test of this file in a process of its own, with a server that is none of that process; afterwards no
+/// temporary file is left. Returns what it measured.
 fn in_its_own_process(name: &str, work: impl AsyncFnOnce()) -> String {
     if std::env::var_os(INSIDE).is_some_and(|inside| inside == name) {
         // Threads for blocking work end as soon as they have none, so that what is left can be told from what waits.

@@ -1,5 +1,5 @@
-//! MCP servers of the user's own and of a trusted project: their tools through the same rules and questions as any other,
-//! their resources and prompts, and what happens when they misbehave.
+//! MCP servers of the user's own and of a trusted project: their tools through the same rules and questions as any
+//! other, their resources and prompts, and what happens when they misbehave.
 
 mod calls;
 mod commands;

@@ -38,8 +38,8 @@ fn joined(host: &Host) -> Vec<String> {
     texts.filter(|text| text.starts_with("[Kept in full: instructions in `")).collect()
 }
 
-// promise memory.entered: The context files of a folder join the conversation with the turn after a call has used a file in it,
-//   the nearest last, each once, marked as those of the repository.
+// promise memory.entered: The context files of a folder join the conversation with the turn after a call has used a
+//   file in it, the nearest last, each once, marked as those of the repository.
 #[test]
 fn memory_of_a_folder_joins_when_the_model_enters_it() {
     let host = Host::new(["run"])
@@ -99,8 +99,8 @@ fn memory_of_a_folder_stays_word_for_word_after_compression() {
     assert_eq!(joined(&host).len(), 1, "what is kept does not join again");
 }
 
-// promise memory.walls: Nothing joins from a folder that the ignore rules leave out, from another repository, or that may not
-//   be read.
+// promise memory.walls: Nothing joins from a folder that the ignore rules leave out, from another repository, or that
+//   may not be read.
 #[test]
 fn memory_of_foreign_and_denied_folders_does_not_join() {
     let host = Host::new(["run"])
@@ -133,8 +133,8 @@ fn memory_of_foreign_and_denied_folders_does_not_join() {
     assert!(!host.session().iter().any(|entry| entry.to_string().contains("OBEY")));
 }
 
-// promise memory.bounded: The files of folders that join a conversation are limited in number and size, and what is left out is
-//   named.
+// promise memory.bounded: The files of folders that join a conversation are limited in number and size, and what is
+//   left out is named.
 #[test]
 fn memory_of_folders_without_end_is_limited() {
     let mut host = Host::new(["run"]);
@@ -154,7 +154,8 @@ fn memory_of_folders_without_end_is_limited() {
     );
 }
 
-// promise memory.shown: `/memory` lists the context files with their sizes and sources, and opens the user's editor on one.
+// promise memory.shown: `/memory` lists the context files with their sizes and sources, and opens the user's editor on
+//   one.
 #[test]
 fn memory_is_listed_and_edited() {
     let replies = [

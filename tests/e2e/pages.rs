@@ -16,8 +16,8 @@ struct Section {
     script: String,
 }
 
-/// The sections that have commands. A block of `sh` is a step; any other block below a line that names a file and ends with
-/// a colon is that file; the rest are examples.
+/// The sections that have commands. A block of `sh` is a step; any other block below a line that names a file and ends
+/// with a colon is that file; the rest are examples.
 fn sections(page: &str) -> Vec<Section> {
     let text = std::fs::read_to_string(repository().join("docs").join(page)).expect("the page is there");
     let mut sections = vec![Section { heading: "the start".to_owned(), script: String::new() }];
@@ -135,8 +135,8 @@ fn page_about_rust_leads_from_an_empty_folder_to_a_call() {
     }
 }
 
-// promise plugin.adopted-languages: A component that the plain tools of Rust, JavaScript, Python, C or Go built becomes a plugin,
-//   without a library or compiler of this host.
+// promise plugin.adopted-languages: A component that the plain tools of Rust, JavaScript, Python, C or Go built becomes
+//   a plugin, without a library or compiler of this host.
 #[test]
 fn page_about_plain_tools_leads_from_an_empty_folder_to_a_call() {
     let headings: Vec<String> = sections("plugins/plain-tools.md").into_iter().map(|section| section.heading).collect();

@@ -61,8 +61,8 @@ fn a_manifest_that_hides_an_import_is_not_explained_away() {
     assert!(!ended.stderr.contains(['\u{1b}', '\r']), "{ended:?}");
 }
 
-// promise install.strongest: What a plugin asks for begins with the strongest capability, one line each; reasons and long
-//   scopes stand below.
+// promise install.strongest: What a plugin asks for begins with the strongest capability, one line each; reasons and
+//   long scopes stand below.
 #[test]
 fn plugin_explain_begins_with_the_strongest_capability_whatever_the_others_say() {
     let component = guest("reach").component().expect("it is read");

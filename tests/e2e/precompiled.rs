@@ -1,7 +1,7 @@
 //! Machine code that comes with the binary: what is used of it, and that everything else is compiled.
 //!
-//! The binary that the tests run has none, as every build but a release. What is tried here is what a release does with it,
-//! by a runtime in this process.
+//! The binary that the tests run has none, as every build but a release. What is tried here is what a release does with
+//! it, by a runtime in this process.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,8 +43,8 @@ impl Release {
 
     /// The built-in plugin, with its code.
     fn plugin(&self) -> Plugin {
-        // SAFETY: a compiler of this process made the code. What the tests change of it must never be loaded: that is what
-        // they try.
+        // SAFETY: a compiler of this process made the code. What the tests change of it must never be loaded: that is
+        // what they try.
         let precompiled = unsafe { Precompiled::new(self.identity, self.code) };
         self.without_code().with_precompiled(precompiled)
     }
@@ -55,7 +55,8 @@ impl Release {
     }
 }
 
-/// Calls the plugin as a process does that has just started, which must work; returns whether its component was compiled.
+/// Calls the plugin as a process does that has just started, which must work; returns whether its component was
+/// compiled.
 async fn compiles(plugin: Plugin, cache: Option<&Path>) -> bool {
     let events: Arc<Mutex<Vec<CompileEvent>>> = Arc::default();
     let seen = Arc::clone(&events);
@@ -119,8 +120,8 @@ async fn precompiled_code_is_loaded_while_a_model_answers_and_not_compiled() {
     assert!(entries(folder.path()) == kept && kept.iter().all(code));
 }
 
-// promise cache.precompiled-checked: Code in the binary that was made for a different component or engine, that is cut or
-//   changed, or that this machine cannot run, is not used: the component is compiled.
+// promise cache.precompiled-checked: Code in the binary that was made for a different component or engine, that is cut
+//   or changed, or that this machine cannot run, is not used: the component is compiled.
 #[tokio::test]
 async fn precompiled_code_that_is_not_exactly_this_components_is_compiled_instead() {
     let good = *RELEASE;

@@ -138,7 +138,8 @@ async fn sandbox_guest_that_is_cancelled_can_return_what_it_had() {
     );
 }
 
-// promise plugin.time: The long time limit is for calls that may start programs; importing the capability is not enough.
+// promise plugin.time: The long time limit is for calls that may start programs; importing the capability is not
+//   enough.
 #[tokio::test]
 async fn sandbox_plugin_that_may_start_no_program_has_the_short_time_limit() {
     let (time, process_time) = (Duration::from_millis(200), Duration::from_millis(700));

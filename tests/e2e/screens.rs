@@ -1,8 +1,8 @@
 //! What people see, whole: a question, the end of a run, an error, a list. Each is compared with a reviewed snapshot in
 //! `snapshots/`, so that a change of layout or of a word shows in a diff.
 //!
-//! `INSTA_UPDATE=always cargo test --workspace --test e2e screens` writes the snapshots anew. Read the diff, then commit.
-//! Times, paths and ids are masked. Deliberately not here: help texts, which `docs/reference/flags.md` holds.
+//! `INSTA_UPDATE=always cargo test --workspace --test e2e screens` writes the snapshots anew. Read the diff, then
+//! commit. Times, paths and ids are masked. Deliberately not here: help texts, which `docs/reference/flags.md` holds.
 
 mod answers;
 mod calls;

@@ -130,8 +130,8 @@ fn session_resume_goes_on_where_a_run_failed_or_with_another_prompt() {
     assert_eq!(asked.last().expect("it was asked")["content"]["parts"], json!([{"text": "Third"}]));
 }
 
-// promise session.readable: No session that the host recorded is ever unreadable for it, whatever failed and whichever ids a
-//   service gives its calls.
+// promise session.readable: No session that the host recorded is ever unreadable for it, whatever failed and whichever
+//   ids a service gives its calls.
 #[test]
 fn session_of_every_fault_and_with_ids_that_repeat_is_read_listed_resumed_and_undone() {
     // Many services begin to count anew in each reply, or in each request.

@@ -165,8 +165,8 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     assert_eq!(run(&["--require-trust", "Look"]).run().code, Some(0), "there is nothing to trust");
 }
 
-// promise project.oversized: One skill or command file of a project that is too large is left out with a line that says why;
-//   the project can be trusted, and everything else of it is used.
+// promise project.oversized: One skill or command file of a project that is too large is left out with a line that says
+//   why; the project can be trusted, and everything else of it is used.
 #[test]
 fn trust_project_with_a_skill_and_a_command_that_are_too_large_is_used_without_them() {
     let host = run(&["Look"])

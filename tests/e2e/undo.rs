@@ -213,8 +213,8 @@ fn undo_of_what_is_not_there_says_so() {
     assert!(ended.code == Some(42) && ended.stderr.contains("there is no call 2 that changed files"), "{ended:?}");
 }
 
-// promise undo.later: A file that others run later, without walls, is named when a program changed it: with the outcome, in the
-//   list, and in the question about a command that runs it.
+// promise undo.later: A file that others run later, without walls, is named when a program changed it: with the
+//   outcome, in the list, and in the question about a command that runs it.
 #[test]
 fn undo_and_questions_name_what_others_run_later() {
     let told = "host: this changed what others run later, without walls: `Makefile` (make)\n";
@@ -299,7 +299,8 @@ fn undo_list_gives_no_call_the_title_of_another_with_its_id() {
     assert!(ended.stdout.contains("  write_file three\n     + three\n"), "{ended:?}");
 }
 
-// promise undo.left-out: The list names the ignored folders in which a program changed something, of which nothing is kept.
+// promise undo.left-out: The list names the ignored folders in which a program changed something, of which nothing is
+//   kept.
 #[test]
 fn undo_list_names_the_ignored_folders_that_a_program_changed() {
     let replies = [

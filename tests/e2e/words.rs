@@ -1,7 +1,7 @@
 //! Documents, help and messages use plain words: none of the phrases on the list below.
 //!
-//! Scanned are all documents, the help of every command (as `docs/reference/flags.md` has it) and the string literals of
-//! the host's crates. Deliberately not here: comments, which only people who change the code read.
+//! Scanned are all documents, the help of every command (as `docs/reference/flags.md` has it) and the string literals
+//! of the host's crates. Deliberately not here: comments, which only people who change the code read.
 
 use crate::documents::documents;
 use crate::layers::texts;

@@ -42,8 +42,8 @@ pub struct Ended {
     pub stderr: String,
 }
 
-/// Makes a folder that a confined program sees by its own name. In `/tmp`, of which it has one for itself, what it may not
-/// touch is not denied but missing, and an attack on that would show nothing.
+/// Makes a folder that a confined program sees by its own name. In `/tmp`, of which it has one for itself, what it may
+/// not touch is not denied but missing, and an attack on that would show nothing.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/var/tmp").expect("a folder")
 }

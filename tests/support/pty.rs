@@ -56,8 +56,8 @@ impl Pty {
         self
     }
 
-    /// Presses keys, and returns how long it took until this came, and all that came until then. The screen does not take
-    /// part, so that its own time is not measured; it is out of date afterwards.
+    /// Presses keys, and returns how long it took until this came, and all that came until then. The screen does not
+    /// take part, so that its own time is not measured; it is out of date afterwards.
     #[track_caller]
     pub fn time_to(&mut self, keys: &str, text: &str) -> (Duration, String) {
         let from = self.written.len();

@@ -1,9 +1,9 @@
-//! What a call costs in each language, in a host that runs: the example `word_count`, and the same in `node` and `python3`,
-//! each started for the call.
+//! What a call costs in each language, in a host that runs: the example `word_count`, and the same in `node` and
+//! `python3`, each started for the call.
 //!
-//! They take turns, so that a machine that is busy for a while spoils all alike. Prints a line for each measurement: its name,
-//! the median and the least in milliseconds, parted by tabs. What compiles the examples is got by `host_tests::languages`.
-//! Deliberately not here: whole processes of the host, which `tests/languages.sh` times.
+//! They take turns, so that a machine that is busy for a while spoils all alike. Prints a line for each measurement:
+//! its name, the median and the least in milliseconds, parted by tabs. What compiles the examples is got by
+//! `host_tests::languages`. Deliberately not here: whole processes of the host, which `tests/languages.sh` times.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! What `host mcp serve` costs: its start, its memory, and a call on an open connection.
 //!
-//! A call is compared with a list of the tools and with a ping, which take turns with it, so that a machine that is busy
-//! for a while spoils all alike. Prints a line for each measurement as `runs` does: its name, the median and the least,
-//! parted by tabs.
+//! A call is compared with a list of the tools and with a ping, which take turns with it, so that a machine that is
+//! busy for a while spoils all alike. Prints a line for each measurement as `runs` does: its name, the median and the
+//! least, parted by tabs.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! How long a key takes to be seen in a conversation: at rest, and while a long answer streams.
 //!
-//! The time is from the write to the terminal until its echo was read there. The answer comes event by event, as fast as
-//! this machine's clock lets it, so that most keys fall between two of its pieces.
+//! The time is from the write to the terminal until its echo was read there. The answer comes event by event, as fast
+//! as this machine's clock lets it, so that most keys fall between two of its pieces.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

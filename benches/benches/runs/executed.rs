@@ -1,8 +1,8 @@
 //! Which functions of the binary a run executes, by valgrind.
 //!
-//! Two runs: one of one turn, and one with two calls of `read_file` and a long answer. What is executed only while components
-//! are compiled is not meant, so the binary brings their code or has compiled them before. Deliberately not here: what the
-//! list is for (`release/order.sh`).
+//! Two runs: one of one turn, and one with two calls of `read_file` and a long answer. What is executed only while
+//! components are compiled is not meant, so the binary brings their code or has compiled them before. Deliberately not
+//! here: what the list is for (`release/order.sh`).
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -55,7 +55,8 @@ pub(crate) fn functions(host: &Path) -> Result<BTreeSet<String>, Box<dyn Error>>
     Ok(names)
 }
 
-/// The symbol of a line `fn=(NUMBER) SYMBOL`, or of one that names a called function. Of a recursive one a count follows.
+/// The symbol of a line `fn=(NUMBER) SYMBOL`, or of one that names a called function. Of a recursive one a count
+/// follows.
 fn symbol(line: &str) -> Option<&str> {
     let (_, named) = line.strip_prefix('c').unwrap_or(line).strip_prefix("fn=(")?.split_once(") ")?;
     named.split('\'').next()

@@ -1,8 +1,8 @@
 //! Whole runs of the binary, from the spawn of the process to its end, against a model's service on this machine.
 //!
 //! Prints a line for each measurement: its name, the median and the least, parted by tabs; `tests/bench.sh` makes a
-//! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike. Or prints which
-//! functions a run executes ([`executed`]).
+//! table of them. Kinds of runs take turns, so that a machine that is busy for a while spoils all of them alike. Or
+//! prints which functions a run executes ([`executed`]).
 //! Deliberately not here: targets, and single calls (`calls`).
 
 mod echo;
@@ -128,7 +128,8 @@ fn measure(host: PathBuf, runs: usize) -> Result<(), Box<dyn Error>> {
         let turns = (0..FILES).map(|file| read(file..file + 1)).chain([Reply::text(1, 1)]).collect();
         let turns = run(&service, &place, turns, FILES + 1)?;
         counted("processor time of 100 turns (ms)", milliseconds(turns.ended.processor));
-        // While the first calls run, the tools that were not called yet are loaded; with many turns the history is long.
+        // While the first calls run, the tools that were not called yet are loaded; with many turns the history is
+        // long.
         let mut later: Vec<_> = (2..12).map(|call| turns.requests[call + 1] - turns.answered[call]).collect();
         later.sort();
         counted("later call between requests (ms)", milliseconds(later[later.len() / 2]));

@@ -84,8 +84,8 @@ impl Place {
 
     /// Returns the most memory that a run on a task held at once, in bytes.
     ///
-    /// The peak that the system counts for a process is at least that of the one that started it, and this one holds long
-    /// answers. So another one starts the run: this program with [`PEAK_OF`].
+    /// The peak that the system counts for a process is at least that of the one that started it, and this one holds
+    /// long answers. So another one starts the run: this program with [`PEAK_OF`].
     pub(crate) fn peak_memory(&self, wire: Wire) -> io::Result<u64> {
         let mut command = self.program(&std::env::current_exe()?);
         command.arg(PEAK_OF).arg(&self.host).args(["run", "--model", wire.model(), "Answer."]);

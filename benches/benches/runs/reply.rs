@@ -1,7 +1,7 @@
 //! What the service says to one request.
 //!
-//! A reply is bytes that are made before anybody asks, so that making it is not measured. Deliberately not here: the events
-//! of each wire format ([`Wire`]).
+//! A reply is bytes that are made before anybody asks, so that making it is not measured. Deliberately not here: the
+//! events of each wire format ([`Wire`]).
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The wire formats that the host speaks, as their services send an answer.
 //!
-//! Each event has the fields that the service sends, those that the host ignores included: skipping them is work, too. Vertex
-//! AI's format is Gemini's, and is read by the same code.
+//! Each event has the fields that the service sends, those that the host ignores included: skipping them is work, too.
+//! Vertex AI's format is Gemini's, and is read by the same code.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! How many empty calls a second Extism makes, on one thread and on two, with a fresh instance for each and with one that is
-//! used again. It loads core modules and no components, so the call has no typed arguments or results.
+//! How many empty calls a second Extism makes, on one thread and on two, with a fresh instance for each and with one
+//! that is used again. It loads core modules and no components, so the call has no typed arguments or results.
 //!
 //! Prints a line for each measurement: its name, the median and the least over the rounds, parted by tabs.
 

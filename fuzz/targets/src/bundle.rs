@@ -17,8 +17,8 @@ pub fn archive(data: &[u8]) {
     check(Bundle::read_archive(data));
 }
 
-/// The first byte picks a part of a good bundle, and the others are what is there instead. The digests and sizes that name
-/// it are changed with it, so that what is checked is the content.
+/// The first byte picks a part of a good bundle, and the others are what is there instead. The digests and sizes that
+/// name it are changed with it, so that what is checked is the content.
 pub fn bundle(data: &[u8]) {
     static GOOD: OnceLock<Files> = OnceLock::new();
     let good = GOOD.get_or_init(|| {

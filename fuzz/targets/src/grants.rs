@@ -7,8 +7,9 @@ use host_capability::{Authority, Capability, Grants, McpServerName, PluginName, 
 
 use crate::shown;
 
-/// Lines such as `a fs-read=/w,!.env` are grants of `a`, `b` or `c`; lines such as `http GET example.com:443` are uses of
-/// them. A scope reads as it is shown, the laws of a lattice hold, and `a` met with `b` permits exactly what both permit.
+/// Lines such as `a fs-read=/w,!.env` are grants of `a`, `b` or `c`; lines such as `http GET example.com:443` are uses
+/// of them. A scope reads as it is shown, the laws of a lattice hold, and `a` met with `b` permits exactly what both
+/// permit.
 pub fn grants(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut all = [Grants::none(), Grants::none(), Grants::none()];

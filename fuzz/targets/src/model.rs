@@ -49,8 +49,8 @@ targets! {
     openai_responses OpenAiResponses, "text/event-stream";
 }
 
-/// A reply is the same however its bytes were cut; its calls have names; neither it nor its error has the key. A reply that
-/// begins with `!` and three digits is an error with this status.
+/// A reply is the same however its bytes were cut; its calls have names; neither it nor its error has the key. A reply
+/// that begins with `!` and three digits is an error with this status.
 fn check(bench: &Bench, kind: &str, data: &[u8]) {
     let status = data.strip_prefix(b"!").and_then(|rest| rest.split_first_chunk::<3>());
     let (status, body) = match status {

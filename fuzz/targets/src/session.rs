@@ -10,8 +10,8 @@ use host_message::{Content, ModelId, Part};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-/// A log is read as what it says: each part of a conversation is in an entry, the beginning of a log is the beginning of
-/// what the whole says, and a log that was resumed can be read again.
+/// A log is read as what it says: each part of a conversation is in an entry, the beginning of a log is the beginning
+/// of what the whole says, and a log that was resumed can be read again.
 pub fn session(data: &[u8]) {
     let (records, error) = records(data);
     let cut = data.len() * usize::from(data.first().copied().unwrap_or_default()) / 255;

@@ -17,7 +17,8 @@ const HARMLESS: &str = " \t'\"\\=,.-_+:@%^#!~{}*?[]$/";
 /// Prints the words of each line that it is given, after the shell has read them.
 const PRINTS_WORDS: &str = r#"for line; do eval "printf '%s\0' $line"; printf '\1\0'; done"#;
 
-/// Reading ends for any line. A word that is quoted is read as that word, and so is a whole command whose words are known.
+/// Reading ends for any line. A word that is quoted is read as that word, and so is a whole command whose words are
+/// known.
 pub fn shell(data: &[u8]) {
     let line = &*String::from_utf8_lossy(data);
     let found = read(line);
@@ -53,8 +54,8 @@ pub fn shell_syntax(data: &[u8]) {
     }
 }
 
-/// Of every command whose words the grammar knows, dash and bash make the same words. Only commands run whose text cannot
-/// begin another one, and only as the arguments of `printf`.
+/// Of every command whose words the grammar knows, dash and bash make the same words. Only commands run whose text
+/// cannot begin another one, and only as the arguments of `printf`.
 pub fn shell_words(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut lines = Vec::new();

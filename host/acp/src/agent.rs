@@ -1,8 +1,8 @@
 //! The agent's side of the protocol: each request checked, answered or handed to its session.
 //!
 //! Promises: a request about a session that is not open is an error; a session is open once it was started, loaded or
-//! resumed in this process, by its exact id. Handlers return at once: what takes time is a task of its own, and a request
-//! that the client cancels while it works is dropped.
+//! resumed in this process, by its exact id. Handlers return at once: what takes time is a task of its own, and a
+//! request that the client cancels while it works is dropped.
 //!
 //! Deliberately not here: the work of a session (`session`).
 
@@ -41,7 +41,8 @@ use crate::session::Begins;
 /// How long all sessions may take to end with the connection: a cancelled call has this long to end by itself.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The most requests that are worked on beside the prompts of sessions. Protects memory from a client that floods the agent.
+/// The most requests that are worked on beside the prompts of sessions. Protects memory from a client that floods the
+/// agent.
 const MAX_REQUESTS: usize = 64;
 
 /// The id of the one way to authenticate.

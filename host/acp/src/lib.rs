@@ -1,10 +1,11 @@
 //! The Agent Client Protocol (version 1): a frontend for editors.
 //!
-//! Owns the protocol on a pair of streams: sessions, prompts, updates, questions about calls, and the texts of open files.
-//! No other crate knows the protocol's types.
+//! Owns the protocol on a pair of streams: sessions, prompts, updates, questions about calls, and the texts of open
+//! files. No other crate knows the protocol's types.
 //!
-//! Promises: nothing but messages of the protocol is written; an unknown session, mode or option is an error; a question
-//! that a client cannot or does not answer is a no; the end of the input ends all sessions with what they started.
+//! Promises: nothing but messages of the protocol is written; an unknown session, mode or option is an error; a
+//! question that a client cannot or does not answer is a no; the end of the input ends all sessions with what they
+//! started.
 //!
 //! Deliberately not here: what a session is and may do (`host-app`), printing, reading the environment, and running
 //! programs in the client's terminals, which would be outside of the sandbox.

@@ -1,7 +1,7 @@
 //! The lines between the client and the protocol, one message each.
 //!
-//! Promises: a line over the limit is never held in memory and is answered as an error; lines are written whole, in their
-//! order. Each stream has a thread of its own, since the standard streams of a process can only block.
+//! Promises: a line over the limit is never held in memory and is answered as an error; lines are written whole, in
+//! their order. Each stream has a thread of its own, since the standard streams of a process can only block.
 //!
 //! Deliberately not here: the content of a line.
 
@@ -13,8 +13,8 @@ use futures::{Sink, SinkExt as _, Stream, stream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::PollSender;
 
-/// The longest line that a client may send, in bytes. Protects memory; a prompt with the most images that may be attached
-/// stays below.
+/// The longest line that a client may send, in bytes. Protects memory; a prompt with the most images that may be
+/// attached stays below.
 pub const MAX_LINE: usize = 32 << 20;
 
 /// Lines that wait between a thread and the connection. Protects memory.
@@ -60,8 +60,8 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> impl Stream<Item = io::Result
     stream::unfold(receiver, async |mut receiver| receiver.recv().await.map(|line| (line, receiver)))
 }
 
-/// Returns the next line without its end; `None` at the end of the input. One that is too long, or long and not JSON, is
-/// replaced by words that are not JSON, so that it is answered as an error that does not repeat it.
+/// Returns the next line without its end; `None` at the end of the input. One that is too long, or long and not JSON,
+/// is replaced by words that are not JSON, so that it is answered as an error that does not repeat it.
 fn next(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let (mut line, mut size) = (Vec::new(), 0_usize);
     loop {

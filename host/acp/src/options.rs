@@ -1,7 +1,7 @@
 //! The approval modes and the models of a session, as a client offers them.
 //!
-//! A mode is offered twice, as a mode and as an option: clients that know options leave the modes out. Promises: only what
-//! is offered can be chosen, and what cannot is an error.
+//! A mode is offered twice, as a mode and as an option: clients that know options leave the modes out. Promises: only
+//! what is offered can be chosen, and what cannot is an error.
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{

@@ -1,8 +1,8 @@
 //! The updates that wait to be sent, in their order.
 //!
-//! An observer of a run must not wait, and a client may read slowly. Promises: neighbouring pieces of one text become one
-//! update while they wait; what waits is bounded, and a client that lets more wait has stopped reading: the connection
-//! ends; a message that is sent after [`Outbox::flush`] comes after all updates before it.
+//! An observer of a run must not wait, and a client may read slowly. Promises: neighbouring pieces of one text become
+//! one update while they wait; what waits is bounded, and a client that lets more wait has stopped reading: the
+//! connection ends; a message that is sent after [`Outbox::flush`] comes after all updates before it.
 //!
 //! Deliberately not here: what an update says.
 

@@ -1,7 +1,7 @@
 //! The content of a prompt: its words, and what the client attaches to it.
 //!
-//! A link to a file becomes an attachment, read by our own tools with the session's grants; any other link stays a link.
-//! Text that the client embeds is marked as an attachment, so that it cannot pass for the user's words.
+//! A link to a file becomes an attachment, read by our own tools with the session's grants; any other link stays a
+//! link. Text that the client embeds is marked as an attachment, so that it cannot pass for the user's words.
 //!
 //! Deliberately not here: reading a file (`host_app::attach`).
 

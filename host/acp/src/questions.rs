@@ -1,10 +1,10 @@
 //! Questions about calls, asked as permission requests of the client.
 //!
-//! Promises: only an answer that the question offers allows anything; a client that answers anything else, fails or goes
-//! away has said no. A question that is withdrawn, or answered elsewhere, is cancelled at the client.
+//! Promises: only an answer that the question offers allows anything; a client that answers anything else, fails or
+//! goes away has said no. A question that is withdrawn, or answered elsewhere, is cancelled at the client.
 //!
-//! Deliberately not here: what an answer means (`host_tool::Gate`), and the questions of `ask_user`, which this frontend does not
-//! show: the model has to decide by itself.
+//! Deliberately not here: what an answer means (`host_tool::Gate`), and the questions of `ask_user`, which this
+//! frontend does not show: the model has to decide by itself.
 
 use std::sync::Arc;
 

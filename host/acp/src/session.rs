@@ -1,7 +1,7 @@
 //! One session of a client: a task that owns it and does one thing after the other.
 //!
-//! Promises: one prompt runs at a time; every request is answered once, and after all updates that belong to it; a session
-//! that ends cancels its prompt and ends the programs that it started.
+//! Promises: one prompt runs at a time; every request is answered once, and after all updates that belong to it; a
+//! session that ends cancels its prompt and ends the programs that it started.
 //!
 //! Deliberately not here: what is decided about calls, modes and models (`host-app` and below).
 

@@ -1,8 +1,8 @@
-//! `activate_skill`: the tool with which a model loads the instructions of a skill. It runs in the host itself, like the rest
-//! of the agent.
+//! `activate_skill`: the tool with which a model loads the instructions of a skill. It runs in the host itself, like
+//! the rest of the agent.
 //!
-//! Its response is a text that the conversation keeps word for word. It grants nothing that the user did not put there: the
-//! skill's owner decides what activating it allows.
+//! Its response is a text that the conversation keeps word for word. It grants nothing that the user did not put there:
+//! the skill's owner decides what activating it allows.
 //!
 //! Deliberately not here: which skills there are, and where they lie.
 
@@ -28,8 +28,8 @@ const SHOWN_NAME: usize = 64;
 
 /// The skills that a model can activate.
 ///
-/// For the implementer: [`activate`](SkillSource::activate) reads the skill again and must be quick; the error is for the
-/// model, and says what to do instead. It may be called from several threads at once.
+/// For the implementer: [`activate`](SkillSource::activate) reads the skill again and must be quick; the error is for
+/// the model, and says what to do instead. It may be called from several threads at once.
 pub trait SkillSource: Send + Sync {
     /// Returns the names of all skills, in order.
     fn names(&self) -> Vec<String>;

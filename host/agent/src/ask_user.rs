@@ -1,9 +1,9 @@
 //! `ask_user`: the tool with which a model asks the user. It runs in the host itself, like the rest of the agent.
 //!
-//! Promises: the question goes through the approval queue, so that any frontend can answer it; it is about no call, and no
-//! answer allows one; its texts and the answer are bounded; without a listener the call is denied at once, with words that
-//! say how to continue. The clock of the run is paused while the user is asked. It is not marked as read-only, so it runs
-//! alone: nothing else is asked at the same time.
+//! Promises: the question goes through the approval queue, so that any frontend can answer it; it is about no call, and
+//! no answer allows one; its texts and the answer are bounded; without a listener the call is denied at once, with
+//! words that say how to continue. The clock of the run is paused while the user is asked. It is not marked as
+//! read-only, so it runs alone: nothing else is asked at the same time.
 //!
 //! Deliberately not here: how a question is shown, and questions about calls (`host_tool::Gate`).
 
@@ -217,7 +217,8 @@ mod tests {
         }
     }
 
-    // promise ask.headless: Where nobody can be asked, a model's question is denied at once, and the model has to decide.
+    // promise ask.headless: Where nobody can be asked, a model's question is denied at once, and the model has to
+    //   decide.
     #[tokio::test]
     async fn ask_user_is_denied_in_words_where_nobody_listens() {
         let outcome = AskUser::new(ApprovalQueue::new()).call(&call(json!({"question": "Which?"})), context()).await;

@@ -1,8 +1,9 @@
 //! Shortens a long conversation: where to cut it, what replaces its beginning, and which result to accept.
 //!
 //! Promises, whatever the model answers: a call and its response are never separated; the user's last message is kept
-//! word for word, and so are texts that are [kept](crate::KeptText); the result is smaller than what it replaces, or nothing changes; roles still alternate. Everything
-//! here only decides about messages and sends no request: the executor asks for the summary.
+//! word for word, and so are texts that are [kept](crate::KeptText); the result is smaller than what it replaces, or
+//! nothing changes; roles still alternate. Everything here only decides about messages and sends no request: the
+//! executor asks for the summary.
 
 mod fit;
 

@@ -126,8 +126,8 @@ pub enum EventKind<'a> {
         call_id: &'a CallId,
         /// Its tool.
         name: &'a ToolName,
-        /// What the user is asked about, in one word: what the call would do (`exec`, `edit`, `info` or `call`), what it
-        /// wants to read (`read`), or a plan (`plan`).
+        /// What the user is asked about, in one word: what the call would do (`exec`, `edit`, `info` or `call`), what
+        /// it wants to read (`read`), or a plan (`plan`).
         kind: &'a str,
     },
     /// A call begins to run.

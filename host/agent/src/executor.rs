@@ -282,16 +282,16 @@ impl Executor {
         last_prompt(contents).and_then(|at| contents.get(at..)).unwrap_or_default()
     }
 
-    /// The indexes of the user's prompts among the messages of the history, oldest first. What a summary replaced is not
-    /// there any more.
+    /// The indexes of the user's prompts among the messages of the history, oldest first. What a summary replaced is
+    /// not there any more.
     pub fn prompts(&self) -> Vec<usize> {
         let begun_with = self.agent.definition.prompt.initial_messages.len();
         let contents = self.history.contents().iter().enumerate().skip(begun_with);
         contents.filter(|(_, content)| is_prompt(content)).map(|(at, _)| at).collect()
     }
 
-    /// Takes back a prompt and everything that followed, also for a process that later resumes the session log: `at` is one
-    /// of [`Executor::prompts`]. Returns its text; `None` if there is no such prompt.
+    /// Takes back a prompt and everything that followed, also for a process that later resumes the session log: `at` is
+    /// one of [`Executor::prompts`]. Returns its text; `None` if there is no such prompt.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! What is known of a call while its model still writes it: its tool, the first of its arguments, and how many lines have
-//! come.
+//! What is known of a call while its model still writes it: its tool, the first of its arguments, and how many lines
+//! have come.
 //!
-//! The arguments come as pieces of JSON text that end anywhere. They are read once, character by character, and nothing of
-//! them is kept but the first argument, so that a file of any length costs no memory. Nothing depends on it: what runs is
-//! the call that comes as a whole at its end.
+//! The arguments come as pieces of JSON text that end anywhere. They are read once, character by character, and nothing
+//! of them is kept but the first argument, so that a file of any length costs no memory. Nothing depends on it: what
+//! runs is the call that comes as a whole at its end.
 
 use host_model::CallPiece;
 use host_text::title_line;

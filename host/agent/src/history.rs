@@ -235,8 +235,8 @@ impl<'h> Exchange<'h> {
     ///
     /// # Errors
     ///
-    /// When it holds a function response, or a call whose id another call has; the request then counts as never asked. The
-    /// ids of calls that are gone may come again: hosts before this one could record that.
+    /// When it holds a function response, or a call whose id another call has; the request then counts as never asked.
+    /// The ids of calls that are gone may come again: hosts before this one could record that.
     pub fn reply(mut self, parts: Vec<Part>) -> Result<Replied<'h>, HistoryError> {
         if parts.iter().any(is_response) {
             return Err(HistoryError::ResponseFromModel);

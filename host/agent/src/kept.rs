@@ -1,9 +1,9 @@
-//! Texts that a conversation keeps word for word, however often it is compressed: the instructions of an activated skill, the
-//! context files of a folder that the model entered.
+//! Texts that a conversation keeps word for word, however often it is compressed: the instructions of an activated
+//! skill, the context files of a folder that the model entered.
 //!
-//! Such a text is a part of its own in a message, or the whole response of [`ACTIVATE_SKILL`](crate::ACTIVATE_SKILL), and
-//! begins with a heading. Promises: of two texts with one heading the later one is kept; what a tool prints or a user
-//! attaches never becomes such a text, since their parts begin otherwise.
+//! Such a text is a part of its own in a message, or the whole response of [`ACTIVATE_SKILL`](crate::ACTIVATE_SKILL),
+//! and begins with a heading. Promises: of two texts with one heading the later one is kept; what a tool prints or a
+//! user attaches never becomes such a text, since their parts begin otherwise.
 //!
 //! Deliberately not here: what the texts say, and when one is added.
 
@@ -19,7 +19,8 @@ const END: &str = "[End: ";
 /// A text that a conversation keeps word for word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptText {
-    /// What it is, in one line without brackets, such as ``skill `pdf` ``. A later text with the same heading replaces it.
+    /// What it is, in one line without brackets, such as ``skill `pdf` ``. A later text with the same heading replaces
+    /// it.
     pub heading: String,
     /// The text.
     pub text: String,

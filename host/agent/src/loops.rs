@@ -77,8 +77,8 @@ impl LoopDetector {
         }
     }
 
-    /// Takes how one of the calls ended. One about which the user decided does not count: the user is there, sees that it
-    /// comes again, and may want it to.
+    /// Takes how one of the calls ended. One about which the user decided does not count: the user is there, sees that
+    /// it comes again, and may want it to.
     pub(crate) fn settled(&self, call: &FunctionCall, outcome: &Outcome, decided: Option<Decided>) {
         match self.detection {
             LoopDetection::On if decided.is_some_and(Decided::is_answer) => lock(&self.calls).forget(&call.id),

@@ -1,7 +1,7 @@
 //! `present_plan`: the tool with which an agent that may only read shows the user its plan. It runs in the host itself.
 //!
-//! A yes names the approval mode in which the plan is carried out, and ends the run: the one who started it switches the
-//! mode and lets the agent go on. The tool grants nothing itself.
+//! A yes names the approval mode in which the plan is carried out, and ends the run: the one who started it switches
+//! the mode and lets the agent go on. The tool grants nothing itself.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;

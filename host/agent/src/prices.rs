@@ -1,7 +1,8 @@
 //! Prices of models, and amounts of money.
 //!
-//! A price is the user's own, or one of a list that comes with the program; a cost remembers whether a price of the list is
-//! part of it, since that makes it an estimate. A model without a price has no cost, which is not a cost of zero.
+//! A price is the user's own, or one of a list that comes with the program; a cost remembers whether a price of the
+//! list is part of it, since that makes it an estimate. A model without a price has no cost, which is not a cost of
+//! zero.
 //!
 //! Deliberately not here: the list itself and where the user's prices come from (`host-app`).
 
@@ -54,8 +55,8 @@ pub struct Charge {
 pub struct Cost(u64);
 
 impl Prices {
-    /// Creates prices from those that the user configured, by the ids of the models, and from listed ones, which also apply
-    /// to the snapshots of their models.
+    /// Creates prices from those that the user configured, by the ids of the models, and from listed ones, which also
+    /// apply to the snapshots of their models.
     pub fn new(configured: BTreeMap<String, Price>, listed: BTreeMap<String, Price>) -> Self {
         Self { configured, listed }
     }

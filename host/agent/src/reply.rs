@@ -3,9 +3,9 @@
 //! Adjacent pieces of text join, thoughts with thoughts; a piece that carries a signature stays apart, since the
 //! signature belongs to it alone. Every call gets an id that no other call of the conversation has.
 //!
-//! A reply is valid if it has a call, or says why it ended and has visible text; after the outcomes of calls it may also
-//! be empty. Text is visible if something of it can be seen: white space, characters without a width and HTML comments
-//! cannot. Asking again for one that is not valid is the turn's, with a new [`ReplyBuilder`] each time.
+//! A reply is valid if it has a call, or says why it ended and has visible text; after the outcomes of calls it may
+//! also be empty. Text is visible if something of it can be seen: white space, characters without a width and HTML
+//! comments cannot. Asking again for one that is not valid is the turn's, with a new [`ReplyBuilder`] each time.
 
 mod visible;
 
@@ -219,8 +219,8 @@ impl<'a> ReplyBuilder<'a> {
     }
 }
 
-/// Gives each call an id of the host's: the request's, and its place among the calls of the reply. What the service calls it
-/// is kept if no other call of the conversation is called so.
+/// Gives each call an id of the host's: the request's, and its place among the calls of the reply. What the service
+/// calls it is kept if no other call of the conversation is called so.
 fn name_calls(parts: &mut [Part], prompt: &PromptId, taken: impl Fn(&CallId) -> bool) {
     let mut used = HashSet::new();
     let calls = parts.iter_mut().filter_map(|part| match &mut part.data {

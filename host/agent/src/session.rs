@@ -8,8 +8,9 @@
 //! is logged, and no message of the conversation.
 //!
 //! A log that could not be written once is never written again: half a line may lie at its end. One process at a time
-//! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends. Each line
-//! carries a keyed hash of everything before it ([`host_files::ChainStore`]), so that [`Stored::verify`] finds any change.
+//! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends. Each
+//! line carries a keyed hash of everything before it ([`host_files::ChainStore`]), so that [`Stored::verify`] finds any
+//! change.
 //!
 //! [`Sessions`] finds logs, [`Records`] reads one entry by entry, [`Recorded`] is what it says taken together, and
 //! [`SessionLog::reopen`] resumes it. Deliberately not here: how long logs are kept. A log survives the end of the

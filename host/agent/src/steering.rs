@@ -1,7 +1,7 @@
 //! What a user says to a run under way, which the model gets at its next turn.
 //!
-//! Such a message follows the outcomes of calls, and begins with a note that says what it is: the model goes on with its
-//! task, and taking back the prompt takes it back too. Deliberately not here: where the words come from.
+//! Such a message follows the outcomes of calls, and begins with a note that says what it is: the model goes on with
+//! its task, and taking back the prompt takes it back too. Deliberately not here: where the words come from.
 
 use futures::future::BoxFuture;
 use host_message::{Content, Part};

@@ -1,8 +1,8 @@
-//! `tool_search`: the tool with which a model finds and loads tools whose definitions are not declared, since all of them
-//! would fill its window. It runs in the host itself, like the rest of the agent.
+//! `tool_search`: the tool with which a model finds and loads tools whose definitions are not declared, since all of
+//! them would fill its window. It runs in the host itself, like the rest of the agent.
 //!
-//! Promises: what is found is declared from the next request on, until the conversation ends; finding a tool allows nothing;
-//! the list of names in the description is bounded, whatever servers call their tools.
+//! Promises: what is found is declared from the next request on, until the conversation ends; finding a tool allows
+//! nothing; the list of names in the description is bounded, whatever servers call their tools.
 //!
 //! Deliberately not here: which tools there are, and when they are too many.
 
@@ -112,8 +112,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     split.into_iter()
 }
 
-/// How well a tool fits the words: a word counts once for its name and once for its description, the beginning of a word
-/// half.
+/// How well a tool fits the words: a word counts once for its name and once for its description, the beginning of a
+/// word half.
 fn score(tool: &ToolSpec, query: &[String]) -> usize {
     let name: Vec<String> = words(tool.name.as_str()).chain(tool.title.iter().flat_map(|title| words(title))).collect();
     let description: BTreeSet<String> = words(&tool.description).collect();

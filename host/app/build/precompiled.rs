@@ -1,8 +1,8 @@
 //! The folder of machine code that `host-precompile` wrote, as the build of the host reads it.
 //!
-//! It has a file `engine`, with the architecture, the system and the identity of the compiler, and for each component a file
-//! that is named by its SHA-256. Promises: a folder for another system, or one that lacks a component, is an error and no
-//! binary without code. A test of `host-app` includes this file too.
+//! It has a file `engine`, with the architecture, the system and the identity of the compiler, and for each component a
+//! file that is named by its SHA-256. Promises: a folder for another system, or one that lacks a component, is an error
+//! and no binary without code. A test of `host-app` includes this file too.
 //!
 //! Deliberately not here: whether the code is loaded, which the engine decides at run time.
 

@@ -2,8 +2,9 @@
 //!
 //! Deliberately not here: who may not change it (`grants`, `policies`, `confinement`).
 
-/// Files and folders of a home by which other agents run programs, connect servers or are instructed, and their logins: no
-/// tool and no command of a model changes them. Only these, and not the whole folders: agents keep working copies in them.
+/// Files and folders of a home by which other agents run programs, connect servers or are instructed, and their logins:
+/// no tool and no command of a model changes them. Only these, and not the whole folders: agents keep working copies in
+/// them.
 pub(crate) const AGENT_FILES: &[&str] = &[
     ".agents/skills",
     ".aider.conf.yml",

@@ -1,10 +1,10 @@
-//! All agents: the built-in ones, those in the user's folder, those of a trusted project and those that plugins bring, with
-//! their configuration.
+//! All agents: the built-in ones, those in the user's folder, those of a trusted project and those that plugins bring,
+//! with their configuration.
 //!
 //! An agent's file is parsed strictly, and an invalid one stops the command: a silently missing agent would be noticed
 //! much later. Two agents with the same name also stop it, wherever they come from: a name must not call a different
-//! agent from the one that the caller knows. What a plugin brings is not the user's to mend: an agent of it that is invalid
-//! or has the name of another one is left out, and that is said.
+//! agent from the one that the caller knows. What a plugin brings is not the user's to mend: an agent of it that is
+//! invalid or has the name of another one is left out, and that is said.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `allowed-tools` of a skill or a command: the tools that its run is limited to.
 //!
-//! Promises: the list grants nothing; a name that is not known leaves nothing; tools that only read are left in any case.
-//! Names are ours, those of Claude Code and Gemini CLI for the same tools, and `mcp__SERVER__TOOL`. `Bash(git log:*)` limits
-//! the commands; other parentheses, such as a path behind `Edit`, are not looked at.
+//! Promises: the list grants nothing; a name that is not known leaves nothing; tools that only read are left in any
+//! case. Names are ours, those of Claude Code and Gemini CLI for the same tools, and `mcp__SERVER__TOOL`. `Bash(git
+//! log:*)` limits the commands; other parentheses, such as a path behind `Edit`, are not looked at.
 //!
 //! Deliberately not here: the check of a call (`Narrowing` in `host-tool`).
 

@@ -1,7 +1,8 @@
-//! The application, opened once: settings, the project and its trust, plugins, the user's grants, rules and the runtime.
+//! The application, opened once: settings, the project and its trust, plugins, the user's grants, rules and the
+//! runtime.
 //!
-//! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured; MCP servers
-//! are connected when a session, or a command about tools, wants theirs.
+//! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured; MCP
+//! servers are connected when a session, or a command about tools, wants theirs.
 //! Deliberately not here: a conversation (`session`).
 
 mod reload;
@@ -262,7 +263,8 @@ impl App {
         gate
     }
 
-    /// Returns the hooks for a session with this log and this observer, or for calls without either; `None` if there are none.
+    /// Returns the hooks for a session with this log and this observer, or for calls without either; `None` if there
+    /// are none.
     pub(crate) fn session_hooks(
         &self,
         log: Option<&Arc<SessionLog>>,

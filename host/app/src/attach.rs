@@ -1,11 +1,11 @@
-//! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt, and `@server:uri` a
-//! resource of an MCP server.
+//! `@path` in a prompt puts a file, a folder's listing or the files that match a glob behind the prompt, and
+//! `@server:uri` a resource of an MCP server.
 //!
 //! The tools that a model reads with read them (`read_file`, `ls`, `read_many_files`), in the same sandbox and with the
 //! same grants, limits and ignore rules. A file or folder outside of the workspace that the user typed counts as asked
-//! about: it is attached, and may be read until the session ends. From a pipe or a script it is refused, as are keys and
-//! passwords. A file that exists and may not be read is an error, since the answer would be without it; a name without a file is text
-//! (`@Override`, `@types/node`).
+//! about: it is attached, and may be read until the session ends. From a pipe or a script it is refused, as are keys
+//! and passwords. A file that exists and may not be read is an error, since the answer would be without it; a name
+//! without a file is text (`@Override`, `@types/node`).
 
 mod mention;
 mod resource;
@@ -35,8 +35,8 @@ const MAX_ATTACHED: usize = 50;
 /// The most text that is attached in all, in characters: about a tenth of the largest window of a model.
 const MAX_TEXT: usize = 400_000;
 
-/// The most bytes of images and other data that are attached in all. Services take requests of up to 20 MB, in which data
-/// is a third larger.
+/// The most bytes of images and other data that are attached in all. Services take requests of up to 20 MB, in which
+/// data is a third larger.
 const MAX_DATA: usize = 14 << 20;
 
 /// The longest path that is repeated in a note, in characters.

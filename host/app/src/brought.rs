@@ -47,8 +47,8 @@ impl Brought<'_> {
         paths.into_iter().filter_map(text).collect()
     }
 
-    /// Returns the folder with the files that the plugin brings, with `skills` and `commands` in it; `None` if it brings
-    /// nothing. The folder is made, or made right.
+    /// Returns the folder with the files that the plugin brings, with `skills` and `commands` in it; `None` if it
+    /// brings nothing. The folder is made, or made right.
     ///
     /// # Errors
     ///

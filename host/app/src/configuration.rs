@@ -46,8 +46,8 @@ use crate::models::saved::SavedModel;
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The names of context files, unless `[context] files` sets others. [`CONTEXT_FALLBACK`] is read only in a folder without
-/// the first of them: where both are, they usually say the same.
+/// The names of context files, unless `[context] files` sets others. [`CONTEXT_FALLBACK`] is read only in a folder
+/// without the first of them: where both are, they usually say the same.
 pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", CONTEXT_FALLBACK, "GEMINI.md"];
 
 /// The share of a model's window that the tools of MCP servers may take, unless `[context] mcp_share` sets another: a
@@ -63,8 +63,8 @@ pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
 pub struct Configuration {
     /// The model, as `--model` takes it.
     pub model: Option<String>,
-    /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there and
-    /// programs can be confined, otherwise `default`.
+    /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
+    /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
     pub approval_mode: Option<ApprovalMode>,
     /// Whether to work in folders that are not in a repository without asking.
@@ -162,8 +162,8 @@ pub struct Run {
     pub loop_detection: Option<bool>,
     /// How many tokens a run and its subagents may send and receive; no limit if it is not set.
     pub max_tokens: Option<AtLeastOne<u64>>,
-    /// What they may cost; no limit if it is not set. Every model that may answer needs a price, configured or of the list
-    /// that comes with the program.
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price, configured or of the
+    /// list that comes with the program.
     pub max_cost: Option<Amount>,
     /// How many subagents a run may start; 0 disables them.
     #[schemars(extend("default" = TreeLimits::default().subagents))]
@@ -173,8 +173,8 @@ pub struct Run {
     pub max_total_turns: Option<AtLeastOne<u32>>,
 }
 
-/// `[budget]`: the limits of all runs of a day together, subagents included, in any folder of this machine. A day is one of
-/// UTC.
+/// `[budget]`: the limits of all runs of a day together, subagents included, in any folder of this machine. A day is
+/// one of UTC.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DailyBudget {
@@ -188,8 +188,8 @@ pub struct DailyBudget {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Context {
-    /// The names of context files, without folders; an empty list disables them. By default `CLAUDE.md` is read only where
-    /// there is no `AGENTS.md`.
+    /// The names of context files, without folders; an empty list disables them. By default `CLAUDE.md` is read only
+    /// where there is no `AGENTS.md`.
     #[serde(deserialize_with = "file_names")]
     #[schemars(extend("default" = schema::context_files()))]
     pub files: Option<Vec<String>>,
@@ -205,7 +205,8 @@ pub struct Context {
 pub struct Conversation {
     /// A prompt that took longer rings the bell when it is done, wherever the user looks; never if it is not set.
     pub bell_seconds: Option<u64>,
-    /// What the terminal is sent when a prompt is done or a question waits, if it reports that the user looks elsewhere.
+    /// What the terminal is sent when a prompt is done or a question waits, if it reports that the user looks
+    /// elsewhere.
     #[schemars(extend("default" = "bell"))]
     pub notify: Option<Alert>,
     /// A program with its arguments that is run then too, with the message as a further argument.
@@ -428,8 +429,8 @@ pub struct Model {
     pub fallback: Option<String>,
     /// The most tokens that it takes at once, if its name does not tell.
     pub window: Option<u64>,
-    /// The price of a million tokens, in any currency; if it is not set, the list price that comes with the program, in US
-    /// dollars, where there is one.
+    /// The price of a million tokens, in any currency; if it is not set, the list price that comes with the program, in
+    /// US dollars, where there is one.
     pub price: Option<ModelPrice>,
     /// How it is offered its tools.
     #[schemars(extend("default" = "native"))]

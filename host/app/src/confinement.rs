@@ -40,8 +40,8 @@ pub(crate) const SHELL_FILES: &[&str] = &[
 /// [`SHELL_FILES`].
 const OBEYED: &[&str] = &[".host", ".config/fish", ".gitconfig", ".hg/hgrc", ".jj/repo/config.toml"];
 
-/// What nobody is asked about beneath the home: secrets, settings that run or install something later, and what services are
-/// logged in with. What shells and other agents obey is in [`SHELL_FILES`] and `agent_files`.
+/// What nobody is asked about beneath the home: secrets, settings that run or install something later, and what
+/// services are logged in with. What shells and other agents obey is in [`SHELL_FILES`] and `agent_files`.
 const NEVER_OFFERED: &[&str] = &[
     ".agents",
     ".claude",
@@ -81,8 +81,8 @@ const NEVER_OFFERED: &[&str] = &[
     "snap",
 ];
 
-/// What a user can be asked about beneath the home: caches, of which nothing runs by itself. Whatever is not on this list is
-/// the user's to name in the configuration.
+/// What a user can be asked about beneath the home: caches, of which nothing runs by itself. Whatever is not on this
+/// list is the user's to name in the configuration.
 const OFFERED: &[&str] = &[
     ".cache",
     ".cabal/packages",
@@ -104,12 +104,13 @@ const OFFERED: &[&str] = &[
     "Library/Caches",
 ];
 
-/// Returns the walls around programs: as they were asked for or configured, or else all that the machine has. They stand in
-/// every approval mode but `yolo`, which lifts them unless the user chose them.
+/// Returns the walls around programs: as they were asked for or configured, or else all that the machine has. They
+/// stand in every approval mode but `yolo`, which lifts them unless the user chose them.
 ///
 /// # Errors
 ///
-/// If the mode that rests on them was asked for, and confinement was turned off; if the configuration names an invalid server.
+/// If the mode that rests on them was asked for, and confinement was turned off; if the configuration names an invalid
+/// server.
 pub(crate) fn program_walls(
     configured: &Confine,
     requested: Option<ConfineMode>,
@@ -128,7 +129,8 @@ pub(crate) fn program_walls(
     Ok(ProgramWalls { mode: chosen.unwrap_or(ConfineMode::Auto), is_chosen: chosen.is_some() })
 }
 
-/// Says that the servers of a section are none that git reaches over ssh: only programs of calls do, whose user is asked.
+/// Says that the servers of a section are none that git reaches over ssh: only programs of calls do, whose user is
+/// asked.
 ///
 /// # Errors
 ///
@@ -208,9 +210,9 @@ fn caches(environment: &Environment) -> Vec<Caches> {
     REGISTRIES.iter().map(of_row).collect()
 }
 
-/// Returns what a program may read that the user's own configuration starts with this command: the files that it names, and
-/// of each what it is made of: its folder, the packages among which it lies, and the environment that it belongs to. Left out
-/// is a folder that holds more than programs: the home, or secrets.
+/// Returns what a program may read that the user's own configuration starts with this command: the files that it names,
+/// and of each what it is made of: its folder, the packages among which it lies, and the environment that it belongs
+/// to. Left out is a folder that holds more than programs: the home, or secrets.
 pub(crate) fn named_by(command: &[String], home: Option<&Path>, never_offered: &[PathBuf]) -> Vec<PathBuf> {
     let named = command.iter().map(Path::new).filter(|path| path.is_absolute());
     let files = named.filter_map(|path| fs::canonicalize(path).ok()).filter(|path| path.is_file());

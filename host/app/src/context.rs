@@ -1,8 +1,8 @@
 //! The context of a prompt: the tree of the workspace and the context files, which a model reads first.
 //!
-//! Owns the context files (`AGENTS.md`, `CLAUDE.md` and `GEMINI.md` of the user and of the repository) and the tree of the workspace.
-//! Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all of them; the text
-//! of a repository's file is marked as such.
+//! Owns the context files (`AGENTS.md`, `CLAUDE.md` and `GEMINI.md` of the user and of the repository) and the tree of
+//! the workspace. Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all
+//! of them; the text of a repository's file is marked as such.
 //!
 //! Those of folders that the model enters later join the conversation (`entered`).
 //!

@@ -1,8 +1,8 @@
 //! Files that the user keeps from tools and programs: `[deny]` of the configuration, and `--deny '*:fs-read=GLOB'`.
 //!
-//! Promises: they hold in every mode, for tools, hooks, MCP servers and the programs of calls alike; a project can add to
-//! them and take nothing away. Where programs have no walls they cannot be kept from them, and so these walls stand even in
-//! the mode that lifts them.
+//! Promises: they hold in every mode, for tools, hooks, MCP servers and the programs of calls alike; a project can add
+//! to them and take nothing away. Where programs have no walls they cannot be kept from them, and so these walls stand
+//! even in the mode that lifts them.
 
 use std::path::{Path, PathBuf};
 

@@ -118,8 +118,8 @@ impl Folders {
         })
     }
 
-    /// Returns the folders that are the host's own, whole, and the files that other agents obey. No tool and no command of a
-    /// model may change anything in them, whatever was granted or approved.
+    /// Returns the folders that are the host's own, whole, and the files that other agents obey. No tool and no command
+    /// of a model may change anything in them, whatever was granted or approved.
     pub fn unchangeable(&self) -> Vec<PathBuf> {
         [&self.configuration, &self.of_cache, &self.of_data, &self.of_state]
             .into_iter()
@@ -128,8 +128,8 @@ impl Folders {
             .collect()
     }
 
-    /// Returns what nobody but the host reads, whatever was granted or approved: everything of its own but the files that
-    /// plugins bring. The outputs of a session, which its tools read, are granted apart from this.
+    /// Returns what nobody but the host reads, whatever was granted or approved: everything of its own but the files
+    /// that plugins bring. The outputs of a session, which its tools read, are granted apart from this.
     pub fn unreadable(&self) -> Vec<&Path> {
         // One that is added has to be named here.
         let Self {

@@ -20,8 +20,8 @@ pub enum ErrorKind {
     Configuration = 52,
     /// The run was cut by its turn limit.
     TurnLimit = 53,
-    /// A call failed or was denied (`host tool call`), a call of a run was refused (`--fail-on-refused`), a hook ended the
-    /// run, or an undo left a file alone (`host undo`).
+    /// A call failed or was denied (`host tool call`), a call of a run was refused (`--fail-on-refused`), a hook ended
+    /// the run, or an undo left a file alone (`host undo`).
     Tool = 54,
     /// The project is not trusted.
     Untrusted = 55,

@@ -1,9 +1,9 @@
 //! Finds the files of the workspace for a user who types a part of a path.
 //!
 //! Files are looked up as the tool `ls` would list them: with its grants, without what a deny or an ignore rule leaves
-//! out. The workspace is walked in steps of a limited time, so that a caller gets what is known so far and asks again; the
-//! walk is repeated when it is some seconds old. A path that begins with `/`, `./` or `../`, or ends with `/`, is listed
-//! instead.
+//! out. The workspace is walked in steps of a limited time, so that a caller gets what is known so far and asks again;
+//! the walk is repeated when it is some seconds old. A path that begins with `/`, `./` or `../`, or ends with `/`, is
+//! listed instead.
 //!
 //! Deliberately not here: reading files (`attach`), and how matches are shown.
 

@@ -1,4 +1,5 @@
-//! What other agents call our tools and their arguments: one table for hooks, for `allowed-tools` and for imported permissions.
+//! What other agents call our tools and their arguments: one table for hooks, for `allowed-tools` and for imported
+//! permissions.
 //!
 //! Deliberately not here: what a name means where it is written, and the names of tools of MCP servers.
 

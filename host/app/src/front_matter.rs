@@ -1,7 +1,8 @@
 //! The front matter of files that were written for other agents: skills and commands.
 //!
-//! Read as YAML, with keys that mean nothing here left alone. Where it is not YAML because a value has a colon or brackets in
-//! it, as in `argument-hint: [pr] [reviewer]`, which other agents take, each value is read as plain text instead.
+//! Read as YAML, with keys that mean nothing here left alone. Where it is not YAML because a value has a colon or
+//! brackets in it, as in `argument-hint: [pr] [reviewer]`, which other agents take, each value is read as plain text
+//! instead.
 //!
 //! Deliberately not here: what the keys mean, and the strict front matter of an agent (`host-agent`).
 

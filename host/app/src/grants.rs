@@ -20,8 +20,8 @@ use crate::outside::Outside;
 use crate::plugins::LoadedPlugin;
 use crate::request::AccessRequest;
 
-/// Files and folders that no tool may change, whatever was granted or approved, besides [`SHELL_FILES`]: those of version
-/// control, of the host, and of another shell.
+/// Files and folders that no tool may change, whatever was granted or approved, besides [`SHELL_FILES`]: those of
+/// version control, of the host, and of another shell.
 const NEVER_WRITTEN: &[&str] = &[".git", ".hg", ".jj", ".svn", ".host", "**/fish/config.fish", "**/fish/conf.d"];
 
 /// The longest scope of a plugin that is shown, in characters.
@@ -39,7 +39,8 @@ pub struct UserGrants {
     writable: Scope,
     own: OwnFiles,
     by_mode: Grants,
-    /// The folder of the session's large outputs, which every plugin that reads may read. It is among the host's own files.
+    /// The folder of the session's large outputs, which every plugin that reads may read. It is among the host's own
+    /// files.
     outputs: Option<Scope>,
     grants: Vec<(String, Scope)>,
     denies: Vec<Deny>,
@@ -50,8 +51,8 @@ pub struct UserGrants {
     reads: SessionReads,
 }
 
-/// The host's own files, which no tool may read, whatever was granted or approved: saved keys, what was typed, the logs of
-/// all sessions and the key that verifies them.
+/// The host's own files, which no tool may read, whatever was granted or approved: saved keys, what was typed, the logs
+/// of all sessions and the key that verifies them.
 #[derive(Clone, Debug)]
 struct OwnFiles {
     each: Vec<Scope>,
@@ -148,7 +149,8 @@ impl UserGrants {
         Ok(Self { outputs: Some(scope), ..self })
     }
 
-    /// The part of a folder that the host itself may read for a model: all of it, without what is denied to every plugin.
+    /// The part of a folder that the host itself may read for a model: all of it, without what is denied to every
+    /// plugin.
     pub fn readable_by_host(&self, folder: &Path) -> Option<Grants> {
         let whole = Scope::for_path(Capability::FsRead, folder).ok()?;
         let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
@@ -178,8 +180,8 @@ impl UserGrants {
         Ok(Self { mode, by_mode: by_mode(mode, self.walls, workspace)?, ..self })
     }
 
-    /// The modes that an answer about a command can switch to: those that the user can have here, with fewer questions about
-    /// commands and no weaker walls.
+    /// The modes that an answer about a command can switch to: those that the user can have here, with fewer questions
+    /// about commands and no weaker walls.
     pub fn switches(&self, workspace: &Path) -> Vec<ApprovalMode> {
         let asks = !self.is_review && matches!(self.mode, ApprovalMode::Default | ApprovalMode::AutoEdit);
         let is_possible = asks && self.clone().in_mode(ApprovalMode::Auto, workspace).is_ok();
@@ -192,8 +194,8 @@ impl UserGrants {
         modes.into_iter().filter(|mode| self.clone().in_mode(*mode, workspace).is_ok()).collect()
     }
 
-    /// The same for a review, which changes nothing: in the mode `default` at most, tools read, and an approval can let a
-    /// program run and nothing else.
+    /// The same for a review, which changes nothing: in the mode `default` at most, tools read, and an approval can let
+    /// a program run and nothing else.
     ///
     /// # Errors
     ///
@@ -241,8 +243,8 @@ impl UserGrants {
         ceiling.reading().join(&programs.collect())
     }
 
-    /// The grants within what the plugin requests, without what is denied or protected; reading alone in a mode that only
-    /// reads.
+    /// The grants within what the plugin requests, without what is denied or protected; reading alone in a mode that
+    /// only reads.
     fn bounded(&self, mut granted: Grants, plugin: &LoadedPlugin) -> Grants {
         let name = plugin.manifest.name.as_str();
         for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
@@ -317,8 +319,8 @@ pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[LoadedPlugin]) -
     names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
 }
 
-/// Everything but protected files, the folders of the host, and the files that plugins were read from: a grant is for the
-/// component that the user named, and a conversation reads its file again.
+/// Everything but protected files, the folders of the host, and the files that plugins were read from: a grant is for
+/// the component that the user named, and a conversation reads its file again.
 fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
     let files = plugins.iter().filter_map(|plugin| plugin.origin.file());
     let files = files.map(|component| [component.to_owned(), component.with_extension("json")]);

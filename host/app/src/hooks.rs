@@ -1,9 +1,9 @@
 //! The hooks of a session: which there are, where each comes from, and how they are asked.
 //!
 //! Hooks are the user's own (`[hooks]` of the configuration, `hooks.json` beside it, and files of other agents that
-//! `hooks.read` names), those of a trusted project and those that plugins bring. Promises: nothing of an untrusted project
-//! runs; a program of the project that a hook starts runs only as it was when the session began; without a hook nothing is
-//! asked and nothing is started.
+//! `hooks.read` names), those of a trusted project and those that plugins bring. Promises: nothing of an untrusted
+//! project runs; a program of the project that a hook starts runs only as it was when the session began; without a hook
+//! nothing is asked and nothing is started.
 //!
 //! Deliberately not here: what an answer may do to a call or a run (`host-tool`, `host-agent`), and how programs run
 //! (`host-plugin`).
@@ -439,8 +439,8 @@ fn resources(sources: &HookSources<'_>) -> Result<Resources, Failure> {
     Ok(resources)
 }
 
-/// Returns what a hook of the user's own may read: the folder `hooks` beside its file, and files of the home that its line
-/// names.
+/// Returns what a hook of the user's own may read: the folder `hooks` beside its file, and files of the home that its
+/// line names.
 fn readable(line: &str, source: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let beside = source.parent().map(|folder| folder.join("hooks"));
     let plain = line.replace(['"', '\''], "");

@@ -1,12 +1,12 @@
 //! `host import`: what another agent's configuration has that this host can use, and writing it.
 //!
-//! A plan is made first: each thing with where it goes, and what is not taken over with the reason. Promises: a plan changes
-//! nothing; nothing that is there is replaced or removed, and what differs from it is a conflict that is only shown; values
-//! of variables and headers go into private files; no repository's file can allow anything; a second import finds nothing
-//! new.
+//! A plan is made first: each thing with where it goes, and what is not taken over with the reason. Promises: a plan
+//! changes nothing; nothing that is there is replaced or removed, and what differs from it is a conflict that is only
+//! shown; values of variables and headers go into private files; no repository's file can allow anything; a second
+//! import finds nothing new.
 //!
-//! What the host reads where it is, such as the commands of Claude Code, is listed and not copied. Deliberately not here:
-//! files that need no configuration, such as `AGENTS.md` and those of a trusted project.
+//! What the host reads where it is, such as the commands of Claude Code, is listed and not copied. Deliberately not
+//! here: files that need no configuration, such as `AGENTS.md` and those of a trusted project.
 
 mod claude;
 mod codex;
@@ -31,7 +31,8 @@ use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::hooks;
 
-/// The largest file with settings that is read, in bytes. Protects memory; Claude Code keeps its history in one of them.
+/// The largest file with settings that is read, in bytes. Protects memory; Claude Code keeps its history in one of
+/// them.
 const MAX_SETTINGS: u64 = 64 << 20;
 
 /// The folder of the private files with values of MCP servers.

@@ -1,8 +1,8 @@
 //! Indexes of plugins: getting those that the user configured, searching them, and finding a plugin by its name.
 //!
-//! Promises: only the user's own configuration names an index; one counts only if a key that the configuration names for
-//! it signed it; it has a limited size and time; one that is older than one seen before is reported and not used. An
-//! index grants nothing: what it names is installed as any bundle is, by the keys that the user trusts for plugins.
+//! Promises: only the user's own configuration names an index; one counts only if a key that the configuration names
+//! for it signed it; it has a limited size and time; one that is older than one seen before is reported and not used.
+//! An index grants nothing: what it names is installed as any bundle is, by the keys that the user trusts for plugins.
 //!
 //! Deliberately not here: what an index is and the check of its signature (`host-bundle`), and showing anything.
 

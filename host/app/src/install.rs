@@ -1,9 +1,9 @@
 //! Installing a plugin: whether a bundle may be installed, what the user has to agree to, and keeping it.
 //!
-//! [`Installer::plan`] decides, a frontend shows the [`InstallQuestion`], and its answer goes to [`Installation::install`].
-//! Promises: nothing is kept before the signatures, the update, the names and the component's own description were checked
-//! and the user agreed; what a plugin may do without a question is what the user said, never what a bundle or a project
-//! says.
+//! [`Installer::plan`] decides, a frontend shows the [`InstallQuestion`], and its answer goes to
+//! [`Installation::install`]. Promises: nothing is kept before the signatures, the update, the names and the
+//! component's own description were checked and the user agreed; what a plugin may do without a question is what the
+//! user said, never what a bundle or a project says.
 //!
 //! Deliberately not here: getting the bundle (`source`), showing the question, and using the plugin (`plugins::store`).
 

@@ -1,13 +1,13 @@
 //! The application between a configuration and a running session, for any frontend.
 //!
 //! Owns settings, trust of projects, sources of plugins, grants, the choice of models, agents, context, attachments,
-//! sessions and reports. A frontend hands over an [`Environment`](environment::Environment) and plain requests, and gets
-//! values and events back.
+//! sessions and reports. A frontend hands over an [`Environment`](environment::Environment) and plain requests, and
+//! gets values and events back.
 //!
 //! Promises: nothing of an untrusted project is used; a grant is made from a user's words alone.
 //!
-//! Deliberately not here: a terminal, arguments of a command line, HTTP or MCP types, reading the process's environment,
-//! printing, ending the process.
+//! Deliberately not here: a terminal, arguments of a command line, HTTP or MCP types, reading the process's
+//! environment, printing, ending the process.
 
 mod agent_files;
 pub mod agents;

@@ -1,7 +1,7 @@
 //! What the application needs of the layer that speaks the Model Context Protocol.
 //!
-//! Owns [`McpServer`], a configured server, and the interface [`McpServers`] of those that are connected. Deliberately not
-//! here: the protocol and its types, and which servers there are (`servers`).
+//! Owns [`McpServer`], a configured server, and the interface [`McpServers`] of those that are connected. Deliberately
+//! not here: the protocol and its types, and which servers there are (`servers`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The models that can be asked: those that each service lists whose key is set, and those of a local server.
 //!
-//! Services are asked side by side, each within a time limit; one that fails is named and leaves the others. Deliberately
-//! not here: choosing one (`models`).
+//! Services are asked side by side, each within a time limit; one that fails is named and leaves the others.
+//! Deliberately not here: choosing one (`models`).
 
 use std::time::Duration;
 
@@ -74,7 +74,8 @@ pub async fn list(configuration: &Configuration, environment: &Environment) -> L
     all
 }
 
-/// Whether a service can be asked without a key that is missing. A service at an address of the user's own may need none.
+/// Whether a service can be asked without a key that is missing. A service at an address of the user's own may need
+/// none.
 fn is_reachable(provider: ProviderId, access: &Access) -> bool {
     // Ollama needs neither: its address is this machine's.
     let is_local = provider == host_model::Ollama::PROVIDER;

@@ -1,8 +1,8 @@
 //! From a model's name to a provider: which one is asked, where it is, with which key and options.
 //!
 //! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
-//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format, and how
-//! asking again works; `host-model` has both.
+//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format,
+//! and how asking again works; `host-model` has both.
 
 mod newest;
 pub mod prices;
@@ -55,8 +55,8 @@ pub struct Model {
     pub window: Option<u64>,
 }
 
-/// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or that
-/// of the first service whose key is set, or the first one of a local server that answers.
+/// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or
+/// that of the first service whose key is set, or the first one of a local server that answers.
 pub async fn choose(
     flag: Option<&str>,
     configuration: &Configuration,
@@ -165,8 +165,8 @@ pub fn decided(configuration: &Configuration, environment: &Environment) -> Opti
     Some(Decided::Key { provider, variable: provider.key_variable? })
 }
 
-/// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there are
-/// several.
+/// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there
+/// are several.
 pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<String> {
     if flag.or(configuration.model.as_deref()).is_some() || configuration.saved.is_some() {
         return None;

@@ -1,8 +1,8 @@
 //! The user's own command for notifications.
 //!
-//! Promises: the command comes from the user's configuration and never from a project's; no shell reads the message, which is
-//! one argument; it runs beside the session, gets no input, and is ended with all that it started after [`LIMIT`], or with the
-//! session.
+//! Promises: the command comes from the user's configuration and never from a project's; no shell reads the message,
+//! which is one argument; it runs beside the session, gets no input, and is ended with all that it started after
+//! [`LIMIT`], or with the session.
 //!
 //! Deliberately not here: when a user is notified, which a frontend knows.
 
@@ -26,8 +26,8 @@ pub struct NotifyCommand {
 }
 
 impl NotifyCommand {
-    /// Prepares a command with the variables of this environment; `None` if there are no words. Must be called within a tokio
-    /// runtime.
+    /// Prepares a command with the variables of this environment; `None` if there are no words. Must be called within a
+    /// tokio runtime.
     pub fn new(words: &[String], environment: &Environment) -> Option<Self> {
         let handle = Handle::current();
         (!words.is_empty()).then(|| Self { words: words.to_vec(), environment: environment.all(), handle })
@@ -82,7 +82,8 @@ mod tests {
         timeout(Duration::from_secs(30), wait).await.expect("it is written")
     }
 
-    // promise conversation.notify: A command for notifications is the user's own; no shell reads the message, and nothing of it stays.
+    // promise conversation.notify: A command for notifications is the user's own; no shell reads the message, and
+    //   nothing of it stays.
     #[tokio::test]
     async fn notification_is_one_argument_that_no_shell_reads() {
         let folder = tempfile::tempdir().expect("a folder");

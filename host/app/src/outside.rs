@@ -1,8 +1,8 @@
 //! Folders outside of the workspace: what the user can be asked about, and what `--add-dir` and `/add-dir` add.
 //!
 //! An added folder is read and changed as the workspace is: its protected names, the user's denies and the labels of
-//! calls hold there too. Keys, passwords and the host's own files are in no answer and no added folder; only a `--grant`
-//! that names keys and passwords lets a plugin read those.
+//! calls hold there too. Keys, passwords and the host's own files are in no answer and no added folder; only a
+//! `--grant` that names keys and passwords lets a plugin read those.
 //!
 //! Deliberately not here: asking, and what is granted within the workspace.
 

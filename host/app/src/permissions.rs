@@ -19,8 +19,8 @@ pub fn stored(folders: &Folders) -> Result<Vec<Permission>, Failure> {
     Ok(permissions_in(&policy, &policies::answers(folders)))
 }
 
-/// Takes a lasting answer back, from the next run on; returns it. `what` is its number in [`stored`], from 1, or a part of
-/// its words.
+/// Takes a lasting answer back, from the next run on; returns it. `what` is its number in [`stored`], from 1, or a part
+/// of its words.
 ///
 /// # Errors
 ///

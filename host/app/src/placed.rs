@@ -1,8 +1,8 @@
 //! Folders of the host's own with files that a user agreed to: the programs of a trusted project, what a plugin brings.
 //!
 //! Promises: the bytes that are used are those that were agreed to. Where they came from can change at any time, by a
-//! `git pull` or by a program that a tool started; so they are written into a folder that is named by their digests, and a
-//! file there that is not as it was agreed to is replaced. Nobody but the user and the superuser can write there.
+//! `git pull` or by a program that a tool started; so they are written into a folder that is named by their digests,
+//! and a file there that is not as it was agreed to is replaced. Nobody but the user and the superuser can write there.
 //!
 //! Deliberately not here: further files in such a folder, as an interpreter's cache, which stay.
 
@@ -119,7 +119,8 @@ mod tests {
     ];
 
     // promise command-tools.bytes
-    // promise bundle.unpacked: The files of an installed plugin are what was signed at each start, even if a file was changed since.
+    // promise bundle.unpacked: The files of an installed plugin are what was signed at each start, even if a file was
+    //   changed since.
     #[test]
     fn agreed_files_are_placed_whatever_was_there() {
         let above = tempfile::tempdir().expect("a folder");

@@ -41,8 +41,8 @@ pub struct LoadedPlugin {
     pub config: Arc<BTreeMap<String, String>>,
     /// The secrets that its requests may carry.
     pub secrets: Arc<Secrets>,
-    /// The one command that each tool may run, whose program reads the arguments of the call. The plugin itself says what
-    /// a tool runs that is not here.
+    /// The one command that each tool may run, whose program reads the arguments of the call. The plugin itself says
+    /// what a tool runs that is not here.
     pub commands: BTreeMap<ToolName, Vec<String>>,
 }
 

@@ -65,9 +65,9 @@ pub fn read(folders: &Folders, of_project: &[ProjectFile]) -> Result<Policies, F
     Ok(Policies { policy, notes })
 }
 
-/// Returns a line for each rule about a tool that is not among these: a misspelled rule denies nothing, and the user has to
-/// know. A rule for one folder or one plugin, as answers make them, and a pattern can be about other tools, and so
-/// can one for which `comes_later` is true: the tool of an MCP server that is not connected yet.
+/// Returns a line for each rule about a tool that is not among these: a misspelled rule denies nothing, and the user
+/// has to know. A rule for one folder or one plugin, as answers make them, and a pattern can be about other tools, and
+/// so can one for which `comes_later` is true: the tool of an MCP server that is not connected yet.
 pub fn about_no_tool(policy: &Policy, tools: &[&str], comes_later: impl Fn(&str) -> bool) -> Vec<String> {
     let general = policy.rules().iter().filter(|rule| rule.plugin.is_none() && rule.workspace.is_none());
     let names = general.flat_map(|rule| rule.tool.iter().map(move |name| (rule, name.as_str())));

@@ -1,5 +1,5 @@
-//! The files of a project for the host, in its `.host/`, those of other agents that it uses (MCP servers, skills, commands), and whether
-//! the user trusts them.
+//! The files of a project for the host, in its `.host/`, those of other agents that it uses (MCP servers, skills,
+//! commands), and whether the user trusts them.
 //!
 //! A project is the nearest folder, from the workspace upward, that is the top of a repository or has a `.host/`.
 //! Promises: nothing of an untrusted `.host/` is used or parsed, and only bytes whose digests were trusted are used of

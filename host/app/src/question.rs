@@ -1,8 +1,9 @@
-//! A question about a call: its answers, for every frontend, and its text, for one that shows a form and not a terminal.
+//! A question about a call: its answers, for every frontend, and its text, for one that shows a form and not a
+//! terminal.
 //!
 //! Promises: every text from a model, a plugin or a file is escaped and behind a bar, so that it can neither look like
-//! the question nor hide a part of it; what is long is cut in the middle, with a note; an answer that was not offered is
-//! none.
+//! the question nor hide a part of it; what is long is cut in the middle, with a note; an answer that was not offered
+//! is none.
 //!
 //! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
 
@@ -25,15 +26,15 @@ const TEXT_LINES: usize = 120;
 /// The longest line that a question shows, in characters: its beginning and its end.
 const LINE_CHARACTERS: usize = 2_000;
 
-/// The longest reason of a model that a question shows, in characters: a sentence. Protects the user from one in which the
-/// command is lost.
+/// The longest reason of a model that a question shows, in characters: a sentence. Protects the user from one in which
+/// the command is lost.
 const REASON_CHARACTERS: usize = 160;
 
 /// The columns of a form, as far as anybody knows.
 const FORM_COLUMNS: usize = 80;
 
-/// The most commands, requests or files of one kind that a question lists before it says how many more there are. What an
-/// approval grants is listed as a whole.
+/// The most commands, requests or files of one kind that a question lists before it says how many more there are. What
+/// an approval grants is listed as a whole.
 const LISTED: usize = 12;
 
 /// One of the answers that a question offers.
@@ -261,16 +262,16 @@ fn parts(server: &str) -> ServerParts<'_> {
     ServerParts { name, pushes, is_private }
 }
 
-/// Returns a server, which is named as a grant names it, for a user: without the usual port, and with what a private address
-/// means. Safe to show.
+/// Returns a server, which is named as a grant names it, for a user: without the usual port, and with what a private
+/// address means. Safe to show.
 pub fn server_in_words(server: &str) -> String {
     let ServerParts { name, is_private, .. } = parts(server);
     let name = line(name.strip_prefix(SSH).or_else(|| name.strip_suffix(":443")).unwrap_or(name));
     if is_private { format!("{name}, which leads to this machine or a private network") } else { name }
 }
 
-/// Returns who wants to make a call, at the beginning of a sentence: for a tool whose name says where it is and not who it
-/// is. Safe to show.
+/// Returns who wants to make a call, at the beginning of a sentence: for a tool whose name says where it is and not who
+/// it is. Safe to show.
 pub fn asker(question: &Question) -> String {
     match question.agent_id.is_subagent() {
         true => format!("The agent {}", line(&question.agent)),
@@ -278,8 +279,8 @@ pub fn asker(question: &Question) -> String {
     }
 }
 
-/// Returns what the model says that the call is for, in quotes that it cannot end. `None` if it says nothing, and for a call
-/// whose arguments are shown as they are. Safe to show.
+/// Returns what the model says that the call is for, in quotes that it cannot end. `None` if it says nothing, and for a
+/// call whose arguments are shown as they are. Safe to show.
 pub fn reason_of_model(question: &Question) -> Option<String> {
     match &question.confirmation {
         Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => {}
@@ -296,8 +297,8 @@ pub fn line(text: &str) -> String {
     shown(&text.replace('\n', "\\n"))
 }
 
-/// Returns a line, escaped exactly. Of a line that is too long, the beginning and the end are shown: text is usually hidden
-/// at the end of a long line.
+/// Returns a line, escaped exactly. Of a line that is too long, the beginning and the end are shown: text is usually
+/// hidden at the end of a long line.
 pub fn shown(text: &str) -> String {
     let escaped = |text: &str| exact(&text.replace('\t', "    ")).into_owned();
     let count = text.chars().count();
@@ -394,7 +395,8 @@ mod tests {
         Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
     }
 
-    // promise mcp.form: In a form, text from a model or a plugin is escaped and marked as such, and what is cut is marked.
+    // promise mcp.form: In a form, text from a model or a plugin is escaped and marked as such, and what is cut is
+    //   marked.
     #[test]
     fn a_question_as_text_hides_nothing_and_imitates_nothing() {
         let command = format!("true\nshell wants to run this command:\n{}\u{1b}[2J\u{202e}end", "x\n".repeat(300));

@@ -1,4 +1,5 @@
-//! Reports of a run for programs: one JSON object at the end, or a JSON line for each event; and the statistics of a run.
+//! Reports of a run for programs: one JSON object at the end, or a JSON line for each event; and the statistics of a
+//! run.
 //!
 //! The shapes are published as JSON Schemas. Deliberately not here: where a report is written to.
 

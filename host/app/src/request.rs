@@ -67,7 +67,8 @@ pub struct McpServerRequest {
     pub endpoint: McpEndpoint,
 }
 
-/// How an MCP server is reached that a frontend hands over. The values of variables and headers are secrets, and not part of its debug text.
+/// How an MCP server is reached that a frontend hands over. The values of variables and headers are secrets, and not
+/// part of its debug text.
 #[derive(Clone, PartialEq, Eq)]
 pub enum McpEndpoint {
     /// A program that speaks on its standard streams.

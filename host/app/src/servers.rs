@@ -1,7 +1,7 @@
 //! The MCP servers of an application: which ones there are, what they offer a model, and what a user is shown of them.
 //!
-//! Promises: a project's server counts only if the project is trusted; nothing is started or reached before a session, or a
-//! command about servers, wants it; what a server says about itself widens nothing.
+//! Promises: a project's server counts only if the project is trusted; nothing is started or reached before a session,
+//! or a command about servers, wants it; what a server says about itself widens nothing.
 //!
 //! `written` adds and removes them. Deliberately not here: the protocol (`host-mcp`, behind the interface of `mcp`).
 

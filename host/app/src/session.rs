@@ -222,8 +222,8 @@ impl Session {
         })
     }
 
-    /// Takes the messages for the user since the last time, a line each: about the start, and about MCP servers that cannot
-    /// be used, or can again.
+    /// Takes the messages for the user since the last time, a line each: about the start, and about MCP servers that
+    /// cannot be used, or can again.
     pub fn take_notices(&mut self) -> Vec<String> {
         let mut notices = std::mem::take(&mut self.notices);
         notices.extend(self.app.mcp.iter().flat_map(|servers| servers.news()));
@@ -330,8 +330,8 @@ impl Session {
         About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
     }
 
-    /// Reads what a prompt of the user attaches with `@path`, with the session's grants. A path outside of the workspace
-    /// counts as asked about.
+    /// Reads what a prompt of the user attaches with `@path`, with the session's grants. A path outside of the
+    /// workspace counts as asked about.
     ///
     /// # Errors
     ///
@@ -404,7 +404,8 @@ impl Session {
         result
     }
 
-    /// Switches to the model of a command; returns the session's own. One that cannot be used leaves that, with a notice.
+    /// Switches to the model of a command; returns the session's own. One that cannot be used leaves that, with a
+    /// notice.
     fn borrow_model(&mut self, model: &str) -> Option<ModelId> {
         let before = self.model.id.clone();
         match self.set_model(model) {

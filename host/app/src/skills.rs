@@ -1,9 +1,10 @@
-//! Skills: folders with instructions that the model, or the user by `/name`, loads when a task needs them, in the format of
-//! agentskills.io.
+//! Skills: folders with instructions that the model, or the user by `/name`, loads when a task needs them, in the
+//! format of agentskills.io.
 //!
 //! Owns which skills there are, what the model reads of each before it is activated (its name and description), and the
-//! text of an activation. Promises: a skill of a project is only read after its project was trusted; a skill that cannot be
-//! used is a notice and no error; of two with one name the first counts, and that is said; all of it is bounded.
+//! text of an activation. Promises: a skill of a project is only read after its project was trusted; a skill that
+//! cannot be used is a notice and no error; of two with one name the first counts, and that is said; all of it is
+//! bounded.
 //!
 //! Deliberately not here: activating one in a session (`session::skills`). A further source of skills is a variant of
 //! [`SkillOrigin`] and its folders in `sources`.
@@ -25,8 +26,8 @@ use crate::error::Failure;
 /// The most skills of a session. Protects the model's window and the time that the start takes.
 pub const MAX_SKILLS: usize = 100;
 
-/// The most characters of names and descriptions that the model reads before a skill is activated. Protects its window: they
-/// are part of each request.
+/// The most characters of names and descriptions that the model reads before a skill is activated. Protects its window:
+/// they are part of each request.
 const MAX_CATALOG: usize = 30_000;
 
 /// The most characters of a description in that list, if all of them together are too long.

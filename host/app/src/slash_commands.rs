@@ -1,9 +1,9 @@
-//! Commands that are files: `/NAME` sends the prompt that a file has, in the formats of Claude Code (Markdown) and Gemini CLI
-//! (TOML).
+//! Commands that are files: `/NAME` sends the prompt that a file has, in the formats of Claude Code (Markdown) and
+//! Gemini CLI (TOML).
 //!
-//! Owns which commands there are and what their files say. Promises: a command of a project is only read after its project was
-//! trusted, with the bytes that were trusted; a file that cannot be used is a notice and no error; of two with one name the
-//! first counts, and that is said; all of it is bounded.
+//! Owns which commands there are and what their files say. Promises: a command of a project is only read after its
+//! project was trusted, with the bytes that were trusted; a file that cannot be used is a notice and no error; of two
+//! with one name the first counts, and that is said; all of it is bounded.
 //!
 //! Deliberately not here: running a command, whose shell lines pass the gate (`session::command_files`).
 
@@ -24,7 +24,8 @@ pub use self::sources::{CommandOwner, CommandSource, FoundCommand};
 /// The most commands of a session. Protects the menu and the time that the start takes.
 pub const MAX_COMMANDS: usize = 200;
 
-/// The most notices about commands that cannot be used. Protects the user's terminal from a folder that is full of them.
+/// The most notices about commands that cannot be used. Protects the user's terminal from a folder that is full of
+/// them.
 const MAX_NOTICES: usize = 10;
 
 /// The longest name, in characters: a user types it.

@@ -13,8 +13,8 @@ use crate::error::Failure;
 use crate::grants::UserGrants;
 use crate::import::own_file::OwnFile;
 
-/// Returns the modes to choose from, the recommended one first; none if there is nothing to choose. `flag` is the mode that
-/// was asked for.
+/// Returns the modes to choose from, the recommended one first; none if there is nothing to choose. `flag` is the mode
+/// that was asked for.
 pub fn modes(app: &App, flag: Option<ApprovalMode>) -> Vec<ApprovalMode> {
     let is_chosen = flag.is_some() || app.configuration.approval_mode.is_some();
     match !is_chosen && in_auto(app).is_some() {
@@ -28,8 +28,8 @@ fn in_auto(app: &App) -> Option<UserGrants> {
     app.grants.clone().in_mode(ApprovalMode::Auto, app.workspace.root()).ok()
 }
 
-/// Puts a session at which a user is in the mode `auto`, unless a mode was chosen or programs cannot be confined. Returns
-/// what the user is told about it, once on this machine.
+/// Puts a session at which a user is in the mode `auto`, unless a mode was chosen or programs cannot be confined.
+/// Returns what the user is told about it, once on this machine.
 pub(crate) fn by_default(app: &mut App) -> Option<String> {
     if app.access.approval_mode.is_some() || app.configuration.approval_mode.is_some() {
         return None;

@@ -1,8 +1,9 @@
-//! The tools for an agent that is not ours: each call by itself, through the same registry, gate and sandbox as a run's.
+//! The tools for an agent that is not ours: each call by itself, through the same registry, gate and sandbox as a
+//! run's.
 //!
-//! Owns which tools such an agent sees, and one call from its name to its end. What a call may touch comes from the user's
-//! grants of this process; a question goes to the queue that comes with the call, so that each client is asked about its
-//! own calls, and what was answered holds for the process.
+//! Owns which tools such an agent sees, and one call from its name to its end. What a call may touch comes from the
+//! user's grants of this process; a question goes to the queue that comes with the call, so that each client is asked
+//! about its own calls, and what was answered holds for the process.
 //!
 //! Deliberately not here: a protocol, showing a question, and the tools that are the agent itself (`complete_task`,
 //! `ask_user`, `present_plan`): a client has its own.
@@ -116,8 +117,8 @@ impl ToolService {
         format!("unknown tool `{}`{}", escape_name(name, SHOWN_NAME), nearest.unwrap_or_default())
     }
 
-    /// Runs a call to its end. When `cancel` is cancelled, the call gets its grace to end by itself. Dropping the future
-    /// drops the call with all that it started.
+    /// Runs a call to its end. When `cancel` is cancelled, the call gets its grace to end by itself. Dropping the
+    /// future drops the call with all that it started.
     ///
     /// # Errors
     ///

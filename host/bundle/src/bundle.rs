@@ -1,8 +1,8 @@
 //! A bundle in memory: what a plugin is shipped as, checked, with the signatures that came with it.
 //!
-//! A bundle is an OCI image manifest whose configuration is the plugin's manifest and whose layers are the component, the
-//! README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that adding
-//! one leaves what is signed as it is.
+//! A bundle is an OCI image manifest whose configuration is the plugin's manifest and whose layers are the component,
+//! the README, the licence and each tool's schemas. Signatures are manifests of their own, which refer to it, so that
+//! adding one leaves what is signed as it is.
 //!
 //! Promises: the parts of a `Bundle` always agree: every constructor goes through `from_image`. The same parts give the
 //! same bytes.
@@ -45,11 +45,11 @@ pub const MINISIG_TYPE: &str = "application/vnd.host.plugin.minisig.v1";
 pub const MAX_IMAGE: u64 = 1 << 20;
 /// The largest README and the largest licence. Protects a terminal that shows them.
 pub(crate) const MAX_TEXT: u64 = 1 << 20;
-/// Signatures that are fetched for a bundle, and that one may have when another is added. Protects the time that fetching
-/// them takes; a file has as many as its files allow, and each of a trusted key is checked.
+/// Signatures that are fetched for a bundle, and that one may have when another is added. Protects the time that
+/// fetching them takes; a file has as many as its files allow, and each of a trusted key is checked.
 pub const MAX_SIGNATURES: usize = 64;
-/// The annotation of a signature's manifest with the id of its key. It is a claim, by which those of trusted keys are fetched
-/// first.
+/// The annotation of a signature's manifest with the id of its key. It is a claim, by which those of trusted keys are
+/// fetched first.
 pub const KEY_ANNOTATION: &str = "vnd.host.plugin.signature.key";
 
 /// The configuration and all layers of a bundle, by their digests.
@@ -57,7 +57,8 @@ pub type BundleFiles = BTreeMap<OciDigest, Vec<u8>>;
 
 /// A plugin as it is shipped.
 ///
-/// `F` is what is at hand of its files: all of them, or the place of its component ([`StoredBundle`](crate::StoredBundle)).
+/// `F` is what is at hand of its files: all of them, or the place of its component
+/// ([`StoredBundle`](crate::StoredBundle)).
 #[derive(Clone, Debug)]
 pub struct Bundle<F = BundleFiles> {
     manifest: Manifest,

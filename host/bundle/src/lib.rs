@@ -3,8 +3,8 @@
 //! Owns the OCI shapes of a bundle, packing one ([`Parts`]), reading an untrusted one ([`Bundle`]), signatures, the
 //! keys that a user trusts ([`Trust`]), the lock file ([`LockFile`]), and indexes of plugins ([`PluginIndex`]).
 //!
-//! Promises: the parts of a [`Bundle`] agree, whoever made it; reading one writes nothing; the bytes that are signed are
-//! the bytes that are checked.
+//! Promises: the parts of a [`Bundle`] agree, whoever made it; reading one writes nothing; the bytes that are signed
+//! are the bytes that are checked.
 //!
 //! Deliberately not here: HTTP (`host-registry`), running a guest, and the paths of a user's files and the current
 //! time, which the caller passes.

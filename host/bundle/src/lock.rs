@@ -3,7 +3,8 @@
 //! Promises: a parsed entry is complete (a plugin without signers states this explicitly), and [`check_update`] says
 //! what a new version changes of what the user agreed to.
 //!
-//! Deliberately not here: where the file is, and scopes as more than text: the binary reads those, as it reads a `--grant`.
+//! Deliberately not here: where the file is, and scopes as more than text: the binary reads those, as it reads a
+//! `--grant`.
 
 mod update;
 
@@ -174,7 +175,8 @@ impl LockFile {
         Ok(Self { plugins })
     }
 
-    /// The file's text: the same for the same plugins, in the order of their names, so that versions of it compare well.
+    /// The file's text: the same for the same plugins, in the order of their names, so that versions of it compare
+    /// well.
     pub fn to_toml(&self) -> String {
         let written = |(name, locked): (&String, &Locked)| Written {
             name: name.clone(),

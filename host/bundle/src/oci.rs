@@ -3,8 +3,9 @@
 //! Promises: the same value gives the same bytes, and an unknown field of what is signed is an error, so that what was
 //! checked is all that there is.
 //!
-//! Deliberately not here: what the blobs mean (`bundle`), the lists of other clients (`listing`), and the crate `oci-spec`, which keeps annotations in a map
-//! without an order, so that the same manifest would have different bytes each time.
+//! Deliberately not here: what the blobs mean (`bundle`), the lists of other clients (`listing`), and the crate
+//! `oci-spec`, which keeps annotations in a map without an order, so that the same manifest would have different bytes
+//! each time.
 
 use std::collections::BTreeMap;
 use std::fmt;

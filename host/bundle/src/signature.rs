@@ -98,8 +98,8 @@ impl Signature {
         &self.text
     }
 
-    /// Whether both are one signature: all but the first line, the untrusted comment, is the same. Anybody can change that
-    /// line, so nothing reads it.
+    /// Whether both are one signature: all but the first line, the untrusted comment, is the same. Anybody can change
+    /// that line, so nothing reads it.
     pub fn is_same(&self, other: &Self) -> bool {
         self.covered() == other.covered()
     }

@@ -1,12 +1,13 @@
 //! Whom a user believes: which keys, for the plugins of which publishers, until when, and what was revoked.
 //!
-//! A key is trusted for patterns (`acme/*`, `acme/fetch`), each until a time of its own, so that the key of one publisher is
-//! worth nothing for another's plugins, and trusting a key for more changes nothing of what it was trusted for before. A
-//! bundle is good when one signature of a trusted key holds, whatever other signatures it has; a signature that does not
-//! hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and wins over everything; trust
-//! that ends is not, and the key can be trusted again.
+//! A key is trusted for patterns (`acme/*`, `acme/fetch`), each until a time of its own, so that the key of one
+//! publisher is worth nothing for another's plugins, and trusting a key for more changes nothing of what it was trusted
+//! for before. A bundle is good when one signature of a trusted key holds, whatever other signatures it has; a
+//! signature that does not hold, or of a revoked key, is never counted, and is reported. A revocation is permanent and
+//! wins over everything; trust that ends is not, and the key can be trusted again.
 //!
-//! Promises: [`Trust::check`] says [`Verdict::Signed`] only with the keys that were counted. Each refusal says what to do.
+//! Promises: [`Trust::check`] says [`Verdict::Signed`] only with the keys that were counted. Each refusal says what to
+//! do.
 //!
 //! Deliberately not here: where the file is, and what time it is. Both come from the caller. Nor a way to take a
 //! revocation back: after a mistake the publisher makes a new key.
@@ -110,8 +111,8 @@ impl Trust {
         self.revoked.iter().find(|revocation| revocation.what == Revoked::Key(key))
     }
 
-    /// Says that a key is trusted for these plugins until a time, or without an end. What it was trusted for before stays as
-    /// it was; only for one of these patterns the time is now this one.
+    /// Says that a key is trusted for these plugins until a time, or without an end. What it was trusted for before
+    /// stays as it was; only for one of these patterns the time is now this one.
     ///
     /// # Errors
     ///
@@ -151,8 +152,8 @@ impl Trust {
         Ok(())
     }
 
-    /// Ends the trust in a key for these patterns, or for all if none is named. Returns what it is still trusted for; a key
-    /// that is trusted for nothing any more leaves the list.
+    /// Ends the trust in a key for these patterns, or for all if none is named. Returns what it is still trusted for; a
+    /// key that is trusted for nothing any more leaves the list.
     ///
     /// # Errors
     ///
@@ -257,8 +258,8 @@ impl Trust {
         }
     }
 
-    /// Checks a bundle that was good when it was installed for what was revoked since. It is as [`Trust::check`] says, without the
-    /// refusals for other reasons; but no signature is verified unless one of them names a revoked key.
+    /// Checks a bundle that was good when it was installed for what was revoked since. It is as [`Trust::check`] says,
+    /// without the refusals for other reasons; but no signature is verified unless one of them names a revoked key.
     ///
     /// # Errors
     ///

@@ -1,10 +1,11 @@
 //! Reads a bundle from an untrusted source: an archive, or the folder of an OCI image layout.
 //!
-//! Promises: nothing is written to a disk; each file is bounded before it is kept, and hashed (`stored` leaves one for later);
-//! whatever an archive has besides a layout is an error with its name and the reason. The rest goes to `Bundle::from_image`.
+//! Promises: nothing is written to a disk; each file is bounded before it is kept, and hashed (`stored` leaves one for
+//! later); whatever an archive has besides a layout is an error with its name and the reason. The rest goes to
+//! `Bundle::from_image`.
 //!
-//! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it is
-//! checked, so that adding one cannot spoil a good bundle.
+//! Deliberately not here: whether a signature holds. One whose text is malformed is kept, and is worth nothing when it
+//! is checked, so that adding one cannot spoil a good bundle.
 
 mod archive;
 mod fault;
@@ -25,11 +26,11 @@ use crate::oci::{INDEX_FILE, LAYOUT_FILE, Layout};
 pub use fault::{EntryFault, UnpackError};
 pub use stored::StoredBundle;
 
-/// Files and folders of a bundle, two for each of its signatures. Protects the reader from a list without end: a plugin of
-/// 128 tools has a quarter of it in schemas.
+/// Files and folders of a bundle, two for each of its signatures. Protects the reader from a list without end: a plugin
+/// of 128 tools has a quarter of it in schemas.
 const MAX_ENTRIES: usize = 1_000;
-/// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much again
-/// as all else may have.
+/// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much
+/// again as all else may have.
 pub const MAX_BUNDLE: u64 = 100 << 20;
 /// The largest blob: a component.
 pub const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;

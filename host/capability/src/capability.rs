@@ -32,12 +32,13 @@ impl Capability {
     /// All of them, in their order.
     pub const ALL: [Self; 6] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State, Self::Mcp];
 
-    /// All of them, by how much a plugin can do with them: a program can do what its user can, and what is sent is gone.
+    /// All of them, by how much a plugin can do with them: a program can do what its user can, and what is sent is
+    /// gone.
     pub const STRONGEST_FIRST: [Self; 6] =
         [Self::Process, Self::FsWrite, Self::Http, Self::Mcp, Self::FsRead, Self::State];
 
-    /// Returns what a table has by the names of capabilities, the strongest first; names that this host does not know come
-    /// last.
+    /// Returns what a table has by the names of capabilities, the strongest first; names that this host does not know
+    /// come last.
     pub fn strongest_first<V>(by_name: &BTreeMap<String, V>) -> impl Iterator<Item = (&str, &V)> {
         let known = Self::STRONGEST_FIRST.into_iter().filter_map(|it| by_name.get_key_value(it.name()));
         let unknown = by_name.iter().filter(|(name, _)| name.parse::<Self>().is_err());

@@ -1,7 +1,7 @@
 //! The globs that take something out of a granted root again.
 //!
-//! A glob is stored absolute, and is known to be one when it was parsed: from then on a check cannot fail. It is compiled
-//! once, and a check costs one look at an automaton. It denies what it matches and everything beneath that.
+//! A glob is stored absolute, and is known to be one when it was parsed: from then on a check cannot fail. It is
+//! compiled once, and a check costs one look at an automaton. It denies what it matches and everything beneath that.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,9 +19,9 @@ use crate::visible::visible;
 /// Maximum nesting depth of braces: globset processes them by recursion, which the stack must hold.
 const BRACE_LIMIT: usize = 8;
 
-/// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: it is a glob whatever it
-/// says, and what it compiles to is of its length, which is far below any limit. Each costs a tenth of a millisecond, and a
-/// run has dozens of the host's own.
+/// Bytes of a glob that is compiled at its first check, where it has neither braces nor classes: it is a glob whatever
+/// it says, and what it compiles to is of its length, which is far below any limit. Each costs a tenth of a
+/// millisecond, and a run has dozens of the host's own.
 const PLAIN_LIMIT: usize = 1024;
 
 /// A glob that denies. Equal and ordered by its text.
@@ -162,8 +162,8 @@ fn folded(text: &str) -> String {
     seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfd().collect()
 }
 
-/// The glob, and the glob with `/**` behind it. A set is built even for one glob: compiling a single one panics in globset
-/// when it is too large.
+/// The glob, and the glob with `/**` behind it. A set is built even for one glob: compiling a single one panics in
+/// globset when it is too large.
 fn both(absolute: &str) -> Result<GlobSetBuilder, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for glob in [absolute, &format!("{}/**", absolute.trim_end_matches('/'))] {

@@ -68,8 +68,8 @@ impl Grants {
         self.scopes.keys().copied().collect()
     }
 
-    /// Returns the part that only reads: the readable files, reading the plugin's own state, and the tools of MCP servers
-    /// that the host knows to read. Fetching is not part of it, since a URL can leak what was read.
+    /// Returns the part that only reads: the readable files, reading the plugin's own state, and the tools of MCP
+    /// servers that the host knows to read. Fetching is not part of it, since a URL can leak what was read.
     #[must_use]
     pub fn reading(&self) -> Self {
         let reading = |scope: &Scope| match scope {

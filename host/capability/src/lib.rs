@@ -1,8 +1,8 @@
 //! The access of plugins, as a lattice: capabilities, their scopes, grants, and the permits that grants give.
 //!
 //! Owns [`Capability`] (a kind of thing), [`Scope`] (the part of it), [`Grants`] (all that a plugin may touch), the
-//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`], [`McpPermit`]) and [`Denied`], the
-//! denial that names the grant which would have allowed the use.
+//! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`],
+//! [`McpPermit`]) and [`Denied`], the denial that names the grant which would have allowed the use.
 //!
 //! It promises that
 //! * nothing is granted by default: [`Grants::none`] permits nothing, and grants grow only by [`Grants::with`] and

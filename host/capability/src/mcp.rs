@@ -20,8 +20,8 @@ pub const MAX_MCP_TOOL_NAME: usize = 128;
 /// The word behind an item that covers only tools that read.
 const READ: &str = "read";
 
-/// The name of an MCP server, as its user configured it: 1 to 32 of `a-z`, `A-Z`, `0-9`, `-` and `_`, the first a letter,
-/// the last no `_`, without `__`, which separates it from a tool's name.
+/// The name of an MCP server, as its user configured it: 1 to 32 of `a-z`, `A-Z`, `0-9`, `-` and `_`, the first a
+/// letter, the last no `_`, without `__`, which separates it from a tool's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct McpServerName(Arc<str>);
 

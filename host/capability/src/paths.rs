@@ -50,7 +50,8 @@ impl Paths {
         Ok(Self(Antichain::new(roots)))
     }
 
-    /// All files but those that these globs deny, written as behind a `!`, and these paths with all that is beneath them.
+    /// All files but those that these globs deny, written as behind a `!`, and these paths with all that is beneath
+    /// them.
     pub(crate) fn all_but<'a>(globs: &[&str], paths: impl IntoIterator<Item = &'a Path>) -> Result<Self, ScopeError> {
         let globs = globs.iter().map(|glob| Deny::parse(glob, None));
         let all = globs.chain(paths.into_iter().map(Deny::path));

@@ -143,7 +143,8 @@ impl Grants {
         Err(Denied::new(plugin, Capability::Http, &request(method, to), naming(method, to).as_deref(), held))
     }
 
-    /// Checks that the plugin may call a tool of an MCP server. `reads` says whether the host knows that the tool reads.
+    /// Checks that the plugin may call a tool of an MCP server. `reads` says whether the host knows that the tool
+    /// reads.
     ///
     /// # Errors
     ///
@@ -292,8 +293,8 @@ impl ProcessPermit {
         &self.argv
     }
 
-    /// Adds the commands that the command runs, such as those of a shell's line: it may reach what any of them may, since
-    /// they share a network.
+    /// Adds the commands that the command runs, such as those of a shell's line: it may reach what any of them may,
+    /// since they share a network.
     pub fn running(self, inner: Vec<Vec<String>>) -> Self {
         Self { inner, ..self }
     }

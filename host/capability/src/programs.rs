@@ -5,9 +5,10 @@
 //! arguments that follow; many programs can run others. A command that ends with a bare `$` covers only itself, without
 //! further arguments.
 //!
-//! A confined program reaches no network but the servers that follow its list as `;net=`: `cargo;net=crates.io,*.crates.io`.
-//! Git's repositories over ssh are servers of another kind: `git;net=ssh://git@example.com +push`.
-//! What it may read and change besides what every confined program may follows as `;read=` and `;write=`.
+//! A confined program reaches no network but the servers that follow its list as `;net=`:
+//! `cargo;net=crates.io,*.crates.io`. Git's repositories over ssh are servers of another kind:
+//! `git;net=ssh://git@example.com +push`. What it may read and change besides what every confined program may follows
+//! as `;read=` and `;write=`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,8 +86,8 @@ enum Rest {
 }
 
 impl Programs {
-    /// Parses a list of commands' first words; `*` is any command. What the commands of a list may use besides follows it:
-    /// `;net=HOST[:PORT][ +private],…`, `;read=PATH,…`, `;write=PATH,…`.
+    /// Parses a list of commands' first words; `*` is any command. What the commands of a list may use besides follows
+    /// it: `;net=HOST[:PORT][ +private],…`, `;read=PATH,…`, `;write=PATH,…`.
     pub(crate) fn parse(text: &str, form: Form<'_>) -> Result<Self, ScopeError> {
         let workspace = match form {
             Form::Written(workspace) => Some(usable(workspace)?),
@@ -156,7 +157,8 @@ impl Programs {
         resources_of(self.0.iter().filter(|prefix| prefix.covers(argv)))
     }
 
-    /// The granted prefixes that let anything follow, sorted, each as its words; one without words covers every command.
+    /// The granted prefixes that let anything follow, sorted, each as its words; one without words covers every
+    /// command.
     pub fn prefixes(&self) -> impl Iterator<Item = &[String]> {
         let open = |prefix: &&Prefix| prefix.then == Rest::Anything;
         self.0.iter().filter(open).map(|prefix| prefix.words.as_slice())

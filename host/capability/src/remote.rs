@@ -1,8 +1,8 @@
 //! Servers that the user configured by their address, as those of the Model Context Protocol.
 //!
-//! A configured address is the user's word, and covers its host and port alone. Promises: a name leads to this machine or a
-//! private network only if the address shows that it is there, or the user said so; a server that the configured one names
-//! gets no wider reach than that one.
+//! A configured address is the user's word, and covers its host and port alone. Promises: a name leads to this machine
+//! or a private network only if the address shows that it is there, or the user said so; a server that the configured
+//! one names gets no wider reach than that one.
 
 use std::net::IpAddr;
 
@@ -29,8 +29,8 @@ pub struct NotPublic {
 }
 
 impl RemotePermit {
-    /// Returns the permit for a server whose address the user configured. `reaches_private` is whether the user said that
-    /// the name may lead to this machine or a private network.
+    /// Returns the permit for a server whose address the user configured. `reaches_private` is whether the user said
+    /// that the name may lead to this machine or a private network.
     pub fn configured(server: Authority, reaches_private: bool) -> Self {
         let anywhere = reaches_private || server.is_plainly_private();
         Self { authority: server, reach: if anywhere { Reach::Anywhere } else { Reach::Public } }
@@ -51,8 +51,8 @@ impl RemotePermit {
         self.reach == Reach::Anywhere
     }
 
-    /// Checks that the connection may go to this address. Call it for each address that the name leads to, and connect only
-    /// to addresses that were checked.
+    /// Checks that the connection may go to this address. Call it for each address that the name leads to, and connect
+    /// only to addresses that were checked.
     ///
     /// # Errors
     ///

@@ -44,14 +44,15 @@ impl Scope {
     /// * `process`: a program and its first arguments (`git`, `cargo test --`), or `*` for any; a bare `$` at the end
     ///   lets no argument follow. `;net=HOST[:PORT][ +private],…` behind a list names the servers that its commands
     ///   reach when they are confined; the port is 443 if there is none, and addresses are public without `+private`.
-    ///   `;read=PATH,…` and `;write=PATH,…` name what they may read, or change, besides what every confined program may.
+    ///   `;read=PATH,…` and `;write=PATH,…` name what they may read, or change, besides what every confined program
+    ///   may.
     /// * `http`: `[METHOD[+METHOD…] ]HOST[:PORT][ +private| -private]`. The host is exact, `*.suffix` for all beneath a
     ///   name, or `*`; IPv6 addresses are in brackets. The port is a number, `*`, or 443; the methods are `*`, or those
     ///   named, or `GET` and `HEAD`. `+private` lets the name lead to this machine and to private networks, which is
     ///   the default for an exact host but not for a pattern.
     /// * `state`: `read`, or `write`, which includes reading; `*` is `write`.
-    /// * `mcp`: `SERVER`, or `SERVER/TOOL` as the server calls it, or `*` for all; with ` read` behind it only tools that
-    ///   the host knows to read.
+    /// * `mcp`: `SERVER`, or `SERVER/TOOL` as the server calls it, or `*` for all; with ` read` behind it only tools
+    ///   that the host knows to read.
     ///
     /// # Errors
     ///
@@ -94,8 +95,8 @@ impl Scope {
     ///
     /// # Errors
     ///
-    /// When a glob is not one or is relative to a workspace, when a path is relative or cannot be written as the text of a
-    /// scope, or the capability is not one of files.
+    /// When a glob is not one or is relative to a workspace, when a path is relative or cannot be written as the text
+    /// of a scope, or the capability is not one of files.
     pub fn all_files_but<'a>(
         capability: Capability,
         globs: &[&str],
@@ -155,8 +156,8 @@ impl Scope {
         Self::parse_absolute(Capability::Http, &format!("{method} {to} {reach}"))
     }
 
-    /// Creates a scope for a tool of an MCP server, as the server calls it; with `reads` it covers the tool only as long as
-    /// the host knows that it reads.
+    /// Creates a scope for a tool of an MCP server, as the server calls it; with `reads` it covers the tool only as
+    /// long as the host knows that it reads.
     pub fn for_mcp_tool(server: &McpServerName, tool: &str, reads: bool) -> Self {
         Self::Mcp(McpTools::tool(server, tool, reads))
     }

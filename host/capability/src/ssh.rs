@@ -1,8 +1,8 @@
 //! Git's repositories on other machines, which git reaches over ssh with the user's keys.
 //!
-//! Written as `ssh://[USER@]HOST[:PORT][ +push][ +private]`; `ssh://*` is any. Fetching and sending are different: without
-//! `+push` nothing is sent. A server that a program may connect to says nothing about this, and the other way round: over ssh
-//! the host acts with keys of the user, which the program never has.
+//! Written as `ssh://[USER@]HOST[:PORT][ +push][ +private]`; `ssh://*` is any. Fetching and sending are different:
+//! without `+push` nothing is sent. A server that a program may connect to says nothing about this, and the other way
+//! round: over ssh the host acts with keys of the user, which the program never has.
 
 use std::fmt;
 
@@ -48,8 +48,8 @@ pub(crate) struct GitAccess {
 }
 
 impl GitRemote {
-    /// Takes a user of ASCII letters, digits, `.`, `_` and `-`, and a host as [`Authority::new`] does; `None` for the usual
-    /// user and port. Returns `None` if one of them is none of these.
+    /// Takes a user of ASCII letters, digits, `.`, `_` and `-`, and a host as [`Authority::new`] does; `None` for the
+    /// usual user and port. Returns `None` if one of them is none of these.
     pub fn new(user: Option<&str>, host: &str, port: Option<u16>, direction: GitDirection) -> Option<Self> {
         let server = Authority::new(host, port.unwrap_or(PORT)).ok().filter(|server| server.port() != 0)?;
         let is_usual = user.is_none_or(is_user);

@@ -65,8 +65,8 @@ enum Meaning {
 impl Asking {
     async fn ask_all(self, mut listener: Listener) {
         while let Some(notice) = listener.next().await {
-            // Without a terminal this listener ends, and the queue reports that to the gate. If another listener answered
-            // first, there is nothing to do.
+            // Without a terminal this listener ends, and the queue reports that to the gate. If another listener
+            // answered first, there is nothing to do.
             match notice {
                 Notice::Asked { id, question } => {
                     let answer = tokio::select! {

@@ -135,8 +135,8 @@ pub(crate) enum Command {
     /// Print a JSON Schema: of `host run`'s output, of a plugin's manifests or of config.toml
     #[command(after_help = SCHEMA_HELP)]
     Schema {
-        /// json (the one object) or stream-json (each line) that `host run` prints; plugin (a `plugin.toml`) or manifest (what
-        /// is shipped); config (your config.toml)
+        /// json (the one object) or stream-json (each line) that `host run` prints; plugin (a `plugin.toml`) or
+        /// manifest (what is shipped); config (your config.toml)
         #[arg(value_enum, value_name = "FORMAT", hide_possible_values = true)]
         format: Schema,
     },

@@ -1,8 +1,8 @@
 //! Shows that a component is compiled, which takes an interpreter seconds, once: nobody waits without knowing for what.
 //!
-//! On a terminal it is an activity with its time, drawn in place; on one that cannot move its cursor a line, once it takes
-//! longer than [`SILENCE`]. Where standard error is no terminal, as in a job of CI, nobody waits before a screen, and what is
-//! printed is what a reader has to know: there it goes to the log. Deliberately not here: compiling.
+//! On a terminal it is an activity with its time, drawn in place; on one that cannot move its cursor a line, once it
+//! takes longer than [`SILENCE`]. Where standard error is no terminal, as in a job of CI, nobody waits before a screen,
+//! and what is printed is what a reader has to know: there it goes to the log. Deliberately not here: compiling.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

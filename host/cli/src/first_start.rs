@@ -24,8 +24,8 @@ const TRIES: usize = 3;
 /// The letters of ways that have none of their own.
 const LETTERS: [char; 8] = ['l', 'm', 's', 'v', 'w', 'x', 'y', 'z'];
 
-/// Lets the user choose a model if nothing decides which one is used, and then how host works. The choice holds for this
-/// process, and for later ones if they want. `mode` is the approval mode that was asked for.
+/// Lets the user choose a model if nothing decides which one is used, and then how host works. The choice holds for
+/// this process, and for later ones if they want. `mode` is the approval mode that was asked for.
 ///
 /// # Errors
 ///

@@ -15,8 +15,8 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::printer::{self, Stderr, Style};
 
-/// What is logged if `HOST_LOG` does not say it. What fails in the library of the Model Context Protocol is an error of the
-/// host's, in its own words.
+/// What is logged if `HOST_LOG` does not say it. What fails in the library of the Model Context Protocol is an error of
+/// the host's, in its own words.
 const DEFAULT: &str = "warn,rmcp=off";
 
 /// Starts the log. It says nothing below warnings unless `HOST_LOG` asks for more.

@@ -1,7 +1,7 @@
 //! The user's pager on a text that is too long for the screen.
 //!
-//! Promises: what is paged has no control characters but line ends and tabs; without a pager, or if it fails at once, the
-//! text is shown in the terminal all the same.
+//! Promises: what is paged has no control characters but line ends and tabs; without a pager, or if it fails at once,
+//! the text is shown in the terminal all the same.
 //!
 //! Deliberately not here: which text is paged.
 

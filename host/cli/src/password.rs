@@ -1,7 +1,7 @@
 //! A password: from a terminal, where it is not shown, or from a file.
 //!
-//! Promises: what is typed is not echoed, from before the question can be seen; what was typed before it is dropped; the
-//! terminal is as it was afterwards, a cancel included.
+//! Promises: what is typed is not echoed, from before the question can be seen; what was typed before it is dropped;
+//! the terminal is as it was afterwards, a cancel included.
 //!
 //! Deliberately not here: a password in an argument or in the environment, where every process of the user sees it. And
 //! the crate `rpassword`, which asks first and turns the echo off then: who types at once is shown on the screen.
@@ -49,8 +49,8 @@ pub(crate) fn read(what: &str, file: Option<&Path>, ask: Ask, environment: &Envi
     Ok(password)
 }
 
-/// A terminal on which a user types or pastes secrets: from the first question until it is dropped, nothing that is typed
-/// is shown, also not between two questions.
+/// A terminal on which a user types or pastes secrets: from the first question until it is dropped, nothing that is
+/// typed is shown, also not between two questions.
 pub(crate) struct Secrets(Silent);
 
 impl Secrets {

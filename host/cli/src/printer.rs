@@ -126,8 +126,8 @@ impl Out {
     }
 }
 
-/// JSON for standard output, with a line feed at its end. No character of it steers a terminal or hides: texts of others may
-/// be in it.
+/// JSON for standard output, with a line feed at its end. No character of it steers a terminal or hides: texts of
+/// others may be in it.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::configuration(error.to_string()))?;
     Ok(format!("{}\n", host_text::escape_json(&text)))

@@ -35,8 +35,8 @@ pub(crate) fn answers(configuration: &Configuration) -> Answers {
     }
 }
 
-/// Returns what the terminal does with rows when its width changes. xterm, the console of Linux and GNU screen cut them; the
-/// others are taken to wrap them.
+/// Returns what the terminal does with rows when its width changes. xterm, the console of Linux and GNU screen cut
+/// them; the others are taken to wrap them.
 pub(crate) fn resize(environment: &Environment) -> Resize {
     let is_set = |name| environment.variable(name).is_some();
     let is_within_tmux = is_set("TMUX");

@@ -1,11 +1,11 @@
 //! Standard input and output for a protocol whose messages are short and many.
 //!
-//! A pipe or a socket, as clients use, is waited for together with everything else; for a file or a terminal, which cannot
-//! be waited for, a thread is woken each time.
+//! A pipe or a socket, as clients use, is waited for together with everything else; for a file or a terminal, which
+//! cannot be waited for, a thread is woken each time.
 //!
-//! Promises: the streams of other processes stay as they are. Whether reading blocks is a property of the open stream, which
-//! processes share. It is left alone: a pipe is opened a second time, and each read and write of a socket says that it must
-//! not block.
+//! Promises: the streams of other processes stay as they are. Whether reading blocks is a property of the open stream,
+//! which processes share. It is left alone: a pipe is opened a second time, and each read and write of a socket says
+//! that it must not block.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -39,8 +39,9 @@ pub(crate) fn output() -> Output {
 
 /// Opens the stream behind a link, by what it is; anything that cannot be waited for gets a thread.
 ///
-/// Linux has such links (proc_pid_fd(5)): for a stream without a name they lead to what it is. A pipe with a name (a FIFO)
-/// gets a thread, too: whoever opens it after its last writer has gone is never told of its end (`fifo_open` in fs/pipe.c).
+/// Linux has such links (proc_pid_fd(5)): for a stream without a name they lead to what it is. A pipe with a name (a
+/// FIFO) gets a thread, too: whoever opens it after its last writer has gone is never told of its end (`fifo_open` in
+/// fs/pipe.c).
 fn open<S>(
     link: &str,
     pipe: impl FnOnce(&str) -> io::Result<S>,

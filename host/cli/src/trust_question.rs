@@ -1,8 +1,8 @@
 //! Asking a user whether a project is trusted.
 //!
-//! Promises: there is no question if no user can answer; text typed before the question is not an answer to it; only what
-//! was read for the question is trusted; and nothing that the project brings can look like a part of the question, since
-//! all of it is behind a bar or within quotes.
+//! Promises: there is no question if no user can answer; text typed before the question is not an answer to it; only
+//! what was read for the question is trusted; and nothing that the project brings can look like a part of the question,
+//! since all of it is behind a bar or within quotes.
 
 use std::io::Write as _;
 

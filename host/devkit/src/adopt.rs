@@ -1,9 +1,9 @@
 //! Components that were built elsewhere, with the plain tools of any language, made plugins: described, with a manifest
 //! and a provenance file beside them.
 //!
-//! Promises: what the component imports is what it requests, each with a reason that its author gave: in a plugin.toml, on
-//! the command line, or in the component's own description of its tools. The component runs as after a build, without any
-//! capability, and its bytes stay as they are.
+//! Promises: what the component imports is what it requests, each with a reason that its author gave: in a plugin.toml,
+//! on the command line, or in the component's own description of its tools. The component runs as after a build,
+//! without any capability, and its bytes stay as they are.
 //!
 //! Deliberately not here: making a component of a core module, which needs the tool of its language.
 
@@ -20,7 +20,8 @@ use wasmparser::{KnownCustom, Parser, Payload};
 use crate::build::{BuiltComponent, Toolchain, read_manifest};
 use crate::built::{BuildOutput, PluginError, Reason, asked};
 
-/// Producers of a component that are recorded. Protects the provenance file from a component that lists them without end.
+/// Producers of a component that are recorded. Protects the provenance file from a component that lists them without
+/// end.
 const MAX_PRODUCERS: usize = 16;
 /// Characters of one of them. Protects the same.
 const MAX_PRODUCER: usize = 100;
@@ -213,7 +214,8 @@ pub async fn adopt(path: &Path, options: AdoptOptions, runtime: &Runtime) -> Res
     Ok(BuildOutput::adopted(built, tools, folder.as_deref())?)
 }
 
-/// Reads the imports of a component that exports tools. One with nothing in it is none, though a plugin of files has it.
+/// Reads the imports of a component that exports tools. One with nothing in it is none, though a plugin of files has
+/// it.
 fn admitted(name: &PluginName, component: &[u8]) -> Result<Imports, AdmissionError> {
     if component == EMPTY_COMPONENT {
         let why = "it exports nothing".to_owned();

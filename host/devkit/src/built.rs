@@ -149,8 +149,8 @@ pub async fn build_plugins(folder: &Path, tools: Tools, runtime: &Runtime) -> Re
 }
 
 impl BuildOutput {
-    /// The output of a component that was built elsewhere, with the tools that it described. `folder` has the files that
-    /// it brings, if any.
+    /// The output of a component that was built elsewhere, with the tools that it described. `folder` has the files
+    /// that it brings, if any.
     pub(crate) fn adopted(
         built: BuiltComponent,
         tools: Vec<ToolDef>,

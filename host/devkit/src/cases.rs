@@ -180,7 +180,8 @@ impl World {
                 Ok(()) | Err(_) => std::fs::create_dir(folder)?,
             }
         }
-        // A repository of git, as most workspaces are and as that of the SDK's fake host is: without it no `.gitignore` counts.
+        // A repository of git, as most workspaces are and as that of the SDK's fake host is: without it no `.gitignore`
+        // counts.
         std::fs::create_dir(self.workspace.join(".git"))?;
         for (name, content) in &case.files {
             let path = self.workspace.join(name);

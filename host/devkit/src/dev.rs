@@ -1,7 +1,7 @@
 //! The inner loop of an author: builds a plugin, runs its cases, and again whenever its sources change.
 //!
-//! Promises: what lies in the target folder was built whole and passed its cases; a round that fails leaves it as it was,
-//! and watching continues. A change during a round is one more round after it. Nothing that a round writes starts
+//! Promises: what lies in the target folder was built whole and passed its cases; a round that fails leaves it as it
+//! was, and watching continues. A change during a round is one more round after it. Nothing that a round writes starts
 //! another: rounds start where the content of a source differs from when the last one started.
 //!
 //! Deliberately not here: what counts as a source (`sources`), noticing changes (`watch`), and showing the events.

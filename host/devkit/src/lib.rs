@@ -1,7 +1,7 @@
 //! The author's side of plugins: new ones, builds in each language, cases, checks, and the loop that repeats them.
 //!
-//! Owns the compilers of each language, the adoption of components that were built elsewhere, the provenance file that makes
-//! a build repeatable, the cases in a plugin's folder `tests`, the rules of `host plugin check`, the templates of
+//! Owns the compilers of each language, the adoption of components that were built elsewhere, the provenance file that
+//! makes a build repeatable, the cases in a plugin's folder `tests`, the rules of `host plugin check`, the templates of
 //! `host plugin new`, and the contract for other tools.
 //!
 //! Promises: the same sources and the same compiler give the same bytes; a missing compiler is an error with the line

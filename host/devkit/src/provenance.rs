@@ -11,11 +11,13 @@ pub struct Provenance {
     /// Who built the components.
     #[serde(default, skip_serializing_if = "Origin::is_built")]
     pub origin: Origin,
-    /// The compiler, as `rustc --version` says it. Another one makes other bytes. Of an adopted component what it says itself.
+    /// The compiler, as `rustc --version` says it. Another one makes other bytes. Of an adopted component what it says
+    /// itself.
     pub compiler: String,
     /// The target that was built for; `unknown` if the component was adopted.
     pub target: String,
-    /// The version of the library that made components of the compiler's modules; `unknown` if the component was adopted.
+    /// The version of the library that made components of the compiler's modules; `unknown` if the component was
+    /// adopted.
     pub componentizer: String,
     /// Each plugin, by name.
     pub plugins: BTreeMap<String, ProvenanceEntry>,

@@ -28,7 +28,8 @@ pub enum AddTargetError {
     OtherCompiler(String),
 }
 
-/// Whether the compiler that builds in this folder lacks the target. `false` if there is no compiler, which a build reports.
+/// Whether the compiler that builds in this folder lacks the target. `false` if there is no compiler, which a build
+/// reports.
 pub fn lacks_target(folder: &Path, tools: &Tools) -> bool {
     let mut command = Command::new(&tools.rustc);
     // A folder can name its toolchain.

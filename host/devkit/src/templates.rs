@@ -1,7 +1,7 @@
 //! New plugins: for each language the example tool, the binding that it is written with, and the contract.
 //!
-//! Promises: a name that no plugin can have is rejected before anything is written, and nothing is overwritten. The files
-//! are embedded, since an author has no checkout of this repository.
+//! Promises: a name that no plugin can have is rejected before anything is written, and nothing is overwritten. The
+//! files are embedded, since an author has no checkout of this repository.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};

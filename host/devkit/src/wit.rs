@@ -1,5 +1,5 @@
-//! The contract alone, for components that are made with the plain tools of a language: a folder as these tools read it,
-//! with one world in it.
+//! The contract alone, for components that are made with the plain tools of a language: a folder as these tools read
+//! it, with one world in it.
 //!
 //! Promises: the world has the capabilities that were named and no other. Only files of the contract are written over.
 //!

@@ -1,14 +1,14 @@
-//! Chained lines: each line of a file carries a keyed hash of everything before it, so that no byte of the file can change
-//! unnoticed.
+//! Chained lines: each line of a file carries a keyed hash of everything before it, so that no byte of the file can
+//! change unnoticed.
 //!
-//! A line is a JSON object. Its last field, `chain`, is the id of the key and a keyed BLAKE3 hash over the name of the file
-//! and all bytes of the file up to that field. The first link of a file that had none before covers what was there, too.
-//! Beside the key lies the head of each file: the number of its lines and its last link, without which nobody would notice
-//! that lines at the end are gone.
+//! A line is a JSON object. Its last field, `chain`, is the id of the key and a keyed BLAKE3 hash over the name of the
+//! file and all bytes of the file up to that field. The first link of a file that had none before covers what was
+//! there, too. Beside the key lies the head of each file: the number of its lines and its last link, without which
+//! nobody would notice that lines at the end are gone.
 //!
-//! Promises: only a process that can read the key can make a link; key and heads are the user's alone, in a folder apart
-//! from the files. Deliberately not here: what the lines mean, and protection from a program that runs as the user, which
-//! can read the key.
+//! Promises: only a process that can read the key can make a link; key and heads are the user's alone, in a folder
+//! apart from the files. Deliberately not here: what the lines mean, and protection from a program that runs as the
+//! user, which can read the key.
 
 mod examine;
 mod sealed;
@@ -39,8 +39,8 @@ const KEY_ID: usize = 8;
 /// Hexadecimal digits of a link: the key's id, and 128 bits of the hash.
 const LINK: usize = KEY_ID + 32;
 
-/// Bytes of a head: its number of lines with leading zeros, a space, a link, a line end. One size, so that it is replaced
-/// by one write.
+/// Bytes of a head: its number of lines with leading zeros, a space, a link, a line end. One size, so that it is
+/// replaced by one write.
 const HEAD: usize = 20 + 1 + LINK + 1;
 
 /// Reasons why lines cannot be chained.
@@ -233,8 +233,8 @@ impl ChainStore {
 }
 
 impl Chain {
-    /// Ends a line with its link: a JSON object that is not empty, without a line end, which it gets too. The chain stays
-    /// as it is until the line was written.
+    /// Ends a line with its link: a JSON object that is not empty, without a line end, which it gets too. The chain
+    /// stays as it is until the line was written.
     ///
     /// # Errors
     ///

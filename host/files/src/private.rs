@@ -2,9 +2,9 @@
 //! process at a time.
 //!
 //! The rule: a file is private if it belongs to this user, or to root, who can change any file, and its mode gives no
-//! other user the access that [`Access`] names. For files that the user writes ([`check_own`]) a group that is this user's
-//! alone gives no other user anything: many systems make one for each user, and let it write what the user makes. The rule does
-//! not check whether the folders above it are private.
+//! other user the access that [`Access`] names. For files that the user writes ([`check_own`]) a group that is this
+//! user's alone gives no other user anything: many systems make one for each user, and let it write what the user
+//! makes. The rule does not check whether the folders above it are private.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -56,8 +56,8 @@ pub fn check(about: &Metadata, access: Access) -> Result<(), Exposed> {
     rule(about.uid(), rustix::process::geteuid().as_raw(), about.mode(), access)
 }
 
-/// Checks that no other user can have written a file by which the user configures the host, or that the host obeys in another
-/// way.
+/// Checks that no other user can have written a file by which the user configures the host, or that the host obeys in
+/// another way.
 ///
 /// # Errors
 ///
@@ -80,7 +80,8 @@ const GROUP_WRITES: u32 = 0o020;
 /// The largest list of users or groups that is read. Protects memory.
 const MAX_LIST: u64 = 1 << 20;
 
-/// Whether a group has no member but this user, as the lists of the system say. A group that is in no list may have any.
+/// Whether a group has no member but this user, as the lists of the system say. A group that is in no list may have
+/// any.
 fn is_alone_in(group: u32, user: u32) -> bool {
     let list = |path: &str| read_text(Path::new(path), MAX_LIST).unwrap_or_default();
     has_no_other(&list("/etc/group"), &list("/etc/passwd"), group, user)

@@ -93,8 +93,8 @@ pub fn read_text_limited(source: impl Read, limit: u64) -> Result<String, FileEr
     String::from_utf8(read_limited(source, limit)?).map_err(|_| FileError::NotText)
 }
 
-/// Opens a regular file; a symbolic link is followed. Anything else is an error at once: opening a pipe that nobody writes
-/// to would wait for ever, and a device has no end.
+/// Opens a regular file; a symbolic link is followed. Anything else is an error at once: opening a pipe that nobody
+/// writes to would wait for ever, and a device has no end.
 ///
 /// # Errors
 ///
@@ -114,7 +114,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens an input. A pipe without a writer is an error at once; one with a writer is read until the writer closes it.
+    /// Opens an input. A pipe without a writer is an error at once; one with a writer is read until the writer closes
+    /// it.
     ///
     /// # Errors
     ///
@@ -127,8 +128,8 @@ impl Input {
         }
         let mut first = None;
         if about.file_type().is_fifo() {
-            // A read says at once which of the two an empty pipe is: at its end, or waiting for a writer. One that still
-            // waits in its own `open` for a reader counts as a writer. A poll does not tell the two apart.
+            // A read says at once which of the two an empty pipe is: at its end, or waiting for a writer. One that
+            // still waits in its own `open` for a reader counts as a writer. A poll does not tell the two apart.
             let mut byte = [0];
             match file.read(&mut byte) {
                 Ok(0) => return Err(FileError::NoWriter),
@@ -193,8 +194,8 @@ pub fn read_input(path: &Path, limit: u64) -> Result<String, FileError> {
     read_text_limited(Input::open(path)?, limit)
 }
 
-/// Reads a regular file that was found and not named: it lies in a folder that others can fill. A symbolic link anywhere on
-/// its path is not followed, a pipe is not waited for, and a device is not read.
+/// Reads a regular file that was found and not named: it lies in a folder that others can fill. A symbolic link
+/// anywhere on its path is not followed, a pipe is not waited for, and a device is not read.
 ///
 /// # Errors
 ///
@@ -205,7 +206,8 @@ pub fn read_found(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read_limited(file, limit)
 }
 
-/// Opens whatever is there for reading; of a pipe nobody is waited for, and a terminal does not become the process's own.
+/// Opens whatever is there for reading; of a pipe nobody is waited for, and a terminal does not become the process's
+/// own.
 fn open_without_waiting(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))

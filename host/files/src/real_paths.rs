@@ -1,7 +1,7 @@
 //! Real paths of many files that lie in few folders.
 //!
-//! [`std::fs::canonicalize`] asks the system about each folder on the way, for each path anew. Deliberately not here: what
-//! changes between two questions; whoever needs to know opens the file.
+//! [`std::fs::canonicalize`] asks the system about each folder on the way, for each path anew. Deliberately not here:
+//! what changes between two questions; whoever needs to know opens the file.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 //! A program that is confined sees `.git` through a layer of its own. [`Before`] remembers the real folder, and
 //! [`carry_over`] brings back the files that are known, valid, and run nothing when the user's own git finds them.
 //! [`Repository`] is what git itself takes for one, [`is_inert_at`] says whether it makes git run something, [`obeyed`]
-//! what its settings name besides, [`users_ssh_command`] which ssh the user's git starts, [`Search`] finds the repositories
-//! in a tree, and [`check_nested`] says whether one that a program made there may stay.
+//! what its settings name besides, [`users_ssh_command`] which ssh the user's git starts, [`Search`] finds the
+//! repositories in a tree, and [`check_nested`] says whether one that a program made there may stay.
 //!
 //! Promises: files of a repository are read within a limit, never through a link at their end, and never waited for;
 //! what cannot be read as git reads it counts as hostile; nothing is written through a link, over a file that changed

@@ -1,7 +1,8 @@
-//! Finds git's folders in a tree of other files: each `.git`, and each folder that git could take for a bare repository.
+//! Finds git's folders in a tree of other files: each `.git`, and each folder that git could take for a bare
+//! repository.
 //!
-//! A tree is searched before and after each program, so a folder that did not change since is not listed again. Its time
-//! of change shows that: no program can set it.
+//! A tree is searched before and after each program, so a folder that did not change since is not listed again. Its
+//! time of change shows that: no program can set it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +31,8 @@ const FOLDERS_OF_THREAD: usize = 128;
 /// The most threads of a search. Leaves a large machine to others.
 const MAX_THREADS: usize = 4;
 
-/// How long after a change a folder may change again without its times changing: two ticks of the slowest clock, 100 Hz.
+/// How long after a change a folder may change again without its times changing: two ticks of the slowest clock, 100
+/// Hz.
 const TICK: Duration = Duration::from_millis(20);
 
 /// A tree, and what is known of it from earlier searches.
@@ -59,8 +61,9 @@ struct Stamp {
 }
 
 impl Search {
-    /// Returns git's folders in a tree, always the same one, by their paths: each `.git` whatever it is, and each folder that
-    /// git could take for a bare repository, the top of the tree too. What is in them is not searched, but for the top.
+    /// Returns git's folders in a tree, always the same one, by their paths: each `.git` whatever it is, and each
+    /// folder that git could take for a bare repository, the top of the tree too. What is in them is not searched, but
+    /// for the top.
     ///
     /// # Errors
     ///

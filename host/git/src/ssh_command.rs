@@ -1,7 +1,7 @@
 //! The ssh that settings of git name: `core.sshCommand`.
 //!
-//! Files that a file includes are read; a condition (`includeIf`) is taken as not met, since it depends on where git runs.
-//! What cannot be read names nothing: git itself says so.
+//! Files that a file includes are read; a condition (`includeIf`) is taken as not met, since it depends on where git
+//! runs. What cannot be read names nothing: git itself says so.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ const MAX_DEPTH: usize = 10;
 /// The most files that are read. Protects from a fan of them.
 const MAX_FILES: usize = 100;
 
-/// Returns the command that the user's own settings name: those in their home, and in their folder for settings if that is
-/// elsewhere than in `.config`. Files that really lie beneath one of the `writable` folders are left out: what others can
-/// change names no program of the user's.
+/// Returns the command that the user's own settings name: those in their home, and in their folder for settings if that
+/// is elsewhere than in `.config`. Files that really lie beneath one of the `writable` folders are left out: what
+/// others can change names no program of the user's.
 pub fn users_ssh_command(home: &Path, settings: Option<&Path>, writable: &[PathBuf]) -> Option<String> {
     let folder = settings.map_or_else(|| home.join(".config"), Path::to_owned);
     let mut reader = Reader { home: Some(home), writable, left: MAX_FILES, found: None };

@@ -1,5 +1,5 @@
-//! What every HTTP client of the host has in common: how it names itself, how it fails in words, which addresses are safe
-//! without TLS.
+//! What every HTTP client of the host has in common: how it names itself, how it fails in words, which addresses are
+//! safe without TLS.
 //!
 //! It never follows a redirect of its own accord, and chooses the implementation of TLS once for the process.
 //!

@@ -4,8 +4,8 @@
 //! plugin declares, the JSON Schemas of both files, the comparison of two versions ([`Changes`]),
 //! and the explanation of what a plugin may touch ([`explain()`]).
 //!
-//! Promises: an unknown key is an error that names the nearest known one, and so is a duplicate key; a shipped manifest is all that the host needs
-//! to declare the plugin's tools to a model without running it.
+//! Promises: an unknown key is an error that names the nearest known one, and so is a duplicate key; a shipped manifest
+//! is all that the host needs to declare the plugin's tools to a model without running it.
 //!
 //! Deliberately not here: files and the network. The caller reads the text and says where it came from ([`Source`]).
 

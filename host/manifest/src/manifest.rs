@@ -78,7 +78,8 @@ pub struct Declared {
     pub scope: String,
     /// The reason, in one line for the user who is asked.
     pub reason: String,
-    /// Whether the plugin works without it: then a call runs without the grant, and is denied when it uses the capability.
+    /// Whether the plugin works without it: then a call runs without the grant, and is denied when it uses the
+    /// capability.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
 }
@@ -182,8 +183,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If a tool needs a capability that the plugin does not ask for, a title is of no tool or names an argument that its
-    /// tool does not have, or a text cannot be shown.
+    /// If a tool needs a capability that the plugin does not ask for, a title is of no tool or names an argument that
+    /// its tool does not have, or a text cannot be shown.
     pub fn new(mut source: SourceManifest, contract: Version, tools: Vec<ToolDef>) -> Result<Self, ManifestError> {
         let mut entries: Vec<ToolEntry> = tools.into_iter().map(ToolEntry::from).collect();
         for tool in &mut entries {
@@ -232,8 +233,8 @@ impl Manifest {
         self.tools.is_empty() && !self.files.is_empty()
     }
 
-    /// Reads a manifest that is part of the binary and was checked as [`Manifest::parse`] checks when that was tested, so that
-    /// it is not checked at each start.
+    /// Reads a manifest that is part of the binary and was checked as [`Manifest::parse`] checks when that was tested,
+    /// so that it is not checked at each start.
     ///
     /// # Errors
     ///
@@ -250,8 +251,8 @@ impl Manifest {
     /// # Errors
     ///
     /// If it was made for a newer host, or has an invalid name, texts that cannot be shown on a line, inconsistent
-    /// settings, two tools with the same name, a tool that needs a capability the plugin does not ask for, or an invalid
-    /// title.
+    /// settings, two tools with the same name, a tool that needs a capability the plugin does not ask for, or an
+    /// invalid title.
     pub fn parse(json: &str, source_: Source) -> Result<Self, ManifestError> {
         /// The part that every layout has.
         #[derive(Deserialize)]
@@ -342,7 +343,8 @@ impl Manifest {
         grants(&self.name, &self.capabilities, workspace)
     }
 
-    /// The requests by the names of their capabilities, the strongest first; those that this host does not know come last.
+    /// The requests by the names of their capabilities, the strongest first; those that this host does not know come
+    /// last.
     pub fn requests(&self) -> impl Iterator<Item = (&str, &Declared)> {
         Capability::strongest_first(&self.capabilities)
     }

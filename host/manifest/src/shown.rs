@@ -10,8 +10,8 @@ pub fn cut(text: &str) -> String {
     host_text::clip(&escape(text, Newlines::Escape), MAX_SHOWN).into_owned()
 }
 
-/// Returns the beginning of a parser's message, safe to show. The lines are the parser's, which quotes a line of the text
-/// behind its number.
+/// Returns the beginning of a parser's message, safe to show. The lines are the parser's, which quotes a line of the
+/// text behind its number.
 pub fn cut_lines(text: &str) -> String {
     host_text::clip(&escape(text, Newlines::Keep), MAX_SHOWN).into_owned()
 }

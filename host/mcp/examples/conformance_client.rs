@@ -1,8 +1,8 @@
-//! The client as the conformance suite of the protocol runs it: with the address of a server as its last argument, and the name
-//! of a scenario in `MCP_CONFORMANCE_SCENARIO`. With `-- COMMAND` it tries a server that is a program.
+//! The client as the conformance suite of the protocol runs it: with the address of a server as its last argument, and
+//! the name of a scenario in `MCP_CONFORMANCE_SCENARIO`. With `-- COMMAND` it tries a server that is a program.
 //!
-//! It does what a session does: it connects, logs in if the server wants that, reads the lists, and calls the tools. A user who
-//! logs in is played by a request to the address that is shown, and to where that leads.
+//! It does what a session does: it connects, logs in if the server wants that, reads the lists, and calls the tools. A
+//! user who logs in is played by a request to the address that is shown, and to where that leads.
 
 #![expect(clippy::print_stderr, reason = "the suite shows it beside what failed")]
 
@@ -178,8 +178,8 @@ async fn call(
     client.call(permit, arguments, Arc::new(Accepts)).await
 }
 
-/// Arguments that a schema accepts: its defaults, or the plainest value of each type. An object is the schema of the first tool,
-/// which a scenario wants to see as it arrived.
+/// Arguments that a schema accepts: its defaults, or the plainest value of each type. An object is the schema of the
+/// first tool, which a scenario wants to see as it arrived.
 fn arguments(status: &McpStatus, schema: &Value) -> Map<String, Value> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let value = |of: &Value| match of["type"].as_str() {

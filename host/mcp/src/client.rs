@@ -1,8 +1,8 @@
 //! The client: the servers that a user configured, each kept connected by a task of its own.
 //!
-//! Owns the revisions and transports of the protocol, the login at a server, and what is known of each server. Promises: no
-//! server delays the start; a call is made with a permit, once, and cancelled at the server when it is dropped; whatever a server
-//! sends is limited in size where it enters.
+//! Owns the revisions and transports of the protocol, the login at a server, and what is known of each server.
+//! Promises: no server delays the start; a call is made with a permit, once, and cancelled at the server when it is
+//! dropped; whatever a server sends is limited in size where it enters.
 //!
 //! Deliberately not here: which servers there are, who is asked what, and what becomes a tool.
 

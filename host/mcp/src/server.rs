@@ -44,12 +44,12 @@ use self::parked::{ParkedCall, ParkedCalls};
 use self::progress::Reporter;
 pub use self::token::Token;
 
-/// The longest message of a client, in bytes: a line on standard input, a body on HTTP. Protects memory. It has room for a
-/// file that a call writes.
+/// The longest message of a client, in bytes: a line on standard input, a body on HTTP. Protects memory. It has room
+/// for a file that a call writes.
 const MAX_MESSAGE: usize = 4 << 20;
 
-/// The most calls at the same time, those that wait for an answer included. Protects memory, and the machine from a client
-/// that starts programs without end.
+/// The most calls at the same time, those that wait for an answer included. Protects memory, and the machine from a
+/// client that starts programs without end.
 const MAX_CALLS: usize = 64;
 
 /// Maximum number of tools in a page of the list. Most users have fewer in all.
@@ -248,7 +248,8 @@ impl ServerHandler for ToolServer {
         let asks = Asks::of(&context);
         let arguments = request.arguments.unwrap_or_default();
         let call = RunningCall::start(&self.shared.service, request.name.into_owned(), arguments, asks, slot);
-        // What the library spawns for each request has room for the largest that any of them needs, and is moved a few times.
+        // What the library spawns for each request has room for the largest that any of them needs, and is moved a few
+        // times.
         Ok(self.run(call, &context).boxed().await)
     }
 }

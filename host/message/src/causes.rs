@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-/// Returns the error's message, followed by those of its causes, separated by `: `. A cause that the text repeats is left
-/// out.
+/// Returns the error's message, followed by those of its causes, separated by `: `. A cause that the text repeats is
+/// left out.
 pub fn with_causes(error: &dyn Error) -> String {
     append_causes(error.to_string(), error)
 }

@@ -44,8 +44,8 @@ pub struct Part {
     pub signature: Option<Signature>,
 }
 
-/// Reads the content where it stands: what is derived for a flattened field copies all of a part first, which is most of the time
-/// that a long session takes to be read.
+/// Reads the content where it stands: what is derived for a flattened field copies all of a part first, which is most
+/// of the time that a long session takes to be read.
 impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(PartVisitor)
@@ -164,7 +164,8 @@ pub struct FileReference {
 pub struct FunctionCall {
     /// Unique in the session and made by the host, whatever the model's service calls it.
     pub id: CallId,
-    /// The service's own id, for its wire alone; `None` if it gave none, or one that another call of the conversation has.
+    /// The service's own id, for its wire alone; `None` if it gave none, or one that another call of the conversation
+    /// has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_id: Option<CallId>,
     /// The tool's name as the model wrote it; there may be no such tool.

@@ -71,7 +71,8 @@ const NAME_LIMIT: usize = 64;
 const INVALID: &str = "invalid_";
 
 impl ToolName {
-    /// Whether every service accepts the name: 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter or `_`.
+    /// Whether every service accepts the name: 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter or
+    /// `_`.
     pub fn is_valid(&self) -> bool {
         let first = self.0.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         first && self.0.len() <= NAME_LIMIT && self.0.chars().all(is_name_character)

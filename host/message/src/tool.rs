@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::ToolName;
 
-/// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`. Its schemas are shared by its
-/// copies.
+/// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`. Its schemas are shared by
+/// its copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The name by which the model calls it.

@@ -376,8 +376,8 @@ impl ModelError {
         }
     }
 
-    /// Whether the system's resolver says that the server's name does not exist. A resolver that could not be asked says
-    /// something else. The library passes on the text alone, which is that of `gai_strerror`.
+    /// Whether the system's resolver says that the server's name does not exist. A resolver that could not be asked
+    /// says something else. The library passes on the text alone, which is that of `gai_strerror`.
     pub(crate) fn names_no_server(&self) -> bool {
         let Self::Unreachable { cause: Cause(cause), .. } = self else { return false };
         NO_SUCH_NAME.iter().any(|text| cause.contains(text))

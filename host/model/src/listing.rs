@@ -1,7 +1,7 @@
 //! The models that a service offers: reading its list.
 //!
-//! Promises: a list is bounded, and its names are ones that can be sent and shown. Deliberately not here: when a service is
-//! asked, and how long a list is kept.
+//! Promises: a list is bounded, and its names are ones that can be sent and shown. Deliberately not here: when a
+//! service is asked, and how long a list is kept.
 
 use serde::Deserialize;
 

@@ -47,8 +47,8 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
-    /// Asks the service for the names of the models that it offers; `None` if it has no list, which is the default. What
-    /// wraps another provider has none.
+    /// Asks the service for the names of the models that it offers; `None` if it has no list, which is the default.
+    /// What wraps another provider has none.
     fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {
         Box::pin(async { Ok(None) })
     }
@@ -145,8 +145,8 @@ pub struct Chunk {
     pub usage: Option<Usage>,
     /// Addresses that the model cites.
     pub citations: Vec<String>,
-    /// What has come of calls that the model still writes, for a user who waits for them: a call that is complete comes as
-    /// a part, with all its arguments. Not every service sends pieces, and no recording has them.
+    /// What has come of calls that the model still writes, for a user who waits for them: a call that is complete comes
+    /// as a part, with all its arguments. Not every service sends pieces, and no recording has them.
     pub forming: Vec<CallPiece>,
 }
 

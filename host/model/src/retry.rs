@@ -33,8 +33,8 @@ pub struct RetryPolicy {
     pub longest_named: Duration,
 }
 
-/// The most requests to a server whose name does not exist, as the system's resolver says. The name is nearly always a slip, and
-/// the user waits for the error; a network that has just come back may say so once.
+/// The most requests to a server whose name does not exist, as the system's resolver says. The name is nearly always a
+/// slip, and the user waits for the error; a network that has just come back may say so once.
 const UNKNOWN_SERVER_ATTEMPTS: u32 = 3;
 
 impl Default for RetryPolicy {

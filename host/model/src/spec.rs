@@ -1,7 +1,7 @@
 //! The descriptor of a provider: its names, variables and addresses, and how it is created.
 //!
-//! Each provider has one, as a constant in its own file; [`PROVIDERS`](crate::PROVIDERS) lists them. Help texts, errors,
-//! `host doctor` and the configuration read them from there.
+//! Each provider has one, as a constant in its own file; [`PROVIDERS`](crate::PROVIDERS) lists them. Help texts,
+//! errors, `host doctor` and the configuration read them from there.
 
 use std::fmt;
 use std::ops::Deref;

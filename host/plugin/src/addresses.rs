@@ -1,7 +1,7 @@
 //! The one way from a server's name to the addresses that are connected to.
 //!
-//! Promises: each address that a name leads to is checked, and those that were checked are the ones connected to, so that
-//! a name that resolves differently the second time gains nothing.
+//! Promises: each address that a name leads to is checked, and those that were checked are the ones connected to, so
+//! that a name that resolves differently the second time gains nothing.
 
 use std::net::{IpAddr, SocketAddr};
 

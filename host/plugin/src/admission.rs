@@ -158,7 +158,8 @@ pub fn imports(plugin: &PluginName, bytes: &[u8]) -> Result<Imports, AdmissionEr
     imports_within(plugin, bytes.len() as u64, held(bytes))
 }
 
-/// The same of a component of `size` bytes, of which `read_at` reads some from a position on. It reads only the outer parts.
+/// The same of a component of `size` bytes, of which `read_at` reads some from a position on. It reads only the outer
+/// parts.
 pub(crate) fn imports_within(
     plugin: &PluginName,
     size: u64,

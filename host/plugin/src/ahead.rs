@@ -3,13 +3,13 @@
 //! The first start after an installation finds nothing compiled, and the largest built-in tool takes a second or two of
 //! processor time. While a user waits for a model's reply, a processor is free.
 //!
-//! Promises: one thread, of the lowest priority, so nothing waits for it; what was compiled is kept for later processes. A
-//! call that comes first compiles for itself, on all cores.
+//! Promises: one thread, of the lowest priority, so nothing waits for it; what was compiled is kept for later
+//! processes. A call that comes first compiles for itself, on all cores.
 //!
 //! Deliberately not here: the plugins of others, which are compiled when they are installed or called, apart and within
-//! limits (`compiler`). A faster compiler for the first call was tried: wasmtime's single-pass register allocator takes half
-//! the time, and is not recommended where security matters (`wasmtime::RegallocAlgorithm`); without optimisations, which
-//! it does support, the time is 0.9 of the usual.
+//! limits (`compiler`). A faster compiler for the first call was tried: wasmtime's single-pass register allocator takes
+//! half the time, and is not recommended where security matters (`wasmtime::RegallocAlgorithm`); without optimisations,
+//! which it does support, the time is 0.9 of the usual.
 
 use crate::engine;
 use crate::plugin::Plugin;

@@ -88,8 +88,8 @@ pub enum Confirmation {
         /// The files that it changes.
         writes: Vec<String>,
     },
-    /// It calls a tool of an MCP server with the arguments of the call. A preview cannot say so: the host knows which tool of
-    /// which server a name means.
+    /// It calls a tool of an MCP server with the arguments of the call. A preview cannot say so: the host knows which
+    /// tool of which server a name means.
     Mcp {
         /// The server's name.
         server: String,

@@ -1,5 +1,5 @@
-//! The programs that go on after the call that started them, until they end, are stopped, or their session ends; and the
-//! host side of `host:tool/background`.
+//! The programs that go on after the call that started them, until they end, are stopped, or their session ends; and
+//! the host side of `host:tool/background`.
 //!
 //! Promises: a plugin reaches its own programs and no others; their number and the output that is kept of each are
 //! bounded, and what is lost is counted; when the set is cleared or dropped, all of them end with everything that they

@@ -1,7 +1,7 @@
 //! A structured result that is a list of steps, for which users are shown a checklist.
 //!
-//! Any plugin can return one: it is text like any other result, and gives no right to anything. Deliberately not here: how
-//! a frontend draws it.
+//! Any plugin can return one: it is text like any other result, and gives no right to anything. Deliberately not here:
+//! how a frontend draws it.
 
 use host_message::{ChecklistItem, Display};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! What compiling a component may take, and which part of it was used up.
 //!
-//! Promises: the limits grow with the code alone, since only code is compiled: data and custom sections, which anybody can
-//! add without cost, buy nothing. No component gets more than the absolute limits.
+//! Promises: the limits grow with the code alone, since only code is compiled: data and custom sections, which anybody
+//! can add without cost, buy nothing. No component gets more than the absolute limits.
 //!
 //! Deliberately not here: enforcing it, which is the compiler's.
 
@@ -15,8 +15,8 @@ const MAX_MEMORY: u64 = 2 << 30;
 /// The most processor time of a compilation. Protects the user who waits.
 const MAX_TIME: Duration = Duration::from_secs(300);
 
-/// What the compilation of one component may take. [`CompileLimits::default`] is more than twice what the interpreter of
-/// Python takes.
+/// What the compilation of one component may take. [`CompileLimits::default`] is more than twice what the interpreter
+/// of Python takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Bytes of memory, whatever the size of the code. Protects the machine's memory.

@@ -1,10 +1,11 @@
 //! Compiling the components of others: in a process of its own, whose memory and time are limited.
 //!
-//! The size of a component says little about what it takes to compile it: one of 4 MB took 1.6 GB and 19 s. The compiler
-//! has no limit of its own and cannot be cancelled, but a process can be both.
+//! The size of a component says little about what it takes to compile it: one of 4 MB took 1.6 GB and 19 s. The
+//! compiler has no limit of its own and cannot be cancelled, but a process can be both.
 //!
-//! Promises: a component that takes too much ends that process and nothing else; dropping the future of a compilation ends
-//! its process; nobody but this process writes to the cache. Components of the binary are compiled in this process.
+//! Promises: a component that takes too much ends that process and nothing else; dropping the future of a compilation
+//! ends its process; nobody but this process writes to the cache. Components of the binary are compiled in this
+//! process.
 //!
 //! Deliberately not here: the cache, and which program is the compiler, which the binary decides.
 

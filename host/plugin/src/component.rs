@@ -1,7 +1,7 @@
 //! The bytes of a plugin's component, wherever they are.
 //!
-//! Promises: bytes that are read from a disk are those that the digest names, or an error; a stored component is read from the
-//! file that was open when the plugin was found, so that another file in its place changes nothing.
+//! Promises: bytes that are read from a disk are those that the digest names, or an error; a stored component is read
+//! from the file that was open when the plugin was found, so that another file in its place changes nothing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -131,8 +131,8 @@ impl ComponentBytes {
         read.map_err(|error| stored.unreadable(io::Error::other(error)))?.map(Cow::Owned)
     }
 
-    /// Reads from this position, without a check: for what need not be true, such as the names of imports, since a compiled
-    /// component links or does not. Returns how many bytes there were; 0 at the end.
+    /// Reads from this position, without a check: for what need not be true, such as the names of imports, since a
+    /// compiled component links or does not. Returns how many bytes there were; 0 at the end.
     pub(crate) fn read_unchecked(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
         let held = match self {
             Self::BuiltIn(bytes) => bytes,

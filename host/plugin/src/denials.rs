@@ -1,8 +1,8 @@
 //! The denials that the host made during a call, and whether it cancelled the call.
 //!
 //! A guest passes a denial on as its own failure, and the user reads there which flag would allow the use. Promises: a
-//! failure counts as a denial of the host's only if the host made this very denial during this call; whatever else a guest
-//! returns is its own words.
+//! failure counts as a denial of the host's only if the host made this very denial during this call; whatever else a
+//! guest returns is its own words.
 //!
 //! Deliberately not here: what is denied (`host-capability`), and how a denial is worded.
 

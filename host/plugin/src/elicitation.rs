@@ -3,8 +3,8 @@
 use host_capability::McpServerName;
 use serde_json::{Map, Value};
 
-/// A server's question to the user during a call (MCP: elicitation). Its texts are the server's: make them safe before they
-/// are shown, and show them so that they cannot be mistaken for a question of the host.
+/// A server's question to the user during a call (MCP: elicitation). Its texts are the server's: make them safe before
+/// they are shown, and show them so that they cannot be mistaken for a question of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elicitation {
     /// The server that asks.

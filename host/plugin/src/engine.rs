@@ -17,8 +17,9 @@ use crate::limits::{FIBER_STACK, MAX_INSTANCES, MAX_MEMORIES, MAX_TABLE_ELEMENTS
 /// Ctrl-C.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The most calls that run at once in one process; others wait for their turn. Protects memory and the pool of instances:
-/// each may hold a fiber and its memories. The pool's address space is reserved, but not used before they do.
+/// The most calls that run at once in one process; others wait for their turn. Protects memory and the pool of
+/// instances: each may hold a fiber and its memories. The pool's address space is reserved, but not used before they
+/// do.
 pub const MAX_CALLS: u32 = 64;
 
 /// Bytes of a slot that stay resident for the next call, so that a small guest's memory is cleared by `memset`
@@ -51,8 +52,8 @@ pub(crate) fn new_engine(memory: usize) -> wasmtime::Result<(Engine, Allocator)>
     }
 }
 
-/// Builds an engine that compiles for [`new_engine`], whose code depends on nothing of how instances get their memory. It
-/// reserves no address space, which is limited where it is used.
+/// Builds an engine that compiles for [`new_engine`], whose code depends on nothing of how instances get their memory.
+/// It reserves no address space, which is limited where it is used.
 ///
 /// # Errors
 ///
@@ -72,8 +73,8 @@ pub(crate) fn single_threaded_engine() -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// Builds an engine like [`compiling_engine`] that compiles for every machine with these processors (`triple`, `features` by
-/// their names in Cranelift), and not for the one it runs on.
+/// Builds an engine like [`compiling_engine`] that compiles for every machine with these processors (`triple`,
+/// `features` by their names in Cranelift), and not for the one it runs on.
 ///
 /// # Errors
 ///
@@ -89,8 +90,8 @@ pub(crate) fn portable_engine(triple: &str, features: &[&str]) -> wasmtime::Resu
     Engine::new(&config)
 }
 
-/// Adds to a hash what code must have been compiled with to be this engine's: its version and settings, and the processors
-/// that it compiles for. It is the same in every process.
+/// Adds to a hash what code must have been compiled with to be this engine's: its version and settings, and the
+/// processors that it compiles for. It is the same in every process.
 pub(crate) fn identify(engine: &Engine, hasher: &mut blake3::Hasher) {
     engine.precompile_compatibility_hash().hash(&mut Identity(hasher));
 }

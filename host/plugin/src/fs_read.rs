@@ -1,8 +1,8 @@
 //! The host side of `host:cap/fs-read`.
 //!
 //! Promises: nothing is opened without a permit; only regular files and folders are read, so no guest blocks on a pipe;
-//! every answer is bounded. What may wait for a disk runs on threads of its own, so dropping a call never does; files with rules
-//! about what is ignored are small, and can be waited for the first time.
+//! every answer is bounded. What may wait for a disk runs on threads of its own, so dropping a call never does; files
+//! with rules about what is ignored are small, and can be waited for the first time.
 
 use cap_std::fs::File;
 use host_files::{FileError, read_limited};

@@ -162,8 +162,8 @@ impl CallState {
         Ok(self.denials.noting(done))
     }
 
-    /// Why a file is not written: the user changed it in an editor and did not save it. A path that may not be written is
-    /// left to the write itself.
+    /// Why a file is not written: the user changed it in an editor and did not save it. A path that may not be written
+    /// is left to the write itself.
     async fn unsaved_in(&mut self, path: &str) -> Option<Error> {
         if !self.shared.unsaved.has_editor() {
             return None;

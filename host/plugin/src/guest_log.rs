@@ -1,8 +1,8 @@
 //! What plugins write to the host's log: the entries of `context.log`, and the printed lines of plugins that use WASI.
 //!
-//! Promises: an entry is one escaped line that begins with the plugin's name, and is cut where it is too long; a call, the
-//! calls of a plugin and those of all plugins write no more than they may, counted as it is shown; when a call ends for which
-//! something was left out, one line says how much. What the log's filter drops costs nothing.
+//! Promises: an entry is one escaped line that begins with the plugin's name, and is cut where it is too long; a call,
+//! the calls of a plugin and those of all plugins write no more than they may, counted as it is shown; when a call ends
+//! for which something was left out, one line says how much. What the log's filter drops costs nothing.
 //!
 //! Deliberately not here: where the log goes, which the binary decides for all lines of the log.
 
@@ -16,12 +16,13 @@ use host_text::{clip, count_of, visible_line};
 use crate::bindings::context::Level;
 use crate::lock::lock;
 
-/// The longest entry, in characters as they are shown; the rest is cut. Protects the screen of the user who reads the log.
+/// The longest entry, in characters as they are shown; the rest is cut. Protects the screen of the user who reads the
+/// log.
 const MAX_ENTRY: usize = 1_000;
 /// The most that one call may write to the log, in bytes as they are shown. Protects the log and the terminal.
 const MAX_CALL_LOG: usize = 32 << 10;
-/// The most that the calls of one plugin may write to the log in a session, in bytes. Protects the log from a plugin that is
-/// called often, and what other plugins have to say.
+/// The most that the calls of one plugin may write to the log in a session, in bytes. Protects the log from a plugin
+/// that is called often, and what other plugins have to say.
 const MAX_PLUGIN_LOG: usize = 256 << 10;
 /// The most that all calls of a session may write to the log, in bytes. Protects the log from many plugins.
 const MAX_SESSION_LOG: usize = 2 << 20;

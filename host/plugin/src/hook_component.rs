@@ -1,7 +1,7 @@
 //! Hooks that are components: asked about an event of a session in a sandbox of their own.
 //!
-//! Promises: a hook imports no capability, so that it reaches nothing; each event has a store of its own, which is dropped with
-//! it; its memory and its time are limited as those of a call; what it answers is bounded.
+//! Promises: a hook imports no capability, so that it reaches nothing; each event has a store of its own, which is
+//! dropped with it; its memory and its time are limited as those of a call; what it answers is bounded.
 //!
 //! Deliberately not here: what an answer means, and hooks that are programs (`hook_program`).
 

@@ -1,8 +1,8 @@
 //! Programs that are asked about an event of a session: they read JSON, and answer by what they print and how they end.
 //!
-//! Promises: such a program is confined like those of calls, unless the user turned that off; it gets an environment without
-//! secrets; what it prints is bounded; when it has ended, in time or not, everything that it started is ended too, and
-//! dropping the future ends it the same way.
+//! Promises: such a program is confined like those of calls, unless the user turned that off; it gets an environment
+//! without secrets; what it prints is bounded; when it has ended, in time or not, everything that it started is ended
+//! too, and dropping the future ends it the same way.
 //!
 //! Deliberately not here: which hooks there are, and what an answer means.
 
@@ -259,7 +259,8 @@ mod tests {
         assert!(matches!(end, HookEnd::NotStarted(_)), "{end:?}");
     }
 
-    // promise hooks.bounded: A hook that prints without end, hangs, or leaves processes behind is ended with all of them.
+    // promise hooks.bounded: A hook that prints without end, hangs, or leaves processes behind is ended with all of
+    //   them.
     #[tokio::test]
     async fn hook_program_that_misbehaves_is_ended_with_all_that_it_started() {
         let long = vec![b'x'; 4 << 20];

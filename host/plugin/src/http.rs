@@ -285,8 +285,8 @@ fn redirect(answer: &reqwest::Response) -> Option<Result<Url, String>> {
     Some(next.and_then(|url| address(url.as_str()).map_err(|_| format!("a redirect to `{}`", exact(url.as_str())))))
 }
 
-/// Returns in which encoding the body of an answer still is: the client has unpacked what it asked for, and taken that out
-/// of the header.
+/// Returns in which encoding the body of an answer still is: the client has unpacked what it asked for, and taken that
+/// out of the header.
 fn packed(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(CONTENT_ENCODING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
     let all = values.collect::<Vec<_>>().join(", ");

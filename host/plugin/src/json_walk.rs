@@ -1,7 +1,7 @@
 //! Reads JSON without keeping it, for checks of a whole text: how many values it has, or which keys.
 //!
-//! Promises: each value and each key is reported once, in the order of the text and before anything behind it is read, and
-//! nothing of it is kept. Deliberately not here: the rules, which belong to the callers.
+//! Promises: each value and each key is reported once, in the order of the text and before anything behind it is read,
+//! and nothing of it is kept. Deliberately not here: the rules, which belong to the callers.
 
 use std::fmt;
 

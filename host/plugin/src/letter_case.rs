@@ -1,7 +1,7 @@
 //! Whether a file system takes names that differ in the case of letters for the same.
 //!
-//! A deny of `.env` has to hold for `.ENV` where both are one file, and there alone. Which names are the same is asked of
-//! the file system itself, by looking the other spelling up, since one mount can have folders of both kinds.
+//! A deny of `.env` has to hold for `.ENV` where both are one file, and there alone. Which names are the same is asked
+//! of the file system itself, by looking the other spelling up, since one mount can have folders of both kinds.
 
 use std::fs::{self, Metadata};
 use std::io;

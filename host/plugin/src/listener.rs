@@ -17,10 +17,11 @@ pub trait CallListener: Send + Sync {
     fn progress(&self, done: u64, total: Option<u64>, message: &str);
     /// Receives what a confined program was kept from and a user can grant it. The names are the program's.
     fn kept_from(&self, _argv: &[String], _wanted: &Resources) {}
-    /// Receives that a confined program failed because it needs something of the machine that no door in its walls leads to.
+    /// Receives that a confined program failed because it needs something of the machine that no door in its walls
+    /// leads to.
     fn needs_machine(&self, _argv: &[String]) {}
-    /// Asks whether a confined program of this command may reach a server that nothing granted it yet: as a grant names it,
-    /// `HOST:PORT` or `HOST:PORT +private`. The program waits for the answer. By default it may not.
+    /// Asks whether a confined program of this command may reach a server that nothing granted it yet: as a grant names
+    /// it, `HOST:PORT` or `HOST:PORT +private`. The program waits for the answer. By default it may not.
     fn may_reach<'a>(&'a self, _argv: &'a [String], _server: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(async { false })
     }

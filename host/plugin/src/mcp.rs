@@ -1,7 +1,7 @@
 //! The host side of `host:cap/mcp`: calls of the tools of MCP servers.
 //!
-//! Promises: what a server answers is limited in size before a guest gets it; a call that has to stop is cancelled at its
-//! server.
+//! Promises: what a server answers is limited in size before a guest gets it; a call that has to stop is cancelled at
+//! its server.
 //!
 //! Deliberately not here: who makes the calls (`mcp_client`).
 

@@ -1,7 +1,7 @@
 //! How calls of the tools of MCP servers are made by a layer above.
 //!
-//! Owns [`McpClient`], what it answers and why it may not. Promises: a call is made with a permit for its tool and no other
-//! way.
+//! Owns [`McpClient`], what it answers and why it may not. Promises: a call is made with a permit for its tool and no
+//! other way.
 //!
 //! Deliberately not here: the protocol, which servers there are, and what a guest sees of it (`mcp`).
 
@@ -20,8 +20,8 @@ use crate::listener::CallListener;
 /// For the implementer:
 ///
 /// * Dropping the future of a [`call`](McpClient::call) cancels the call at the server, and frees what it holds.
-/// * What a server says of itself is a claim: [`only_reads`](McpClient::only_reads) is true only if the user said that the
-///   server's claims about reading count, too.
+/// * What a server says of itself is a claim: [`only_reads`](McpClient::only_reads) is true only if the user said that
+///   the server's claims about reading count, too.
 /// * A call that may have reached the server is never repeated: it may have had its effect.
 pub trait McpClient: Send + Sync {
     /// Returns whether the host knows that the tool, as the server calls it, only reads.

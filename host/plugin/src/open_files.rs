@@ -1,12 +1,12 @@
 //! Files that the user has open in an editor, whose texts may differ from those on the disk.
 //!
-//! The rule: a file that a call opens by its name is read as the editor has it, if it has changes that are not saved; and
-//! such a file is not written until the user saved it or undid the changes, so that nothing of the user's is lost.
+//! The rule: a file that a call opens by its name is read as the editor has it, if it has changes that are not saved;
+//! and such a file is not written until the user saved it or undid the changes, so that nothing of the user's is lost.
 //!
-//! Promises: an editor is asked only about a file that the call may read, beneath the workspace, without a symbolic link on
-//! the way to it, before and after the answer; what it answers is bounded in size and time; an editor that does not
-//! answer leaves the file as it is on the disk. Line ends do not count as a difference: many editors have only one kind.
-//! Nor does a text that a call of this process has just replaced: the editor has not loaded the new one yet.
+//! Promises: an editor is asked only about a file that the call may read, beneath the workspace, without a symbolic
+//! link on the way to it, before and after the answer; what it answers is bounded in size and time; an editor that does
+//! not answer leaves the file as it is on the disk. Line ends do not count as a difference: many editors have only one
+//! kind. Nor does a text that a call of this process has just replaced: the editor has not loaded the new one yet.
 //!
 //! Deliberately not here: folders that are walked and searched, which are read from the disk, and programs, which read
 //! and write it themselves.
@@ -33,9 +33,9 @@ const REPLACED: usize = 256;
 
 /// The open files of an editor.
 ///
-/// For the implementer: return the text that the user sees in the file at this absolute path, or `None` if it is not known;
-/// an error belongs into a log. The path was checked: do not resolve it to another file. Dropping the future withdraws
-/// the question.
+/// For the implementer: return the text that the user sees in the file at this absolute path, or `None` if it is not
+/// known; an error belongs into a log. The path was checked: do not resolve it to another file. Dropping the future
+/// withdraws the question.
 pub trait OpenFiles: Send + Sync {
     /// Returns the text of a file.
     fn text<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Option<String>>;
@@ -68,8 +68,8 @@ impl Unsaved {
         self.files.get().is_some()
     }
 
-    /// Returns the text of a file as the editor has it, if that has changes that are not saved. The caller has checked that
-    /// the path may be read or written.
+    /// Returns the text of a file as the editor has it, if that has changes that are not saved. The caller has checked
+    /// that the path may be read or written.
     pub(crate) async fn text(&self, root: &Path, path: &Path) -> Option<String> {
         let files = Arc::clone(self.files.get()?);
         let (before, saved) = look(root, path).await?;
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(Unsaved::default().text(&root, &root.join("x")).await, None, "no editor");
     }
 
-    // promise acp.buffers: An editor is never asked about a file outside of the workspace or behind a symbolic link, even
-    //   one that appears while it is asked.
+    // promise acp.buffers: An editor is never asked about a file outside of the workspace or behind a symbolic link,
+    //   even one that appears while it is asked.
     #[tokio::test]
     async fn open_files_editor_is_not_asked_about_what_is_elsewhere() {
         let (_folder, root) = root();

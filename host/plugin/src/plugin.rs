@@ -79,8 +79,8 @@ impl Plugin {
         Self { digest: digest.into(), ..self }
     }
 
-    /// Sets the machine code that came with the binary. If it is not that of the component, or this machine cannot run it,
-    /// the component is compiled as without it.
+    /// Sets the machine code that came with the binary. If it is not that of the component, or this machine cannot run
+    /// it, the component is compiled as without it.
     #[must_use]
     pub fn with_precompiled(self, precompiled: Precompiled) -> Self {
         Self { precompiled: Some(precompiled), ..self }

@@ -1,11 +1,11 @@
 //! Machine code that is part of the binary, so that the first call of a built-in tool does not wait for the compiler.
 //!
-//! A release is built in two stages (docs/releasing.md): the first compiles the built-in components for the processors that
-//! [`portable`] names, the second puts the code into the binary.
+//! A release is built in two stages (docs/releasing.md): the first compiles the built-in components for the processors
+//! that [`portable`] names, the second puts the code into the binary.
 //!
-//! Promises: the code is used for the component and the engine that it was made for, if it is what was built, byte for byte;
-//! anything else means that the component is compiled as if the code were not there. It comes from the build and from nowhere
-//! else: making a [`Precompiled`] is unsafe, takes static bytes, and no function here reads a file.
+//! Promises: the code is used for the component and the engine that it was made for, if it is what was built, byte for
+//! byte; anything else means that the component is compiled as if the code were not there. It comes from the build and
+//! from nowhere else: making a [`Precompiled`] is unsafe, takes static bytes, and no function here reads a file.
 //!
 //! Deliberately not here: which components come with code, which `host-app` and its build decide, and keeping it in the
 //! user's cache (`runtime`).
@@ -57,9 +57,10 @@ impl Precompiled {
     ///
     /// # Safety
     ///
-    /// To load the code is to run it. It must be what [`PortableCompiler::compile`] returned, and it must have become part of
-    /// the binary when that was built: bytes that were read at run time are never passed here, whatever vouches for them.
-    /// The identity is compared, but it comes from where the code comes from, so it proves nothing about that place.
+    /// To load the code is to run it. It must be what [`PortableCompiler::compile`] returned, and it must have become
+    /// part of the binary when that was built: bytes that were read at run time are never passed here, whatever vouches
+    /// for them. The identity is compared, but it comes from where the code comes from, so it proves nothing about that
+    /// place.
     pub const unsafe fn new(identity: CodeIdentity, code: &'static [u8]) -> Self {
         Self { identity, code }
     }
@@ -80,9 +81,10 @@ impl Precompiled {
         if Sha256::digest(self.code) != self.identity.code {
             return Err(Unusable::Changed);
         }
-        // SAFETY: loading runs the code. Whoever made this value vouches that it came into the binary with its build, and so
-        // it is trusted as the rest of the binary is. It is the whole code of this component, from a compiler of this
-        // version with these settings; that this machine has the processor and the system, the engine itself checks.
+        // SAFETY: loading runs the code. Whoever made this value vouches that it came into the binary with its build,
+        // and so it is trusted as the rest of the binary is. It is the whole code of this component, from a compiler of
+        // this version with these settings; that this machine has the processor and the system, the engine itself
+        // checks.
         unsafe { Component::deserialize(engine, self.code) }.map_err(Unusable::Incompatible)
     }
 }

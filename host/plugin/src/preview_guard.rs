@@ -1,9 +1,10 @@
 //! Compares what a call does with what its preview named.
 //!
 //! Promises: a call whose preview named a command, a file or requests runs that command in that folder, writes that
-//! content to that file in place of the one that the preview compared it with, sends those requests, and changes nothing
-//! else, however much is granted to its plugin: the rules or the user decided about what was named. Anything that a preview cannot name, such as a program's variables,
-//! is not available to such a call; an input is available only if the host named it, and only that one.
+//! content to that file in place of the one that the preview compared it with, sends those requests, and changes
+//! nothing else, however much is granted to its plugin: the rules or the user decided about what was named. Anything
+//! that a preview cannot name, such as a program's variables, is not available to such a call; an input is available
+//! only if the host named it, and only that one.
 //!
 //! Reading, the plugin's own state and the grants are not checked here: each use needs a permit too.
 

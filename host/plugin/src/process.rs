@@ -1,8 +1,8 @@
 //! The host side of `host:cap/process`.
 //!
 //! Promises: a program starts only with a permit for its words; it gets an environment without secrets, and standard
-//! streams that lead to the guest; when the call ends, however it ends, so do the program and everything that it started,
-//! unless it was announced and started as one that goes on in the background (`background`).
+//! streams that lead to the guest; when the call ends, however it ends, so do the program and everything that it
+//! started, unless it was announced and started as one that goes on in the background (`background`).
 //!
 //! Deliberately not here: how programs are started, confined and ended (`host-process`).
 
@@ -180,7 +180,8 @@ impl CallState {
             let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
             note = note.into_iter().chain(lines).reduce(|all, line| all + &line);
         }
-        // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is remembered.
+        // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is
+        // remembered.
         let mut granted = Vec::new();
         let environment: Vec<_> = kept.chain(set.iter().cloned()).collect();
         let network = confinement.as_mut().map(|confinement| {
@@ -278,8 +279,8 @@ impl CallState {
     }
 }
 
-/// Returns the file of a program, and the arguments that come before its own. `sh` is the shell that lines are read for,
-/// whatever the machine or `PATH` calls by that name.
+/// Returns the file of a program, and the arguments that come before its own. `sh` is the shell that lines are read
+/// for, whatever the machine or `PATH` calls by that name.
 pub(crate) fn file_of(program: &str) -> Result<(OsString, Vec<OsString>), Error> {
     if program != "sh" {
         return Ok((program.into(), Vec::new()));

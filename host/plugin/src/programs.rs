@@ -1,4 +1,5 @@
-//! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their network.
+//! What the programs of all calls may touch, and what they share: the folder for their temporary files, and their
+//! network.
 
 mod caches;
 mod hidden;
@@ -45,8 +46,8 @@ pub struct ProgramAccess {
     pub repositories: Vec<PathBuf>,
     /// The user's home, as git's settings mean it.
     pub home: Option<PathBuf>,
-    /// The folder in which what they change in git's folders lies until it comes back, and what they add to caches. It is
-    /// made when it is needed.
+    /// The folder in which what they change in git's folders lies until it comes back, and what they add to caches. It
+    /// is made when it is needed.
     pub layers: Option<PathBuf>,
     /// The caches that they add to without changing them.
     pub caches: Vec<Caches>,
@@ -54,12 +55,14 @@ pub struct ProgramAccess {
     pub servers: Vec<String>,
     /// The program that git starts as its ssh: the host's own binary. Without it there is no git over ssh.
     pub ssh_client: Option<PathBuf>,
-    /// The folders beneath which a user can be asked whether a program may use more: caches, and nothing that runs later.
-    pub offered: Vec<PathBuf>,
-    /// Files and folders that no user is asked about, nor about what contains them or lies in them: secrets, and what runs
+    /// The folders beneath which a user can be asked whether a program may use more: caches, and nothing that runs
     /// later.
+    pub offered: Vec<PathBuf>,
+    /// Files and folders that no user is asked about, nor about what contains them or lies in them: secrets, and what
+    /// runs later.
     pub never_offered: Vec<PathBuf>,
-    /// Returns the commands that a command runs, such as those of a shell's line: what is granted to them, it may reach.
+    /// Returns the commands that a command runs, such as those of a shell's line: what is granted to them, it may
+    /// reach.
     pub commands_in: Option<CommandsIn>,
 }
 
@@ -96,9 +99,9 @@ impl ProgramAccess {
         outside.cloned().map(Unkept::In).collect()
     }
 
-    /// Returns what could be granted to a program that failed with this path; `None` if nothing that a user is asked about
-    /// would help it. What is to be made needs the folder that is there. Other projects are not offered: their hooks and
-    /// settings would be among their files.
+    /// Returns what could be granted to a program that failed with this path; `None` if nothing that a user is asked
+    /// about would help it. What is to be made needs the folder that is there. Other projects are not offered: their
+    /// hooks and settings would be among their files.
     fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
         if path.components().any(|part| part == Component::ParentDir) {
             return None;
@@ -174,7 +177,8 @@ impl Programs {
         let walls = self.access().walls;
         match reach {
             ProgramReach::Reading if !walls.are_complete() => {
-                // Such a call runs without a question only because the walls hold. Who decides about it looks at them, too.
+                // Such a call runs without a question only because the walls hold. Who decides about it looks at them,
+                // too.
                 Err("a program that runs without a question needs walls that this machine does not have".to_owned())
             }
             ProgramReach::Everything if walls.mode == ConfineMode::Require => {
@@ -223,8 +227,8 @@ impl Programs {
         })
     }
 
-    /// Finds the repositories that the next program of a call can change, before it starts; `None` if it can change none, or
-    /// is not confined. Blocks for some milliseconds.
+    /// Finds the repositories that the next program of a call can change, before it starts; `None` if it can change
+    /// none, or is not confined. Blocks for some milliseconds.
     pub(crate) fn repositories(&self, reach: ProgramReach) -> Option<Repositories> {
         self.repositories_in(self.access().walls.mode, reach)
     }
@@ -243,8 +247,8 @@ impl Programs {
         Some(Repositories::new(&self.known, &access, false))
     }
 
-    /// Hides from the next program what the user keeps from all of them, in everything that this one may read. Blocks for
-    /// as long as it takes to list that; returns at once if nothing is kept.
+    /// Hides from the next program what the user keeps from all of them, in everything that this one may read. Blocks
+    /// for as long as it takes to list that; returns at once if nothing is kept.
     ///
     /// # Errors
     ///
@@ -259,8 +263,8 @@ impl Programs {
         hidden::is_hidden(&self.access(), path)
     }
 
-    /// Returns the files that others run later and that programs of this process changed, in folders of which others run
-    /// everything: also in those that version control ignores.
+    /// Returns the files that others run later and that programs of this process changed, in folders of which others
+    /// run everything: also in those that version control ignores.
     pub(crate) fn run_later_changed(&self) -> Vec<PathBuf> {
         self.known.run_later_changed()
     }
@@ -297,7 +301,8 @@ impl Programs {
         all.into_iter().any(|root| path.starts_with(root))
     }
 
-    /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be changed.
+    /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be
+    /// changed.
     pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
         self.access().offer(path, changes)
     }

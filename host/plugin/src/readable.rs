@@ -86,8 +86,8 @@ impl Readable {
         })
     }
 
-    /// Returns the names of these entries, the kind of each, and whether ignore rules leave it out. The system says it with
-    /// the names, so that none is looked at.
+    /// Returns the names of these entries, the kind of each, and whether ignore rules leave it out. The system says it
+    /// with the names, so that none is looked at.
     pub(crate) fn names(&self) -> Result<Vec<(String, Kind, bool)>, Error> {
         self.each(|entry, ignored| {
             // Some file systems do not say.
@@ -97,8 +97,8 @@ impl Readable {
         })
     }
 
-    /// Returns what is made of each entry of a folder, from the entry and whether it is ignored if it is a folder, or if it
-    /// is none. One can vanish between the listing and a query, and is left out as one that a deny leaves out.
+    /// Returns what is made of each entry of a folder, from the entry and whether it is ignored if it is a folder, or
+    /// if it is none. One can vanish between the listing and a query, and is left out as one that a deny leaves out.
     fn each<T>(&self, of: impl Fn(&DirEntry, &dyn Fn(bool) -> bool) -> Option<T>) -> Result<Vec<T>, Error> {
         let file = self.open()?;
         if !self.about(&file)?.is_dir() {

@@ -1,7 +1,8 @@
 //! Requests to servers that the user configured by their address.
 //!
-//! Promises: `https`, or `http` on this machine; each address that a name leads to is checked at the moment of connecting;
-//! redirects stay at the origin that was named; no proxy is used, since the host could not check the address behind one.
+//! Promises: `https`, or `http` on this machine; each address that a name leads to is checked at the moment of
+//! connecting; redirects stay at the origin that was named; no proxy is used, since the host could not check the
+//! address behind one.
 //!
 //! Deliberately not here: what is sent, and how large an answer may be.
 
@@ -24,8 +25,8 @@ use crate::runtime::Runtime;
 /// The most redirects that are followed: as many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
 
-/// How long a connection to a server that the user configured may take to be made. Protects the session from a server that
-/// drops what it is sent.
+/// How long a connection to a server that the user configured may take to be made. Protects the session from a server
+/// that drops what it is sent.
 const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
 /// What a request of a [`RemoteClient`] fails with, for a library that speaks a protocol over it.
@@ -79,8 +80,8 @@ pub enum RemoteError {
 }
 
 impl Runtime {
-    /// Returns a client for the server at an address that the user configured. `reaches_private` is whether the user said
-    /// that its name may lead to this machine or a private network.
+    /// Returns a client for the server at an address that the user configured. `reaches_private` is whether the user
+    /// said that its name may lead to this machine or a private network.
     ///
     /// # Errors
     ///

@@ -116,8 +116,8 @@ pub struct Invocation {
     pub secrets: Arc<Secrets>,
     /// The destination of its requests.
     pub network: Network,
-    /// The capabilities that the tool needs, by default all that its plugin imports. Of one that it does not need, nothing
-    /// must be granted for the call.
+    /// The capabilities that the tool needs, by default all that its plugin imports. Of one that it does not need,
+    /// nothing must be granted for the call.
     pub needs: CapabilitySet,
     /// The programs in the background of its session; with `None` it can start none.
     pub background: Option<Arc<BackgroundPrograms>>,
@@ -156,8 +156,8 @@ impl Runtime {
         self.shared.unsaved.set(files);
     }
 
-    /// Returns a value that a plugin stored for a project, as the plugin would get it; `None` if there is none, or the runtime
-    /// has no folder for such values. Nothing is made by looking.
+    /// Returns a value that a plugin stored for a project, as the plugin would get it; `None` if there is none, or the
+    /// runtime has no folder for such values. Nothing is made by looking.
     ///
     /// # Errors
     ///
@@ -320,7 +320,8 @@ impl Runtime {
         answer::arguments(&tool, answer, &acts)
     }
 
-    /// Runs a guest with the reading part of the grants; the use of anything else is a trap. Returns what [`Self::run`] does.
+    /// Runs a guest with the reading part of the grants; the use of anything else is a trap. Returns what [`Self::run`]
+    /// does.
     async fn look<T>(
         &self,
         plugin: &Plugin,
@@ -541,8 +542,8 @@ impl Runtime {
         Ok(self.engine.get_or_init(|| (engine, allocator, ticker)))
     }
 
-    /// Returns how long a call with these capabilities may take. What it imports does not count: a plugin that may start
-    /// no program waits for none.
+    /// Returns how long a call with these capabilities may take. What it imports does not count: a plugin that may
+    /// start no program waits for none.
     fn time_limit(&self, granted: CapabilitySet) -> Duration {
         if granted.contains(Capability::Process) { self.limits.process_time } else { self.limits.time }
     }

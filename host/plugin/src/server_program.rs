@@ -64,7 +64,8 @@ pub struct ServerProgram {
     process: Process,
     walls: ServerWalls,
     notes: Vec<String>,
-    /// Its own folder for temporary files, in which it starts if nothing else was said. Removed when all of it has ended.
+    /// Its own folder for temporary files, in which it starts if nothing else was said. Removed when all of it has
+    /// ended.
     _temporary: TemporaryFolder,
     /// Dropped after it: what it made of repositories is checked then.
     _repositories: Option<Repositories>,

@@ -1,8 +1,8 @@
 //! The folder for temporary files of confined programs.
 //!
-//! It belongs to one host, or to one MCP server of it, and goes with it. A host that is killed leaves its folder, which the next one removes: a lock
-//! shows whether a folder's host lives, and no age does. The lock lies beside what programs see, so that none of them can
-//! take it.
+//! It belongs to one host, or to one MCP server of it, and goes with it. A host that is killed leaves its folder, which
+//! the next one removes: a lock shows whether a folder's host lives, and no age does. The lock lies beside what
+//! programs see, so that none of them can take it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -42,8 +42,8 @@ impl TemporaryFolder {
     pub(crate) fn new_at(place: &Path) -> io::Result<Self> {
         let made = Self::new_in(place)?;
         let place = place.to_owned();
-        // What programs left can be much, and nothing waits for it to be gone. What is left when this process ends before
-        // is for the next.
+        // What programs left can be much, and nothing waits for it to be gone. What is left when this process ends
+        // before is for the next.
         std::thread::Builder::new().name("old temporary files".to_owned()).spawn(move || remove_old(&place)).ok();
         Ok(made)
     }

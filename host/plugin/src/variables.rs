@@ -1,11 +1,12 @@
 //! The variables that programs get of the user's environment: a list of what passes.
 //!
-//! A list of what is held back would miss the next name for a secret, and with it go variables by which somebody else decides
-//! what a program runs. What passes says who and where the user is, which language they read, and where toolchains and their
-//! caches are. Everything else the user names: `variables` of `[confine]`. A listed variable whose value is a secret by its
-//! looks, such as an index with a password, is left out all the same.
+//! A list of what is held back would miss the next name for a secret, and with it go variables by which somebody else
+//! decides what a program runs. What passes says who and where the user is, which language they read, and where
+//! toolchains and their caches are. Everything else the user names: `variables` of `[confine]`. A listed variable whose
+//! value is a secret by its looks, such as an index with a password, is left out all the same.
 //!
-//! A call that the user lets run without walls gets what their own shell would give it, without what looks like a secret.
+//! A call that the user lets run without walls gets what their own shell would give it, without what looks like a
+//! secret.
 
 mod environment;
 
@@ -73,8 +74,8 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Sorts the environment. `named` are the names that the user adds to the list; what the user names passes whatever it
-    /// holds.
+    /// Sorts the environment. `named` are the names that the user adds to the list; what the user names passes whatever
+    /// it holds.
     pub(crate) fn new(environment: Vec<(OsString, OsString)>, named: &[String]) -> Self {
         let (git, others): (Vec<_>, Vec<_>) = environment.into_iter().partition(|(name, _)| is_git_setting(name));
         let git = git_settings(&git);
@@ -93,21 +94,22 @@ impl Variables {
         }
     }
 
-    /// Returns those of a program that reaches this far. What nobody was asked about finds no program in a folder that it
-    /// can write or that depends on where it runs.
+    /// Returns those of a program that reaches this far. What nobody was asked about finds no program in a folder that
+    /// it can write or that depends on where it runs.
     pub(crate) fn of(&self, reach: ProgramReach, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
         let variables = if reach == ProgramReach::Everything { &self.open } else { &self.listed };
         adjusted(variables, reach == ProgramReach::Reading, writable)
     }
 
-    /// Returns those of a program of the user's that the host itself starts without walls. Nothing that a confined program
-    /// can write is found in its `PATH`.
+    /// Returns those of a program of the user's that the host itself starts without walls. Nothing that a confined
+    /// program can write is found in its `PATH`.
     pub(crate) fn outside(&self, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
         adjusted(&self.open, true, writable)
     }
 }
 
-/// Takes from `PATH` the folders that depend on where a program runs, and if it is to be `safe` those that can be written.
+/// Takes from `PATH` the folders that depend on where a program runs, and if it is to be `safe` those that can be
+/// written.
 fn adjusted(variables: &[(OsString, OsString)], safe: bool, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
     let is_path = |name: &OsStr| name == "PATH";
     let kept = |folder: &Path| {
@@ -184,8 +186,8 @@ mod tests {
         }
     }
 
-    // promise process.path: A program that runs without a question is found in no folder of the workspace, and in none that
-    //   depends on where it runs.
+    // promise process.path: A program that runs without a question is found in no folder of the workspace, and in none
+    //   that depends on where it runs.
     #[test]
     fn path_of_a_program_that_reads_has_no_folder_of_the_workspace() {
         let path = [("PATH", "node_modules/.bin:/w/.venv/bin:/usr/bin::.")];

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 /// A folder over which a program's changes lie: it sees both, and the folder stays as it is.
 ///
-/// All folders exist before the program starts. `changes` and `work` are on the same file system, which is not an overlay
-/// itself, lie in no place that the program may touch, and belong to one program at a time. They are empty, or from an
-/// earlier program with the same `place`. What is in them does not survive a crash of the machine.
+/// All folders exist before the program starts. `changes` and `work` are on the same file system, which is not an
+/// overlay itself, lie in no place that the program may touch, and belong to one program at a time. They are empty, or
+/// from an earlier program with the same `place`. What is in them does not survive a crash of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// The folder.

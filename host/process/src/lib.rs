@@ -2,13 +2,14 @@
 //!
 //! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
 //! put up ([`Level`]), the running program ([`Process`]), the network that the programs of a session share
-//! ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what a program changed in a copy ([`Layer`], [`changed`]).
+//! ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what a program changed in a copy
+//! ([`Layer`], [`changed`]).
 //!
-//! Promises: a confined program reads and changes only the files that its confinement names and reaches no network but its
-//! own, or that of its session, where nobody else but the user reaches what listens; no descriptor of the host, no
-//! capability of the user and no signal mask is passed on; when a [`Process`] ends or is dropped, so are all processes that
-//! the program started, whatever group or session they moved to. A wall that the machine cannot put up is named by its
-//! level, never skipped in silence.
+//! Promises: a confined program reads and changes only the files that its confinement names and reaches no network but
+//! its own, or that of its session, where nobody else but the user reaches what listens; no descriptor of the host, no
+//! capability of the user and no signal mask is passed on; when a [`Process`] ends or is dropped, so are all processes
+//! that the program started, whatever group or session they moved to. A wall that the machine cannot put up is named by
+//! its level, never skipped in silence.
 //!
 //! Deliberately not here: which program may start and what it may touch, which its caller decides, and the variables of
 //! its environment.

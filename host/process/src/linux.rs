@@ -104,9 +104,9 @@ pub struct Process {
     member: Option<Member>,
 }
 
-/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
-/// rights of the user. A confined program reaches the servers that the network connects it to, if the machine can give it
-/// a network of its own ([`Level::has_networks`]), and no others.
+/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all
+/// the rights of the user. A confined program reaches the servers that the network connects it to, if the machine can
+/// give it a network of its own ([`Level::has_networks`]), and no others.
 ///
 /// Returns when the program itself runs; blocks for a few milliseconds. Must be called within a tokio runtime.
 ///
@@ -121,8 +121,8 @@ pub fn start(
     started(command, confinement, network, None)
 }
 
-/// Starts a program as [`start`] does, which shares its loopback device with the others of a session if it is confined and
-/// the machine can give it a network of its own: they reach what it listens on, and so does the user.
+/// Starts a program as [`start`] does, which shares its loopback device with the others of a session if it is confined
+/// and the machine can give it a network of its own: they reach what it listens on, and so does the user.
 ///
 /// # Errors
 ///
@@ -300,9 +300,9 @@ impl Process {
     /// Ends all of them.
     pub fn end(&mut self) {
         let Some(guard) = self.guard.take() else { return };
-        // The end of a PID namespace's first process is that of all. Without a namespace they are listed and killed: one
-        // that starts another during a round is found in the next, since its parent's end made it a child of the guard,
-        // which reaps them.
+        // The end of a PID namespace's first process is that of all. Without a namespace they are listed and killed:
+        // one that starts another during a round is found in the next, since its parent's end made it a child of the
+        // guard, which reaps them.
         let rounds = if self.has_namespace || self.is_alone { 0 } else { ROUNDS };
         for _ in 0..rounds {
             let family = tree::beneath(guard);
@@ -324,8 +324,8 @@ impl Process {
     }
 }
 
-/// How often the processes of a program are listed and killed, before its guard is. Ends the wait for one that the kernel
-/// does not let go.
+/// How often the processes of a program are listed and killed, before its guard is. Ends the wait for one that the
+/// kernel does not let go.
 const ROUNDS: usize = 256;
 
 impl Drop for Process {

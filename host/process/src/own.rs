@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Address space that a limited process may reserve besides the memory that it uses: the binary, and what allocators reserve
-/// for each thread.
+/// Address space that a limited process may reserve besides the memory that it uses: the binary, and what allocators
+/// reserve for each thread.
 #[cfg(target_os = "linux")]
 const RESERVED: u64 = 2 << 30;
 
@@ -16,9 +16,9 @@ const LOWEST_PRIORITY: i32 = 19;
 
 /// Prepares the process of the host, before it starts a thread.
 ///
-/// Its memory and its environment, which hold keys, are kept from the programs that it starts: they run as the same user,
-/// who could read both in `/proc` otherwise. The signal for files over the system's size limit is ignored, so that writing
-/// fails with an error instead of ending the process.
+/// Its memory and its environment, which hold keys, are kept from the programs that it starts: they run as the same
+/// user, who could read both in `/proc` otherwise. The signal for files over the system's size limit is ignored, so
+/// that writing fails with an error instead of ending the process.
 pub fn prepare_host() {
     #[cfg(target_os = "linux")]
     {
@@ -31,17 +31,17 @@ pub fn prepare_host() {
     }
 }
 
-/// Gives this thread the lowest priority, for good: for work that nobody waits for. Only Linux knows the priority of a single
-/// thread; elsewhere nothing changes.
+/// Gives this thread the lowest priority, for good: for work that nobody waits for. Only Linux knows the priority of a
+/// single thread; elsewhere nothing changes.
 pub fn yield_to_other_threads() {
     // A priority can always be lowered; what the call returns is the new one.
     #[cfg(target_os = "linux")]
     rustix::process::nice(LOWEST_PRIORITY).ok();
 }
 
-/// Limits the memory that this process may use and its processor time, for good: for one that does one piece of work that
-/// can be too much. When the memory is used up, allocating fails, which ends the process; when the time is, a signal ends
-/// it. It leaves no core behind. Only Linux limits the memory.
+/// Limits the memory that this process may use and its processor time, for good: for one that does one piece of work
+/// that can be too much. When the memory is used up, allocating fails, which ends the process; when the time is, a
+/// signal ends it. It leaves no core behind. Only Linux limits the memory.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! The places that programs need: the system, and the toolchains of this user.
 //!
-//! Found by looking, so that builds and tests work without a setting. Deliberately not here: the workspace, what the user
-//! configured, and anything that holds a secret: of a tool that keeps its login beside its programs, the parts without it.
+//! Found by looking, so that builds and tests work without a setting. Deliberately not here: the workspace, what the
+//! user configured, and anything that holds a secret: of a tool that keeps its login beside its programs, the parts
+//! without it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -37,8 +37,8 @@ pub fn clear_layer(_layer: &Layer) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, NO_LAYERS))
 }
 
-/// Removes a file or a folder with all that is in it. Follows no link but those in the folders above it. It is no error if
-/// there is nothing.
+/// Removes a file or a folder with all that is in it. Follows no link but those in the folders above it. It is no error
+/// if there is nothing.
 ///
 /// # Errors
 ///
@@ -80,8 +80,8 @@ pub struct Process {
     group: Option<Pid>,
 }
 
-/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all the
-/// rights of the user. A confined program reaches no server: there is no network of its own here.
+/// Starts a program. With a confinement, it gets every wall of this machine's [`level`]; without one it runs with all
+/// the rights of the user. A confined program reaches no server: there is no network of its own here.
 ///
 /// # Errors
 ///

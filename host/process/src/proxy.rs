@@ -1,9 +1,9 @@
 //! The proxy through which a confined program reaches the servers that it may reach.
 //!
-//! It listens within the program's network, and speaks HTTP (`CONNECT`, and requests with whole addresses), SOCKS 5 with
-//! names, and a method of its own for git over ssh. Promises: only the program can use it, because the network is its own
-//! or because a [`Token`] is asked for; nothing is resolved or connected to before [`Network`] agreed to the name and the
-//! port; a TLS connection to a name greets that name and no other; what is slow or too long ends.
+//! It listens within the program's network, and speaks HTTP (`CONNECT`, and requests with whole addresses), SOCKS 5
+//! with names, and a method of its own for git over ssh. Promises: only the program can use it, because the network is
+//! its own or because a [`Token`] is asked for; nothing is resolved or connected to before [`Network`] agreed to the
+//! name and the port; a TLS connection to a name greets that name and no other; what is slow or too long ends.
 
 mod hello;
 mod http;
@@ -27,7 +27,8 @@ pub(crate) use token::Token;
 
 /// The most connections of a program at once; others wait. Protects the host's descriptors.
 const CONNECTIONS: usize = 256;
-/// How long a program may take to say where it wants to go. A user who is asked about that takes the time that they need.
+/// How long a program may take to say where it wants to go. A user who is asked about that takes the time that they
+/// need.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A connection that was asked for and made.
 struct Opened {

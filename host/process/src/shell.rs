@@ -1,14 +1,15 @@
 //! The shell that runs lines.
 //!
-//! A line is read before it runs, by a grammar that knows where dash and bash differ. What `sh` is depends on the machine
-//! and on `PATH`: zsh, ksh and others read some lines otherwise. So the shell is chosen by name, from the system's folders.
+//! A line is read before it runs, by a grammar that knows where dash and bash differ. What `sh` is depends on the
+//! machine and on `PATH`: zsh, ksh and others read some lines otherwise. So the shell is chosen by name, from the
+//! system's folders.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The shells that read a line as it was read before: each is dash or bash, or BusyBox's shell, which is a descendant of
-/// the same `ash` as dash.
+/// The shells that read a line as it was read before: each is dash or bash, or BusyBox's shell, which is a descendant
+/// of the same `ash` as dash.
 const KNOWN: [&str; 3] = ["dash", "bash", "busybox"];
 
 /// The system's folders, where no project and no user puts a program.
@@ -23,8 +24,8 @@ pub struct Shell {
     pub arguments: Vec<OsString>,
 }
 
-/// Returns the shell of this machine that runs lines, `None` if it has neither dash, bash nor BusyBox. What `/bin/sh` is
-/// goes first, so that lines behave as they do in the machine's own scripts. Looks once.
+/// Returns the shell of this machine that runs lines, `None` if it has neither dash, bash nor BusyBox. What `/bin/sh`
+/// is goes first, so that lines behave as they do in the machine's own scripts. Looks once.
 pub fn shell() -> Option<&'static Shell> {
     static SHELL: OnceLock<Option<Shell>> = OnceLock::new();
     SHELL.get_or_init(|| find(Path::new("/"))).as_ref()

@@ -1,9 +1,9 @@
 //! Git over ssh for a confined program: what it may ask for, and nothing else of ssh.
 //!
-//! A confined git starts the host's own binary as its ssh ([`run_git_ssh`]), which asks the proxy of its program. The host
-//! starts the user's ssh outside of the walls, and the two ends carry bytes. Promises: of a request only its parts are used,
-//! each checked here, and the remote command is written again from them, so that nothing that a program wrote becomes an
-//! option, a command or a second word of one.
+//! A confined git starts the host's own binary as its ssh ([`run_git_ssh`]), which asks the proxy of its program. The
+//! host starts the user's ssh outside of the walls, and the two ends carry bytes. Promises: of a request only its parts
+//! are used, each checked here, and the remote command is written again from them, so that nothing that a program wrote
+//! becomes an option, a command or a second word of one.
 //!
 //! Deliberately not here: who may reach what, and which ssh is started, which the caller decides ([`crate::GitSsh`]).
 
@@ -95,8 +95,8 @@ impl GitRequest {
         Ok(Self { user, host: server.host, port, service, path, protocol: None, family: None })
     }
 
-    /// Adds the version of git's protocol, `version=0` to `version=2`. Anything else is left out, as by a server that does
-    /// not know it.
+    /// Adds the version of git's protocol, `version=0` to `version=2`. Anything else is left out, as by a server that
+    /// does not know it.
     pub(crate) fn with_protocol(self, protocol: &str) -> Self {
         let version = protocol.strip_prefix("version=").and_then(|version| version.parse::<char>().ok());
         Self { protocol: version.filter(|version| ('0'..='2').contains(version)), ..self }
@@ -132,7 +132,8 @@ impl GitRequest {
         self.protocol.map(|version| format!("version={version}"))
     }
 
-    /// Returns the arguments for ssh: that it asks nothing and opens nothing else, where it connects to, and the command.
+    /// Returns the arguments for ssh: that it asks nothing and opens nothing else, where it connects to, and the
+    /// command.
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         for option in OPTIONS {
@@ -158,8 +159,8 @@ impl GitRequest {
 /// The usual port.
 const SSH_PORT: u16 = 22;
 
-/// Options of every ssh that is started. The first value of an option is the one that counts, so that these win over the
-/// user's own settings.
+/// Options of every ssh that is started. The first value of an option is the one that counts, so that these win over
+/// the user's own settings.
 const OPTIONS: &[&str] = &[
     "BatchMode=yes",
     "ClearAllForwardings=yes",

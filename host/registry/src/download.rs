@@ -1,8 +1,8 @@
 //! Downloads the archive of a bundle from any web server.
 //!
-//! An interrupted download resumes, as far as the server supports it (RFC 9110, 14.2 and 13.1.5). Only a complete archive
-//! is read, and one that was put together from two transfers and is invalid is fetched once more from its beginning: the
-//! server may have a different file by then, or someone else may have written the first half.
+//! An interrupted download resumes, as far as the server supports it (RFC 9110, 14.2 and 13.1.5). Only a complete
+//! archive is read, and one that was put together from two transfers and is invalid is fetched once more from its
+//! beginning: the server may have a different file by then, or someone else may have written the first half.
 
 use std::path::Path;
 

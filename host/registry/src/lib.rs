@@ -1,8 +1,9 @@
 //! Bundles from an OCI registry, and to one: the distribution specification 1.1 as far as a plugin needs it.
 //!
-//! Promises: a server's answers are bounded where they enter, in size and in time; a blob is hashed while it arrives, and an interrupted
-//! download resumes; a pulled bundle is checked as [`Bundle::read`] checks an untrusted file. A password is sent to the
-//! registry that it is for, or where that registry gives out tokens, and never without TLS but to this machine itself.
+//! Promises: a server's answers are bounded where they enter, in size and in time; a blob is hashed while it arrives,
+//! and an interrupted download resumes; a pulled bundle is checked as [`Bundle::read`] checks an untrusted file. A
+//! password is sent to the registry that it is for, or where that registry gives out tokens, and never without TLS but
+//! to this machine itself.
 //!
 //! Deliberately not here: where passwords come from, and which keys are trusted. `oci-client` (0.18) is not used: it
 //! reads manifests, tokens and errors of any length into memory, so an endless answer would end the host.

@@ -1,7 +1,7 @@
 //! How long an exchange with a server may take in all.
 //!
-//! Promises: a server that answers slowly, byte by byte, cannot make a command wait longer than the time for what it has
-//! declared, whatever it answers. The limits of a single pause and of a connection are the client's.
+//! Promises: a server that answers slowly, byte by byte, cannot make a command wait longer than the time for what it
+//! has declared, whatever it answers. The limits of a single pause and of a connection are the client's.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,12 +14,12 @@ use tokio::time::Instant;
 
 use crate::RegistryError;
 
-/// The time of a transfer besides its bytes: logins, manifests, lists of signatures. Protects the user from a server that
-/// sends these byte by byte.
+/// The time of a transfer besides its bytes: logins, manifests, lists of signatures. Protects the user from a server
+/// that sends these byte by byte.
 const BASE: Duration = Duration::from_secs(120);
 
-/// The slowest average in bytes a second that is waited for: a bad mobile connection. Protects the user from a server that
-/// sends a bundle byte by byte.
+/// The slowest average in bytes a second that is waited for: a bad mobile connection. Protects the user from a server
+/// that sends a bundle byte by byte.
 const SLOWEST: u32 = 32 << 10;
 
 /// How long transfers may take. [`Pace::default`] suits any connection on which waiting makes sense.

@@ -34,9 +34,9 @@ pub enum LatestTag {
 }
 
 impl Registry {
-    /// Pushes a bundle and its signatures beside it: under the tag of the reference; without one, under its version, and
-    /// under `latest` if it is a release and no newer one is there. What the registry already has is not sent again. An
-    /// existing tag is moved: the registry decides whether that is allowed.
+    /// Pushes a bundle and its signatures beside it: under the tag of the reference; without one, under its version,
+    /// and under `latest` if it is a release and no newer one is there. What the registry already has is not sent
+    /// again. An existing tag is moved: the registry decides whether that is allowed.
     ///
     /// # Errors
     ///
@@ -161,8 +161,8 @@ impl Exchange<'_> {
         Ok(answer.headers().contains_key(SUBJECT))
     }
 
-    /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list. What other clients
-    /// listed there stays as they wrote it.
+    /// Adds signatures to the list under the tag of a plugin's digest, if the registry keeps no list. What other
+    /// clients listed there stays as they wrote it.
     async fn list(&self, plugin: &OciDigest, signatures: Vec<Descriptor>) -> Result<(), RegistryError> {
         let invalid = |why: String| protocol(self.reference, format!("its list of signatures: {why}"));
         let mut index: Value = match self.listed(plugin).await? {

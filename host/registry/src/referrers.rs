@@ -1,8 +1,9 @@
 //! The lists of the signatures of a bundle in a registry, whoever put them there.
 //!
 //! A registry lists them by its referrers API, or a client keeps a list under the tag `sha256-HEX` (distribution
-//! specification 1.1, "Unavailable Referrers API"). Both are read: a registry can have the API and not know what another
-//! client mirrored. Such clients leave out the artifact type of what they list; then the manifest says what it is.
+//! specification 1.1, "Unavailable Referrers API"). Both are read: a registry can have the API and not know what
+//! another client mirrored. Such clients leave out the artifact type of what they list; then the manifest says what it
+//! is.
 //!
 //! Deliberately not here: which of them are fetched (`signatures`).
 

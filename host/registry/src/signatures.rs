@@ -1,8 +1,8 @@
 //! Which of the signatures that a registry lists for a bundle are fetched.
 //!
-//! Anybody who may push can list any number of signatures that claim to be of any key. Those that claim a key of the user
-//! come first, and the search among them goes on until one of the key counts: forged ones cost the search time, and hide
-//! an honest one only from its end.
+//! Anybody who may push can list any number of signatures that claim to be of any key. Those that claim a key of the
+//! user come first, and the search among them goes on until one of the key counts: forged ones cost the search time,
+//! and hide an honest one only from its end.
 //!
 //! Promises: the search is bounded in number, bytes and time, and what it did not look at is counted.
 //!
@@ -22,7 +22,8 @@ use crate::{Progress, RegistryError, Which};
 
 /// Manifests that a list does not say the type of, and that are fetched to see it. Protects the user's time.
 const MAX_UNTYPED: usize = 64;
-/// Listed manifests that are fetched in the search for a signature that counts. Protects the user's time from forged ones.
+/// Listed manifests that are fetched in the search for a signature that counts. Protects the user's time from forged
+/// ones.
 const MAX_LOOKED_AT: usize = 4_096;
 /// Bytes of them. Protects the user's connection.
 const MAX_LOOKED_BYTES: u64 = 16 << 20;
@@ -173,8 +174,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns what may be a signature, each once, in the order in which it is fetched. Equal claims keep the order of the list:
-/// an attacker can choose the digest of a forged signature, but cannot list it before those that are there.
+/// Returns what may be a signature, each once, in the order in which it is fetched. Equal claims keep the order of the
+/// list: an attacker can choose the digest of a forged signature, but cannot list it before those that are there.
 fn candidates(listed: &[Listed], preferred: &PreferredKeys) -> Vec<(OciDigest, Claim)> {
     let mut claims: BTreeMap<OciDigest, (Claim, usize)> = BTreeMap::new();
     for (at, listed) in listed.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The tags of a repository, with the plugins that they name.
 //!
-//! Promises: the number of tags, of pages and of requests at a time is bounded; a tag that is not a plugin's is listed as
-//! that. What a registry says about a plugin is not checked: an installation checks the bundle itself.
+//! Promises: the number of tags, of pages and of requests at a time is bounded; a tag that is not a plugin's is listed
+//! as that. What a registry says about a plugin is not checked: an installation checks the bundle itself.
 //!
 //! Deliberately not here: the order in which versions are shown.
 

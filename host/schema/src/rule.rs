@@ -1,7 +1,7 @@
 //! A compiled schema: the rule of each keyword, with every reference resolved.
 //!
-//! Keywords that depend on each other (`properties` and `additionalProperties`) are one rule. Deliberately not here: how
-//! a rule is read from JSON (`compile`) and how it is applied (`check`).
+//! Keywords that depend on each other (`properties` and `additionalProperties`) are one rule. Deliberately not here:
+//! how a rule is read from JSON (`compile`) and how it is applied (`check`).
 
 use std::collections::BTreeMap;
 use std::fmt;

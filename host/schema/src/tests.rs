@@ -219,7 +219,8 @@ fn references_stay_in_the_document() {
     check(old, &[json!(1)], &[json!(0)]);
 }
 
-// promise model.schema: A schema cannot fetch, its patterns run in linear time, and no schema makes a check long or deep.
+// promise model.schema: A schema cannot fetch, its patterns run in linear time, and no schema makes a check long or
+//   deep.
 #[test]
 fn references_to_other_documents_are_rejected() {
     let passwords = "file:///etc/passwd";

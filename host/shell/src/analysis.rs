@@ -48,7 +48,8 @@ pub struct Command {
     pub redirects: Vec<String>,
     /// Files and folders that it writes, by redirections and as operands.
     pub writes: Vec<NamedPath>,
-    /// Files and folders that it deletes, as far as its words show; they are among those that it writes if they are operands.
+    /// Files and folders that it deletes, as far as its words show; they are among those that it writes if they are
+    /// operands.
     pub deletes: Vec<String>,
     /// Files that redirections read, its own or those of the commands around it, which hand it their input.
     pub inputs: Vec<NamedPath>,

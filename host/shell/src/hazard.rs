@@ -27,8 +27,8 @@ pub enum HazardKind {
     UnknownProgram,
     /// Its word at this index is a file or folder from which it runs something: none if that is in the workspace.
     Folder,
-    /// Its word at this index is a repository that it sends to or fetches from: none if the repository's settings have a
-    /// remote of this name.
+    /// Its word at this index is a repository that it sends to or fetches from: none if the repository's settings have
+    /// a remote of this name.
     Remote,
 }
 

@@ -1,5 +1,5 @@
-//! What builtins of a shell show of files: `echo /home/*` prints names, and `[ -f /home/a/.ssh/id ]` says whether there is
-//! one. No program runs and nothing is opened, so this is easily taken for text.
+//! What builtins of a shell show of files: `echo /home/*` prints names, and `[ -f /home/a/.ssh/id ]` says whether there
+//! is one. No program runs and nothing is opened, so this is easily taken for text.
 
 use crate::named_path::NamedPath;
 use crate::word::Word;

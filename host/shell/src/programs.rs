@@ -1,8 +1,9 @@
 //! The known programs: a row for each states what it runs, what it writes, and which of its words make it do more than
 //! its name says.
 //!
-//! The effects of a program without a row are unknown, so a rule covers exactly the words that it has. A row states facts
-//! and the code beside it reads words; the policy in `host-tool` decides what follows from a fact: allow, ask or deny.
+//! The effects of a program without a row are unknown, so a rule covers exactly the words that it has. A row states
+//! facts and the code beside it reads words; the policy in `host-tool` decides what follows from a fact: allow, ask or
+//! deny.
 //!
 //! Rows are grouped by family, with a file for each family, and one for each program that needs code of its own.
 
@@ -131,8 +132,8 @@ pub enum Writes {
     AllInPlace,
     /// The last operand, or the folder that `-t` names.
     Last,
-    /// The last operand, or the folder that `-t` names; each operand, if an option makes links to them; and the values of
-    /// long options, such as `--link-dest=FOLDER`.
+    /// The last operand, or the folder that `-t` names; each operand, if an option makes links to them; and the values
+    /// of long options, such as `--link-dest=FOLDER`.
     Copies,
     /// The values of `-o`, `-O`, `-P` and of long options for output.
     Output,

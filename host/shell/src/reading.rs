@@ -1,12 +1,12 @@
 //! Commands that only read and print.
 //!
-//! Owns the rows of the programs that people look around with, each with the subcommands and options that only read, and
-//! finds what a command of theirs opens. A word that a row does not list, or that is known only at run time, makes the
-//! command one that may do anything: `git log --output=x`, `find -delete`, `rg --pre`, `sort -o`.
+//! Owns the rows of the programs that people look around with, each with the subcommands and options that only read,
+//! and finds what a command of theirs opens. A word that a row does not list, or that is known only at run time, makes
+//! the command one that may do anything: `git log --output=x`, `find -delete`, `rg --pre`, `sort -o`.
 //!
-//! The rows of [`crate::programs`] say which words a rule for a program covers; the ones here are stricter, since nobody
-//! was asked. Deliberately not here: whether the files may be read, and whether a repository's settings make git run
-//! something. That takes a look at the files, and `host-tool` has it.
+//! The rows of [`crate::programs`] say which words a rule for a program covers; the ones here are stricter, since
+//! nobody was asked. Deliberately not here: whether the files may be read, and whether a repository's settings make git
+//! run something. That takes a look at the files, and `host-tool` has it.
 
 use crate::named_path::NamedPath;
 use crate::programs;
@@ -254,8 +254,8 @@ version --build-options : none
 const LISTS: &[&str] = &["-l", "--list", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at", "-n"];
 
 /// Programs whose version can be asked for: they print it before they read a file of the folder in which they run.
-/// Left out are those that run the project's own copy of themselves, or options from it (`yarn`, `pnpm`, `mvn`, `gradle`,
-/// `go`, `npx`).
+/// Left out are those that run the project's own copy of themselves, or options from it (`yarn`, `pnpm`, `mvn`,
+/// `gradle`, `go`, `npx`).
 const WITH_VERSION: &[&str] = &[
     "awk", "bash", "bun", "cc", "clang", "cmake", "curl", "deno", "docker", "fd", "find", "g++", "gawk", "gcc", "gh",
     "git", "grep", "gzip", "java", "javac", "jq", "ld", "ls", "make", "ninja", "node", "npm", "openssl", "perl", "pip",
@@ -265,8 +265,8 @@ const WITH_VERSION: &[&str] = &[
 /// Programs that rustup finds by `rust-toolchain.toml`, which can name a folder of the project.
 const OF_RUSTUP: &[&str] = &["cargo", "rustc", "rustdoc", "rustfmt"];
 
-/// Returns what the command opens; `None` if it may do anything else than read and print. Whether the program is the one
-/// that its name suggests is for the caller to find out.
+/// Returns what the command opens; `None` if it may do anything else than read and print. Whether the program is the
+/// one that its name suggests is for the caller to find out.
 pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
     if words.iter().any(|word| word.dynamic || word.split || word.brace || word.tilde) {
         return None;

@@ -1,7 +1,7 @@
 //! Which servers package managers download from, and where they keep what they downloaded.
 //!
-//! A row for each family of programs, as data: the servers that their own defaults name. A question about one of them is about
-//! the whole row, so that a build is asked about once and not server by server.
+//! A row for each family of programs, as data: the servers that their own defaults name. A question about one of them
+//! is about the whole row, so that a build is asked about once and not server by server.
 //!
 //! Deliberately not here: asking, and what a program may do with such a folder.
 
@@ -134,8 +134,9 @@ pub const REGISTRIES: &[Registry] = &[
 /// The interpreters through which a package manager is run as a module: `python3 -m pip`.
 const PYTHON: &[&str] = &["pip", "pip3"];
 
-/// Returns the row of a server that is reached on port 443, if one of these commands belongs to it or starts programs of its
-/// own, as a script and `make` do. A command that is known and belongs to another row does not ask for all of this one.
+/// Returns the row of a server that is reached on port 443, if one of these commands belongs to it or starts programs
+/// of its own, as a script and `make` do. A command that is known and belongs to another row does not ask for all of
+/// this one.
 pub fn registry_of(server: &str) -> Option<&'static Registry> {
     REGISTRIES.iter().find(|row| row.servers.contains(&server))
 }

@@ -95,8 +95,8 @@ impl Usage {
         Self { command, options, operands, rest }
     }
 
-    /// Returns the index behind the subcommand that begins at this index, and behind what it runs by name; `None` if one
-    /// of the table's subcommands, or such a name, could be there and is not.
+    /// Returns the index behind the subcommand that begins at this index, and behind what it runs by name; `None` if
+    /// one of the table's subcommands, or such a name, could be there and is not.
     pub(crate) fn end(&self, table: &'static str, words: &[Word], from: usize) -> Option<usize> {
         let end = from + self.command.len();
         if self.command.is_empty() && entries(table).count() > 1 {

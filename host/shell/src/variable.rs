@@ -27,8 +27,8 @@ pub(crate) fn risk(assignment: &Word) -> Option<String> {
     (!harmless).then(|| format!("the variable `{}` may change what runs", name.replace('\0', "…")))
 }
 
-/// Whether the name looks like a script's own variable, such as `line`. Names that control the behaviour of programs have
-/// capital letters or underscores, as in `npm_config_script_shell` and `http_proxy`.
+/// Whether the name looks like a script's own variable, such as `line`. Names that control the behaviour of programs
+/// have capital letters or underscores, as in `npm_config_script_shell` and `http_proxy`.
 pub(crate) fn is_own_name(name: &str) -> bool {
     let own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(own)

@@ -1,7 +1,8 @@
 //! What the caller does for the prompt line: completions, an editor, images, the next mode.
 //!
 //! Each is optional: without it the key does nothing. Functions that may take time are called without the lock, in a
-//! thread that draws nothing meanwhile, so that no key press waits for them. Deliberately not here: when they are called.
+//! thread that draws nothing meanwhile, so that no key press waits for them. Deliberately not here: when they are
+//! called.
 
 use crate::menu::Candidate;
 
@@ -12,8 +13,8 @@ pub struct Assist {
     pub keymap: Keymap,
     /// Completes what is being written.
     pub completer: Completer,
-    /// Opens an editor on a text while this process leaves the terminal alone. Returns the edited text, `None` if it was
-    /// left as it was, or why it could not be edited.
+    /// Opens an editor on a text while this process leaves the terminal alone. Returns the edited text, `None` if it
+    /// was left as it was, or why it could not be edited.
     pub edit: Option<Edit>,
     /// Returns a mention of the image in the clipboard, or why there is none. Called in a thread of its own.
     pub image: Option<TakeImage>,

@@ -1,7 +1,9 @@
-//! The attention of a user who looks elsewhere: the title of the window, and an alert when a turn ends or a question waits.
+//! The attention of a user who looks elsewhere: the title of the window, and an alert when a turn ends or a question
+//! waits.
 //!
-//! The terminal reports whether keys go to it. One that never does gets no alert, since nobody knows where the user looks.
-//! Promises: no text of others reaches the title or an alert unescaped; a terminal that cannot move its cursor gets neither.
+//! The terminal reports whether keys go to it. One that never does gets no alert, since nobody knows where the user
+//! looks. Promises: no text of others reaches the title or an alert unescaped; a terminal that cannot move its cursor
+//! gets neither.
 //!
 //! Deliberately not here: the modes that ask for the reports and keep the title (`raw`), and running a program.
 
@@ -75,8 +77,8 @@ pub(super) fn prepare(setup: &mut Setup) {
 }
 
 impl Terminal {
-    /// Alerts the user that a turn has ended, if the terminal reported that keys go elsewhere and nothing follows by itself.
-    /// Returns whether the bell rang.
+    /// Alerts the user that a turn has ended, if the terminal reported that keys go elsewhere and nothing follows by
+    /// itself. Returns whether the bell rang.
     pub fn alert(&self, words: &str) -> bool {
         let mut state = self.0.state();
         state.queued.is_empty() && self.0.alert(&mut state, words)

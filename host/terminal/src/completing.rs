@@ -1,8 +1,8 @@
 //! Completing while the user types: the list below the text, and the thread that looks things up for it.
 //!
 //! What needs no lookup is listed in the key's own time; everything else by the thread, which drops what is no longer
-//! asked for. The list opens when the user types, and never by itself: a text that was brought back from the history has
-//! none. Deliberately not here: what the completions are, which the caller knows.
+//! asked for. The list opens when the user types, and never by itself: a text that was brought back from the history
+//! has none. Deliberately not here: what the completions are, which the caller knows.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 

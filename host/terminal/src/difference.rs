@@ -1,9 +1,9 @@
 //! A unified difference as numbered lines.
 //!
-//! Promises: each line of the difference is a row, in its order; only the two lines that name the one file, which the caller
-//! has named, are left out. A line has the number that it has in the new file, a removed one that of the old file. Which
-//! lines belong to a hunk is counted, not guessed: a removed line can begin like a header. Deliberately not here: wrapping,
-//! and making text safe to show; the caller passes a function that does.
+//! Promises: each line of the difference is a row, in its order; only the two lines that name the one file, which the
+//! caller has named, are left out. A line has the number that it has in the new file, a removed one that of the old
+//! file. Which lines belong to a hunk is counted, not guessed: a removed line can begin like a header. Deliberately not
+//! here: wrapping, and making text safe to show; the caller passes a function that does.
 
 use anstyle::AnsiColor;
 

@@ -21,8 +21,8 @@ use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMo
 /// The frames of the spinner.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// The shortest time between two drawings of a text that comes: 60 in a second look smooth, and more cost as much as the
-/// rest of a run.
+/// The shortest time between two drawings of a text that comes: 60 in a second look smooth, and more cost as much as
+/// the rest of a run.
 pub(super) const TEXT_FRAME: Duration = Duration::from_millis(16);
 
 /// The key that stops a turn, behind its activity.

@@ -60,7 +60,8 @@ impl Shared {
         }
     }
 
-    /// Whether the time of an open question has come: it may listen from now on, or the letter that was pressed answers.
+    /// Whether the time of an open question has come: it may listen from now on, or the letter that was pressed
+    /// answers.
     fn is_due(&self) -> bool {
         self.state().questions.front().is_some_and(|open| open.due_at().is_some_and(|due| due <= Instant::now()))
     }
@@ -122,8 +123,8 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         let mut buffer = [0; 4096];
         while rustix::io::read(woken, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
         if came.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens while
-            // the lock is held, and a read that is ready does not block.
+            // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens
+            // while the lock is held, and a read that is ready does not block.
             let state = shared.state();
             if state.lent || !is_ready(stdin.as_fd()) {
                 continue;

@@ -2,8 +2,8 @@
 //!
 //! Sequences may come in any pieces, and an Esc counts as a key only when nothing follows: the caller that feeds bytes
 //! calls [`Keys::nothing_more`] after a pause. Whatever comes, nothing here grows without a bound, and anything that is
-//! not a key is dropped: a terminal's answers, mouse reports, unknown sequences. A focus report is one, since the terminal is
-//! asked for it.
+//! not a key is dropped: a terminal's answers, mouse reports, unknown sequences. A focus report is one, since the
+//! terminal is asked for it.
 //!
 //! Deliberately not here: what a key does.
 
@@ -151,8 +151,8 @@ impl Keys {
         }
     }
 
-    /// Returns the key if nothing followed for long enough: a lone Esc is one; an incomplete sequence is dropped. Before
-    /// that it does nothing: the thread wakes for other reasons between two pieces of a sequence.
+    /// Returns the key if nothing followed for long enough: a lone Esc is one; an incomplete sequence is dropped.
+    /// Before that it does nothing: the thread wakes for other reasons between two pieces of a sequence.
     pub(super) fn nothing_more(&mut self, quiet: Duration) -> Option<Key> {
         if self.waits_for(quiet) != Some(Duration::ZERO) {
             return None;

@@ -6,8 +6,8 @@
 //! Promises: a key that was pressed before a question was visible never answers it; [`leave`] restores the terminal's
 //! modes, and a panic does so too; without a terminal that can move its cursor everything is still shown, line by line.
 //! Texts are shown as they are given: a caller with text from a model or a tool makes it [`host_text::visible`] first.
-//! What the model says is the exception: [`Terminal::say`] makes it safe to show and renders its Markdown. A line that is
-//! too long for the terminal is broken at a word, in one place for all of them.
+//! What the model says is the exception: [`Terminal::say`] makes it safe to show and renders its Markdown. A line that
+//! is too long for the terminal is broken at a word, in one place for all of them.
 //!
 //! A thread of its own reads the keys and draws what moves; everything else happens under one lock, in the caller's
 //! thread. Deliberately not here: how a run's events are shown, and what a prompt leads to, which `host-cli`
@@ -408,8 +408,8 @@ impl Terminal {
         self.ask_for(question, None).await.0
     }
 
-    /// The same for a question of which one choice asks for a line of text. Returns the choice and that line: at most 500
-    /// characters, without control characters, empty for any other choice. It is not escaped.
+    /// The same for a question of which one choice asks for a line of text. Returns the choice and that line: at most
+    /// 500 characters, without control characters, empty for any other choice. It is not escaped.
     pub async fn ask_with_line(&self, question: Question, line: Line) -> (Chosen, String) {
         self.ask_for(question, Some(line)).await
     }
@@ -573,8 +573,8 @@ pub fn above(text: &str) -> bool {
     true
 }
 
-/// Shows an activity of one line besides those of the terminal's user, until the returned value is dropped; `None` if no
-/// terminal is in use.
+/// Shows an activity of one line besides those of the terminal's user, until the returned value is dropped; `None` if
+/// no terminal is in use.
 pub fn busy(words: &str) -> Option<Busy> {
     let shared = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade()?;
     let id = {

@@ -7,8 +7,8 @@
 //!
 //! Blocks are CommonMark's and GitHub's tables, with four differences that suit a terminal and what models write: blank
 //! lines and line ends stay as they were written; a list that is indented by two columns more than the item above it
-//! belongs to that item, whatever the width of its number; code in a list ends with its fence and not with its indentation;
-//! and a line under a paragraph of several lines makes no heading.
+//! belongs to that item, whatever the width of its number; code in a list ends with its fence and not with its
+//! indentation; and a line under a paragraph of several lines makes no heading.
 //!
 //! Deliberately not here: HTML, footnotes, definitions of links. They are shown as they were written.
 
@@ -29,8 +29,8 @@ use self::table::Table;
 use super::width::width;
 use super::wrap::{wrap, wrapped};
 
-/// How much of a paragraph is kept before its finished rows are shown, in bytes: half a screen of 80 columns. What is kept
-/// is drawn again with each frame.
+/// How much of a paragraph is kept before its finished rows are shown, in bytes: half a screen of 80 columns. What is
+/// kept is drawn again with each frame.
 const KEPT: usize = 512;
 
 /// The longest part of a paragraph that an open mark keeps from being shown, in bytes. Limits the work of a frame; the
@@ -73,9 +73,9 @@ pub enum Voice {
     Thought,
 }
 
-/// Returns the rows of a whole text, rendered for this width: as an answer is, and with the address of a link beside its
-/// words. The text is shown as it is: one from a model must have gone through [`host_text::escape_exact`] if no character
-/// may hide another.
+/// Returns the rows of a whole text, rendered for this width: as an answer is, and with the address of a link beside
+/// its words. The text is shown as it is: one from a model must have gone through [`host_text::escape_exact`] if no
+/// character may hide another.
 pub fn rendered(text: &str, colour: bool, columns: usize) -> Vec<String> {
     let mut markdown = Markdown::new(colour, Answers::Rendered);
     markdown.look.hyperlinks = false;
@@ -750,8 +750,8 @@ impl Blocks {
         self.wrapped(&page.look.dim(&format!("{begin}{rule}")), page);
     }
 
-    /// Shows a line of code. It is the terminal that wraps it, so that it can be copied as it is, unless it stands within
-    /// something else or is drawn again.
+    /// Shows a line of code. It is the terminal that wraps it, so that it can be copied as it is, unless it stands
+    /// within something else or is drawn again.
     fn code_line(&mut self, code: &str, page: &mut Page) {
         match self.containers.is_empty() && page.rest != Rest::ShownSoFar {
             true => self.row(code, page),

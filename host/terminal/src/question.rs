@@ -2,8 +2,8 @@
 //!
 //! A question listens only after a moment without keys: a user who was typing something else goes on typing that, and
 //! sees that the choices are not there yet. A letter answers only if nothing follows it at once: a text that goes on is
-//! no answer by the letters that it happens to contain. One choice can ask for a line of text, which is typed in the place
-//! of the choices; a text that goes on becomes that line. A pasted text never answers.
+//! no answer by the letters that it happens to contain. One choice can ask for a line of text, which is typed in the
+//! place of the choices; a text that goes on becomes that line. A pasted text never answers.
 //!
 //! Deliberately not here: what is asked, what an answer means, and drawing.
 
@@ -236,8 +236,8 @@ impl Open {
         }
     }
 
-    /// Returns the answer of a letter that nothing followed for long enough. The caller has looked whether a key waits to
-    /// be read.
+    /// Returns the answer of a letter that nothing followed for long enough. The caller has looked whether a key waits
+    /// to be read.
     pub(super) fn settles(&mut self, now: Instant) -> Option<Answered> {
         let (letter, _) = self.pressed.take_if(|(_, at)| now.saturating_duration_since(*at) >= PAUSE)?;
         self.choice_of(letter).and_then(|at| self.choose(at))
@@ -473,8 +473,8 @@ mod tests {
         vec![(Chosen::Choice(at), text.to_owned())]
     }
 
-    // promise approval.typing: A letter answers a question only if nothing follows it within 200 ms; a text that goes on
-    //   is no answer by its letters, and becomes the reason of a no.
+    // promise approval.typing: A letter answers a question only if nothing follows it within 200 ms; a text that goes
+    //   on is no answer by its letters, and becomes the reason of a no.
     #[test]
     fn question_letter_answers_only_if_nothing_follows() {
         let quick = PAUSE - Duration::from_millis(1);

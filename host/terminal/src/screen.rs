@@ -22,8 +22,8 @@ pub(super) struct Live {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// Returns the columns and rows to draw for, of what a terminal reports. One that does not report its size, or reports 0,
-/// gets the traditional one.
+/// Returns the columns and rows to draw for, of what a terminal reports. One that does not report its size, or reports
+/// 0, gets the traditional one.
 pub(super) fn usable(columns: usize, rows: usize) -> (usize, usize) {
     (if columns == 0 { 80 } else { columns.max(8) }, if rows == 0 { 24 } else { rows.max(2) })
 }

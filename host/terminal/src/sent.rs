@@ -148,7 +148,8 @@ impl Shared {
         Some(TerminalInput::Prompt(draft.expanded()))
     }
 
-    /// Formats a prompt as it stays on the terminal: each of its rows behind a bar, where the next prompt is found again.
+    /// Formats a prompt as it stays on the terminal: each of its rows behind a bar, where the next prompt is found
+    /// again.
     pub(super) fn said_lines(&self, label: &str, text: &str, columns: usize) -> String {
         let style = self.setup.style;
         let bar = match self.setup.mode {

@@ -1,7 +1,7 @@
 //! The row below the input line that says where a conversation is.
 //!
-//! Promises: it never takes more than one row; where it does not fit, the least important parts are left out, and the most
-//! important one is cut.
+//! Promises: it never takes more than one row; where it does not fit, the least important parts are left out, and the
+//! most important one is cut.
 //!
 //! Deliberately not here: what the parts say.
 
@@ -26,8 +26,8 @@ pub struct StatusPart {
 }
 
 impl Terminal {
-    /// Sets the parts of the row below the input line, from the next drawing on; without parts there is none. A terminal
-    /// that cannot move its cursor shows none.
+    /// Sets the parts of the row below the input line, from the next drawing on; without parts there is none. A
+    /// terminal that cannot move its cursor shows none.
     pub fn set_status(&self, parts: Vec<StatusPart>) {
         if self.mode() == TerminalMode::Ansi {
             self.0.state().status = parts;

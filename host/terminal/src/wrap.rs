@@ -21,15 +21,15 @@ pub(super) const LINK_END: &str = "\u{1b}]8;;\u{1b}\\";
 /// The fewest columns for words behind an indentation.
 const FEWEST: usize = 8;
 
-/// How much deeper the other rows of an entry begin. The details of an entry are indented by two columns, and what is said
-/// of a detail by four.
+/// How much deeper the other rows of an entry begin. The details of an entry are indented by two columns, and what is
+/// said of a detail by four.
 const DEEPER: usize = 6;
 
 /// What begins a line whose other rows are indented by two columns: the marks of finished calls, questions and lists.
 const MARKS: [&str; 10] = ["✓ ", "✗ ", "■ ", "▸ ", "· ", "? ", "› ", "- ", "* ", "• "];
 
-/// What begins a line of the log. Its other rows begin under the text, so that nothing that a plugin logs begins a row of
-/// the screen.
+/// What begins a line of the log. Its other rows begin under the text, so that nothing that a plugin logs begins a row
+/// of the screen.
 const LEVELS: [&str; 5] = ["ERROR ", "WARN ", "INFO ", "DEBUG ", "TRACE "];
 
 /// Breaks a line into rows of at most this width: all of it, without the blanks at a break. A row may be wider only if
@@ -38,9 +38,9 @@ pub fn wrap(line: &str, columns: usize) -> Vec<String> {
     rows(line, columns, columns)
 }
 
-/// Returns where the first row of a line that is shown exactly ends, and where the next one begins. It ends behind a word,
-/// and within one only if no row can hold that. Of the blanks only a single one at the break is left out, which the
-/// break stands for: several are shown. The line has no colours.
+/// Returns where the first row of a line that is shown exactly ends, and where the next one begins. It ends behind a
+/// word, and within one only if no row can hold that. Of the blanks only a single one at the break is left out, which
+/// the break stands for: several are shown. The line has no colours.
 pub fn broken_at_word(line: &str, columns: usize) -> (usize, usize) {
     let full = broken_at(line, columns);
     if full == line.len() {
@@ -108,8 +108,8 @@ fn rows(line: &str, first: usize, others: usize) -> Vec<String> {
 }
 
 /// Wraps each line of a text at its words. The other rows of a line are indented as its first one is, and those of an
-/// entry, which begins with a mark or with a label such as `help:`, by two columns more; behind the number of a list they
-/// begin under its text.
+/// entry, which begins with a mark or with a label such as `help:`, by two columns more; behind the number of a list
+/// they begin under its text.
 pub fn wrapped_lines(text: &str, columns: usize) -> String {
     wrapped_each(text, columns, hanging)
 }

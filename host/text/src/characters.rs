@@ -1,10 +1,10 @@
 //! Classes of characters: what is unsafe to show, and what gives an invisible character a visible meaning.
 //!
-//! The set is made of Unicode's own: the general categories Cc (control), Zl and Zp (separators of lines and paragraphs)
-//! and Cf (format) of UnicodeData.txt, and Default_Ignorable_Code_Point of DerivedCoreProperties.txt, which adds what a
-//! font draws as nothing: variation selectors, fillers, tags, and what is reserved for more of them. Not in it are the
-//! format characters that are drawn, Prepended_Concatenation_Mark of PropList.txt (the Arabic number signs). The tests
-//! compare the table with Unicode's.
+//! The set is made of Unicode's own: the general categories Cc (control), Zl and Zp (separators of lines and
+//! paragraphs) and Cf (format) of UnicodeData.txt, and Default_Ignorable_Code_Point of DerivedCoreProperties.txt, which
+//! adds what a font draws as nothing: variation selectors, fillers, tags, and what is reserved for more of them. Not in
+//! it are the format characters that are drawn, Prepended_Concatenation_Mark of PropList.txt (the Arabic number signs).
+//! The tests compare the table with Unicode's.
 
 /// The unsafe characters, in order.
 const UNSAFE: &[(char, char)] = &[
@@ -112,8 +112,8 @@ pub(crate) fn is_mark(c: char) -> bool {
     !c.is_ascii() && is_printable(c) && c.escape_debug().next() == Some('\\')
 }
 
-/// Whether the standard library's tables have the character as one that is printed: neither a blank other than the usual
-/// one, nor private, unassigned or a control.
+/// Whether the standard library's tables have the character as one that is printed: neither a blank other than the
+/// usual one, nor private, unassigned or a control.
 pub(crate) fn is_printable(c: char) -> bool {
     // Behind a letter, where a combining mark is not escaped for being one.
     let mut behind_a_letter = [b'a', 0, 0, 0, 0];

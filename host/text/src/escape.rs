@@ -1,14 +1,15 @@
 //! Escaping: an unsafe character is shown by its code.
 //!
-//! [`escape`] is for prose that a model, a tool or a server wrote. [`escape_exact`] is for what a decision rests on, such
-//! as names, paths, commands and addresses: two texts that differ look different. What either returns has no unsafe
-//! character left, and escaping it again changes nothing.
+//! [`escape`] is for prose that a model, a tool or a server wrote. [`escape_exact`] is for what a decision rests on,
+//! such as names, paths, commands and addresses: two texts that differ look different. What either returns has no
+//! unsafe character left, and escaping it again changes nothing.
 //!
-//! A few invisible characters belong to ordinary writing and stay in prose where they change what is seen, one at a time:
-//! the zero-width joiner between two symbols (a family is one emoji because of it), a presentation selector behind a
-//! symbol or within a keycap, a joiner between letters of a script that joins them (Persian and Hindi are misspelled
-//! without), and Mongolian's selectors behind its letters. Tags never stay, not even in the three flags that are made of
-//! them: text in tags is not seen at all and is read by every model. A selector or joiner anywhere else could carry data.
+//! A few invisible characters belong to ordinary writing and stay in prose where they change what is seen, one at a
+//! time: the zero-width joiner between two symbols (a family is one emoji because of it), a presentation selector
+//! behind a symbol or within a keycap, a joiner between letters of a script that joins them (Persian and Hindi are
+//! misspelled without), and Mongolian's selectors behind its letters. Tags never stay, not even in the three flags that
+//! are made of them: text in tags is not seen at all and is read by every model. A selector or joiner anywhere else
+//! could carry data.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! Untrusted text: which characters are unsafe to show, how they are escaped, and how a text is cut.
 //!
-//! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation marks
-//! around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike, Markdown's
-//! code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
-//! escape function of this crate before a user reads it.
+//! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation
+//! marks around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike,
+//! Markdown's code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a
+//! manifest or someone else's file contains passes an escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
 

@@ -1,10 +1,12 @@
 //! Names that a reader takes for one another.
 //!
-//! [`skeleton`] is the one rule: names with the same skeleton look alike. Names of plugins, tools and servers are ASCII, so
-//! what is folded are case, separators, digits and letters that are drawn alike, and pairs of letters that are drawn like one.
+//! [`skeleton`] is the one rule: names with the same skeleton look alike. Names of plugins, tools and servers are
+//! ASCII, so what is folded are case, separators, digits and letters that are drawn alike, and pairs of letters that
+//! are drawn like one.
 //!
-//! Deliberately not here: letters of other scripts (UTS #39 has their table, a library that no name needs), names that are only
-//! near (`nearest`), since `get_issue` and `get_issues` are two honest tools, and what is done about names that look alike.
+//! Deliberately not here: letters of other scripts (UTS #39 has their table, a library that no name needs), names that
+//! are only near (`nearest`), since `get_issue` and `get_issues` are two honest tools, and what is done about names
+//! that look alike.
 
 /// Returns a name without what a reader overlooks.
 pub fn skeleton(name: &str) -> String {

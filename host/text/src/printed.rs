@@ -1,8 +1,8 @@
 //! A line of a program's output as a terminal shows it in the end.
 //!
-//! A carriage return overwrites what stands there, as progress bars do; colours and the cursor leave no trace. Deliberately
-//! not here: more than one line, and escaping: what a terminal does not take as one of these stays, for the caller's escape
-//! function.
+//! A carriage return overwrites what stands there, as progress bars do; colours and the cursor leave no trace.
+//! Deliberately not here: more than one line, and escaping: what a terminal does not take as one of these stays, for
+//! the caller's escape function.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Quotation marks around foreign words in a message of the host.
 //!
-//! Promises: what is quoted stays on one line, is safe to show, and cannot end its quotation: nothing of it can be taken
-//! for the host's words, whatever it says.
+//! Promises: what is quoted stays on one line, is safe to show, and cannot end its quotation: nothing of it can be
+//! taken for the host's words, whatever it says.
 //!
 //! Deliberately not here: names, paths and addresses, which stand between backticks ([`crate::escape_name`]).
 

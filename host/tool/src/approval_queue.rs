@@ -55,8 +55,8 @@ pub struct Question {
     pub can_leave_walls: bool,
     /// The approval mode of the run.
     pub mode: ApprovalMode,
-    /// The modes that the session can go on in, with [`Answer::Switch`]: those in which fewer calls like this one are asked
-    /// about.
+    /// The modes that the session can go on in, with [`Answer::Switch`]: those in which fewer calls like this one are
+    /// asked about.
     pub switches: Vec<ApprovalMode>,
     /// The answers besides yes and no, each with what it would allow from now on.
     pub always: Vec<Always>,
@@ -81,8 +81,8 @@ pub enum About {
         program: String,
         /// What it wants them for, if its kind is known: `crates`.
         what: Option<&'static str>,
-        /// The servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private` for one that leads to this machine or
-        /// a private network; `ssh://USER@HOST` for git over ssh, with ` +push` if it sends.
+        /// The servers, each as a grant names it: `HOST:PORT`, or `HOST:PORT +private` for one that leads to this
+        /// machine or a private network; `ssh://USER@HOST` for git over ssh, with ` +push` if it sends.
         servers: Vec<String>,
     },
     /// A plan, which the call presents.
@@ -363,8 +363,8 @@ impl Listener {
     }
 
     /// Waits until another listener answers a question that this one shows, or it is withdrawn. Returns, too, if this
-    /// listener was removed. Other notices in the meantime are dropped: there are none, as a gate asks one thing after the
-    /// other.
+    /// listener was removed. Other notices in the meantime are dropped: there are none, as a gate asks one thing after
+    /// the other.
     pub async fn settled(&mut self, asked: QuestionId) {
         while let Some(notice) = self.next().await {
             match notice {

@@ -16,8 +16,8 @@ pub trait CallAsker: fmt::Debug + Send + Sync {
     /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
 
-    /// Asks whether a confined program of the call, which runs this command, may reach a server that nothing granted it:
-    /// as a grant names it.
+    /// Asks whether a confined program of the call, which runs this command, may reach a server that nothing granted
+    /// it: as a grant names it.
     fn may_reach<'a>(
         &'a self,
         argv: &'a [String],

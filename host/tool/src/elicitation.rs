@@ -1,8 +1,8 @@
 //! Asks the user what an MCP server wants to know: its form, field by field, as questions that any frontend can show.
 //!
 //! Promises: each question names the server and is about no call, so that no answer allows one; texts and fields are
-//! bounded; a value is of the field's kind before the server gets it; a user who does not answer ends the whole form, and
-//! the server gets nothing of it.
+//! bounded; a value is of the field's kind before the server gets it; a user who does not answer ends the whole form,
+//! and the server gets nothing of it.
 //!
 //! Deliberately not here: the protocol, and opening an address in a browser, which a server could make the host do.
 

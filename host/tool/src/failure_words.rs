@@ -1,8 +1,8 @@
 //! The words of a failed call: those of the host, and those of a plugin, which stand in quotation marks.
 //!
-//! Promises: whatever a plugin of somebody else, or a tool of an MCP server, says of its failure, it is on one line behind the
-//! tool's name and the kind of failure, and within quotation marks, so that neither a user nor a model takes it for the
-//! host's advice. No list of words decides that.
+//! Promises: whatever a plugin of somebody else, or a tool of an MCP server, says of its failure, it is on one line
+//! behind the tool's name and the kind of failure, and within quotation marks, so that neither a user nor a model takes
+//! it for the host's advice. No list of words decides that.
 //!
 //! Deliberately not here: claims about the host itself, which the plugin runtime finds, and the output of a call that
 //! succeeded, which is the tool's in any case.
@@ -13,8 +13,8 @@ use host_text::{clip, quoted};
 
 use crate::FailureKind;
 
-/// The longest words of a plugin about a failure, in characters. Protects the screen of a user; what is longer belongs in
-/// an output.
+/// The longest words of a plugin about a failure, in characters. Protects the screen of a user; what is longer belongs
+/// in an output.
 const MAX_WORDS: usize = 16_000;
 
 /// Whose words the failures of a plugin's tools are.
@@ -23,7 +23,8 @@ pub enum FailureWords {
     /// Those of a plugin that does not come with the host.
     #[default]
     OfPlugin,
-    /// Those of an MCP server, where its tool says that it failed; whatever else fails in a call of it is the host's to say.
+    /// Those of an MCP server, where its tool says that it failed; whatever else fails in a call of it is the host's to
+    /// say.
     OfServer,
     /// Those of a tool that comes with the host: they stand as they are.
     OfHost,
@@ -42,8 +43,8 @@ impl FailureWords {
                 let frames: String = backtrace.lines().map(|frame| format!("\n  {frame}")).collect();
                 return format!("`{tool}` crashed with: {}{frames}", quoted(words));
             }
-            // The host's own words, in which a claim of the plugin is in quotation marks already; a partial result is an
-            // output.
+            // The host's own words, in which a claim of the plugin is in quotation marks already; a partial result is
+            // an output.
             (
                 Self::OfPlugin | Self::OfServer | Self::OfHost,
                 CallError::Failure(_)
@@ -62,8 +63,8 @@ impl FailureWords {
         format!("`{tool}` {kind}: {}", quoted(&clip(words, MAX_WORDS)))
     }
 
-    /// Returns whether the words of a failure can stand alone: those of a plugin are behind the tool's name, and the host's own
-    /// say what failed.
+    /// Returns whether the words of a failure can stand alone: those of a plugin are behind the tool's name, and the
+    /// host's own say what failed.
     pub fn stand_alone(self, kind: FailureKind) -> bool {
         match self {
             Self::OfPlugin => true,

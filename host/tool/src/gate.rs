@@ -150,8 +150,8 @@ impl Gate {
         Self { shared: Arc::new(shared), asking, mode, agent, agent_id, hooks: None, switching: None }
     }
 
-    /// Returns the same gate with a queue of its own for its questions. What is answered there holds for both: a frontend
-    /// whose clients do not share a screen asks each of them about its own calls.
+    /// Returns the same gate with a queue of its own for its questions. What is answered there holds for both: a
+    /// frontend whose clients do not share a screen asks each of them about its own calls.
     #[must_use]
     pub fn asking(&self, queue: ApprovalQueue) -> Self {
         Self { asking: Arc::new(Asking::new(queue)), ..self.clone() }
@@ -215,8 +215,8 @@ impl Gate {
         Self { mode, ..self.clone() }
     }
 
-    /// Returns the same gate, whose questions about commands offer to go on in one of these modes: `switch` gets the one
-    /// that the user chooses. The call itself runs as it was asked about.
+    /// Returns the same gate, whose questions about commands offer to go on in one of these modes: `switch` gets the
+    /// one that the user chooses. The call itself runs as it was asked about.
     #[must_use]
     pub fn switching(&self, switch: ModeSwitch, modes: Vec<ApprovalMode>) -> Self {
         Self { switching: Some((switch, modes)), ..self.clone() }
@@ -436,8 +436,8 @@ impl Gate {
         }
     }
 
-    /// Returns the modes that the user can choose in the answer about a call. A subagent keeps those of its caller, and what
-    /// a rule or a hook asks about is asked about in every mode.
+    /// Returns the modes that the user can choose in the answer about a call. A subagent keeps those of its caller, and
+    /// what a rule or a hook asks about is asked about in every mode.
     fn switches(&self, considered: &Considered) -> Vec<ApprovalMode> {
         let Some((_, modes)) = self.switching.as_ref().filter(|_| !self.agent_id.is_subagent()) else {
             return Vec::new();
@@ -609,8 +609,8 @@ fn declined(reason: Option<String>) -> String {
 }
 
 impl Gate {
-    /// Adds a rule, and stores it if it outlasts the session and there is a file for rules. A rule that cannot be stored
-    /// is not added either.
+    /// Adds a rule, and stores it if it outlasts the session and there is a file for rules. A rule that cannot be
+    /// stored is not added either.
     fn keep(&self, mut rule: Rule, until: Until, target: Option<&McpTarget>) -> Result<(), String> {
         if let (Some(definitions), Some(target)) = (self.definitions(), target) {
             let allowed = target.of_server.iter().filter(|definition| rule.digest.contains(&definition.digest));

@@ -1,11 +1,11 @@
 //! Hooks: what they are asked about calls and runs, and what they may answer.
 //!
 //! Promises of those who ask: an answer never grants anything. An allowance only skips a question about what is granted
-//! already, a denial ends a call before it runs, and changed arguments are checked, previewed and decided about as those of
-//! a model are.
+//! already, a denial ends a call before it runs, and changed arguments are checked, previewed and decided about as
+//! those of a model are.
 //!
-//! Deliberately not here: which hooks there are, how they run and how their answers become one ([`Hooks`] is implemented
-//! above).
+//! Deliberately not here: which hooks there are, how they run and how their answers become one ([`Hooks`] is
+//! implemented above).
 
 use futures::future::BoxFuture;
 use host_message::{AgentId, FunctionCall};
@@ -250,8 +250,8 @@ pub struct HookAnswer {
 /// For the implementer:
 ///
 /// * [`listens`](Hooks::listens) is called before each event and must be cheap: without a hook an event costs nothing.
-/// * [`ask`](Hooks::ask) returns one answer of all hooks that the event matches; a hook that fails denies where the event
-///   [`fails_closed`](HookEvent::fails_closed). Dropping its future ends every hook that it runs.
+/// * [`ask`](Hooks::ask) returns one answer of all hooks that the event matches; a hook that fails denies where the
+///   event [`fails_closed`](HookEvent::fails_closed). Dropping its future ends every hook that it runs.
 pub trait Hooks: Send + Sync {
     /// Whether there is a hook for this event.
     fn listens(&self, event: HookEvent) -> bool;

@@ -2,7 +2,8 @@
 //!
 //! Live output is for the user who watches and is not part of the outcome, so it may be lost and must never delay the
 //! call: the channel behind a [`LiveOutput`] is bounded, output that does not fit is dropped, and the number of dropped
-//! bytes is reported with the call's end. What the call's end says of its output ([`Printed`]) is complete all the same.
+//! bytes is reported with the call's end. What the call's end says of its output ([`Printed`]) is complete all the
+//! same.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! The tool of an MCP server behind a name that a model calls, and how its server defines it.
 //!
-//! A definition is bound to its server: its digest is made of the server's command or address and of every word that the
-//! server says about the tool. So an answer of the user that holds for later calls ends with the first change of either,
-//! and the definition that was allowed is kept to show what changed.
+//! A definition is bound to its server: its digest is made of the server's command or address and of every word that
+//! the server says about the tool. So an answer of the user that holds for later calls ends with the first change of
+//! either, and the definition that was allowed is kept to show what changed.
 //!
 //! Deliberately not here: calling the tool, which only the component with the capability `mcp` does.
 
@@ -116,7 +116,8 @@ mod tests {
         McpDefinition::new(ToolName::new("s__t"), "t".to_owned(), identity, &said)
     }
 
-    // promise mcp.bound: A lasting answer for a tool of an MCP server ends when the server's command or address, or a word of the tool's definition, changes.
+    // promise mcp.bound: A lasting answer for a tool of an MCP server ends when the server's command or address, or a
+    //   word of the tool's definition, changes.
     #[test]
     fn mcp_definition_is_bound_to_its_server_and_to_every_word() {
         let before = definition("npx server", "Reads.");

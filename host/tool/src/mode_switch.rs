@@ -1,7 +1,8 @@
 //! The mode that the user chose in an answer, on its way to the one who can change the mode.
 //!
-//! An answer is given while a run goes on, and the tools of a run are what the mode let them be at its beginning. So the run
-//! ends after the calls of that reply; its owner takes the mode, puts the tools together anew and lets the agent go on.
+//! An answer is given while a run goes on, and the tools of a run are what the mode let them be at its beginning. So
+//! the run ends after the calls of that reply; its owner takes the mode, puts the tools together anew and lets the
+//! agent go on.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

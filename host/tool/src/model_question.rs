@@ -1,13 +1,14 @@
 //! A question that a model, or an MCP server, asks the user, and the answer.
 //!
-//! It is no question about a call: whatever is answered allows nothing, and is text for the model. Deliberately not here:
-//! the tool that asks it (`host-agent`), the form that a server's question comes from (`elicitation`), and how it is shown.
+//! It is no question about a call: whatever is answered allows nothing, and is text for the model. Deliberately not
+//! here: the tool that asks it (`host-agent`), the form that a server's question comes from (`elicitation`), and how it
+//! is shown.
 
 use host_capability::McpServerName;
 use serde::{Deserialize, Serialize};
 
-/// A model's question to the user. Its texts come from the model: make them safe before they are shown, and show them so
-/// that they cannot be mistaken for a question about a call.
+/// A model's question to the user. Its texts come from the model: make them safe before they are shown, and show them
+/// so that they cannot be mistaken for a question about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelQuestion {
     /// Who asks.

@@ -1,8 +1,9 @@
 //! A tool of a plugin: each call runs in the sandbox with the plugin's grants, and every end is an outcome.
 //!
 //! Promises that a call holds what its plugin is granted and what was allowed for this call or for the session, and
-//! nothing beyond the ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it named.
-//! A call that only reads, and is denied a path outside of the workspace, runs again when the user allows that path.
+//! nothing beyond the ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it
+//! named. A call that only reads, and is denied a path outside of the workspace, runs again when the user allows that
+//! path.
 
 mod reading;
 
@@ -40,8 +41,8 @@ pub struct PluginTool {
     template: Option<TitleTemplate>,
     /// What commands were kept from: who runs one again is asked about it.
     wanted: Arc<Wanted>,
-    /// Commands that failed because they need what no door leads to: who runs one again is asked whether it may run without
-    /// walls.
+    /// Commands that failed because they need what no door leads to: who runs one again is asked whether it may run
+    /// without walls.
     fenced: Arc<Fenced>,
     /// The tool of an MCP server that it calls.
     mcp: Option<Arc<McpTarget>>,
@@ -332,8 +333,8 @@ impl PluginTool {
         Some(Denied::ungranted(self.plugin.name(), scope.capability(), &scope.to_string()))
     }
 
-    /// Returns the denial of a command with the commands of its line in the place of the shell around them: those are what
-    /// a user grants.
+    /// Returns the denial of a command with the commands of its line in the place of the shell around them: those are
+    /// what a user grants.
     fn naming_commands(&self, confirmation: &Confirmation, denied: Denied) -> Denied {
         let Confirmation::Exec { argv, .. } = confirmation else { return denied };
         // Anything else would need quotes, in which nobody reads what is granted.
@@ -424,8 +425,8 @@ impl Tool for PluginTool {
     }
 }
 
-/// Passes a guest's live output on, and remembers what it and its programs were kept from, and how the program ended that
-/// the call was decided about.
+/// Passes a guest's live output on, and remembers what it and its programs were kept from, and how the program ended
+/// that the call was decided about.
 struct Listener {
     live: LiveOutput,
     shown: Option<Arc<Confirmation>>,
@@ -435,8 +436,8 @@ struct Listener {
     questions: Option<Arc<dyn CallAsker>>,
     /// The plugin of the call, and its digest.
     origin: Option<Origin>,
-    /// What was answered about servers, by what a grant calls each. Held while a question is open: connections that a program
-    /// opens side by side are asked about once.
+    /// What was answered about servers, by what a grant calls each. Held while a question is open: connections that a
+    /// program opens side by side are asked about once.
     reached: tokio::sync::Mutex<BTreeMap<String, bool>>,
     /// The last path that it was not let read.
     denied: Mutex<Option<PathBuf>>,
@@ -501,7 +502,8 @@ impl CallListener for Listener {
     fn kept_from(&self, argv: &[String], resources: &Resources) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         if wanted.len() < MAX_WANTED || wanted.contains_key(argv) {
-            // What it was kept from adds up: a second need must not hide the first, or it is asked about in turns for ever.
+            // What it was kept from adds up: a second need must not hide the first, or it is asked about in turns for
+            // ever.
             let all = wanted.entry(argv.to_vec()).or_default();
             add_new(&mut all.servers, &resources.servers);
             add_new(&mut all.reads, &resources.reads);

@@ -6,8 +6,8 @@
 //!
 //! It promises that a line that runs a denied command is never allowed, as far as the text shows it: a line that cannot
 //! be read completely is asked about. It ends for any text, and never panics. A decision about a command is about the
-//! call as it will run: it looks at the files that the command names, from the folder in which it will run, at the program
-//! that a name starts, and at the repository around it, and reads no other file.
+//! call as it will run: it looks at the files that the command names, from the folder in which it will run, at the
+//! program that a name starts, and at the repository around it, and reads no other file.
 //!
 //! Deliberately not here: what a plugin may touch at all (its grants hold, whatever a rule says), asking a user, and
 //! where files with rules are.
@@ -80,7 +80,8 @@ pub struct Query<'a> {
     pub arguments: &'a Map<String, Value>,
     /// The command that the call would spawn, if it spawns one.
     pub argv: Option<&'a [String]>,
-    /// The folder in which it would run: absolute and without links. `None` if it cannot be found, or without a command.
+    /// The folder in which it would run: absolute and without links. `None` if it cannot be found, or without a
+    /// command.
     pub directory: Option<&'a Path>,
     /// What the call would touch.
     pub touches: &'a Grants,
@@ -103,15 +104,15 @@ impl Policy {
         Self { rules, own: OwnPlaces::default(), lets_read: false, hides_files: false, walls: None, environment }
     }
 
-    /// Adds folders of the host's own and files that other agents obey, absolute, in which no command may change anything, and
-    /// the home that they are in.
+    /// Adds folders of the host's own and files that other agents obey, absolute, in which no command may change
+    /// anything, and the home that they are in.
     #[must_use]
     pub fn protecting(self, own: impl IntoIterator<Item = PathBuf>, home: Option<PathBuf>) -> Self {
         Self { own: OwnPlaces { paths: own.into_iter().collect(), home }, ..self }
     }
 
-    /// Sets whether a command that only reads files of the workspace, as its words and a look at the files show, needs no
-    /// question. Right only where every file of the workspace may be read.
+    /// Sets whether a command that only reads files of the workspace, as its words and a look at the files show, needs
+    /// no question. Right only where every file of the workspace may be read.
     #[must_use]
     pub fn letting_read(self, lets_read: bool) -> Self {
         Self { lets_read, ..self }
@@ -123,8 +124,8 @@ impl Policy {
         Self { hides_files: hides, ..self }
     }
 
-    /// Sets the walls around programs: where one of them is missing, no command runs unasked only because it reads or does
-    /// no harm. Without this call they are taken to stand.
+    /// Sets the walls around programs: where one of them is missing, no command runs unasked only because it reads or
+    /// does no harm. Without this call they are taken to stand.
     #[must_use]
     pub fn behind(self, walls: ProgramWalls) -> Self {
         Self { walls: Some(walls), ..self }

@@ -34,8 +34,8 @@ pub struct Registry {
 
 /// Supplies tools that come and go while a registry is in use, such as those of MCP servers.
 ///
-/// For the implementer: [`tools`](ToolSupply::tools) is called before each request to a model and must be cheap; it waits
-/// for nothing. A name that a registry has already is left out.
+/// For the implementer: [`tools`](ToolSupply::tools) is called before each request to a model and must be cheap; it
+/// waits for nothing. A name that a registry has already is left out.
 pub trait ToolSupply: Send + Sync {
     /// Returns the tools that there are now, in the order in which they are declared.
     fn tools(&self) -> Vec<Supplied>;
@@ -133,14 +133,14 @@ impl Registry {
         self.supply = Some(Supply { supply, only: None });
     }
 
-    /// Returns the version of the supply, by which a caller knows that [`Registry::current`] is another one; `None` if no
-    /// further tools can come.
+    /// Returns the version of the supply, by which a caller knows that [`Registry::current`] is another one; `None` if
+    /// no further tools can come.
     pub fn version(&self) -> Option<u64> {
         self.supply.as_ref().map(|held| held.supply.version())
     }
 
-    /// Returns a registry with the tools of the supply as they are now, after the others. Those for which `is_undeclared`
-    /// is true are not declared.
+    /// Returns a registry with the tools of the supply as they are now, after the others. Those for which
+    /// `is_undeclared` is true are not declared.
     #[must_use]
     pub fn current(&self, is_undeclared: impl Fn(&dyn Tool) -> bool) -> Self {
         let mut all = self.clone();

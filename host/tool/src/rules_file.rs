@@ -1,7 +1,7 @@
 //! The file for a user's lasting answers, one rule after the other.
 //!
-//! Promises: the content of the file is kept; a rule is added or removed completely or not at all, also if two processes
-//! change the file at once; only its owner can access the file.
+//! Promises: the content of the file is kept; a rule is added or removed completely or not at all, also if two
+//! processes change the file at once; only its owner can access the file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -99,8 +99,8 @@ impl RulesFile {
     }
 }
 
-/// Opens the file to append to, and keeps other processes from changing it until it is closed. Each waits for the length
-/// of a write.
+/// Opens the file to append to, and keeps other processes from changing it until it is closed. Each waits for the
+/// length of a write.
 fn open_locked(path: &Path) -> io::Result<File> {
     loop {
         let file = host_files::append_private(path)?;
@@ -124,7 +124,8 @@ mod tests {
         Rule { tool: vec!["shell".to_owned()], command, ..Rule::new(Decision::Allow, source) }
     }
 
-    // promise approval.forgotten: An answer that the user revokes is gone from the file, and the others stay as they are.
+    // promise approval.forgotten: An answer that the user revokes is gone from the file, and the others stay as they
+    //   are.
     #[test]
     fn rules_file_removes_one_rule_and_keeps_the_rest() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -3,8 +3,9 @@
 //! Calls run in waves: neighbouring calls of tools that only read run in parallel, a call that can change something
 //! runs alone in its place. Whether a call may run is decided when its wave comes, one call after the other, so that
 //! the user sees the current state. A denied call stops none of its siblings and splits no wave; a call that the user
-//! rejects stops those after it, and one with which a hook ends the run cancels all, with the hook's reason. Calls that run in parallel are tasks of their own, so that computing guests use all cores;
-//! nothing of a call is left when it settles.
+//! rejects stops those after it, and one with which a hook ends the run cancels all, with the hook's reason. Calls that
+//! run in parallel are tasks of their own, so that computing guests use all cores; nothing of a call is left when it
+//! settles.
 
 mod after;
 mod call_table;

@@ -59,8 +59,8 @@ impl SessionReads {
         (!is_too_wide && self.scope_of(folder).is_some()).then(|| folder.to_owned())
     }
 
-    /// Allows reading this absolute path and what is beneath. Returns `false`, and allows nothing, if the user cannot be
-    /// asked about it, or too much is allowed already.
+    /// Allows reading this absolute path and what is beneath. Returns `false`, and allows nothing, if the user cannot
+    /// be asked about it, or too much is allowed already.
     pub fn allow(&self, path: &Path) -> bool {
         let Some(scope) = self.scope_of(path) else { return false };
         let mut allowed = self.0.allowed.write().unwrap_or_else(PoisonError::into_inner);

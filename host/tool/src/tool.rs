@@ -68,7 +68,8 @@ pub trait Tool: Send + Sync {
         Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
     }
 
-    /// Whether no call can run, whatever a rule or the user allows: what every call needs is not to be had in this mode.
+    /// Whether no call can run, whatever a rule or the user allows: what every call needs is not to be had in this
+    /// mode.
     fn is_out_of_reach(&self) -> bool {
         false
     }
@@ -101,8 +102,8 @@ pub struct Intent {
     pub origin: Option<Origin>,
     /// The denial for the model if the call ran with what is granted; `None` if that covers it.
     pub refusal: Option<String>,
-    /// What the command that it runs may use besides what every confined one may; `None` if it runs none, or one that is
-    /// not confined.
+    /// What the command that it runs may use besides what every confined one may; `None` if it runs none, or one that
+    /// is not confined.
     pub uses: Option<Resources>,
     /// What of its changes cannot be undone, as far as that is known: a noun phrase each.
     pub not_undone: Vec<String>,

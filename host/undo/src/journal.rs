@@ -1,7 +1,8 @@
 //! The journal: each change of a file, written down before it happens.
 //!
-//! Promises: the content that a change replaces is kept before the change is written down, and that before it happens; so
-//! whatever interrupts it, the journal names no content that is not there, and no file was changed that is not in it.
+//! Promises: the content that a change replaces is kept before the change is written down, and that before it happens;
+//! so whatever interrupts it, the journal names no content that is not there, and no file was changed that is not in
+//! it.
 
 mod room;
 
@@ -168,8 +169,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal in a folder, which is made if it is missing. Half a line at its end, of a process that was killed,
-    /// is removed: that change did not happen.
+    /// Opens the journal in a folder, which is made if it is missing. Half a line at its end, of a process that was
+    /// killed, is removed: that change did not happen.
     ///
     /// # Errors
     ///
@@ -227,8 +228,8 @@ impl Journal {
         &self.gaps
     }
 
-    /// Keeps a content that is about to be replaced, for which [`Journal::room_for`] made room. Returns its digest and its size
-    /// in bytes.
+    /// Keeps a content that is about to be replaced, for which [`Journal::room_for`] made room. Returns its digest and
+    /// its size in bytes.
     ///
     /// # Errors
     ///

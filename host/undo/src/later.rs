@@ -1,7 +1,7 @@
 //! Files that others run later, without walls: the user's build, editor, shell or CI.
 //!
-//! A list of what is widely used. A file that is not on it may be run, too: it is there to name what a reader of a change
-//! would otherwise pass over.
+//! A list of what is widely used. A file that is not on it may be run, too: it is there to name what a reader of a
+//! change would otherwise pass over.
 
 use std::path::Path;
 
@@ -72,8 +72,8 @@ const RUN_LATER: &[(Name, &[&str])] = &[
     (In(".devcontainer"), &["the editor"]),
 ];
 
-/// Returns who runs a file later, the most usual one first: programs by their names, `CI`, or `the editor`. `None` if nobody
-/// is known to.
+/// Returns who runs a file later, the most usual one first: programs by their names, `CI`, or `the editor`. `None` if
+/// nobody is known to.
 pub fn run_later_by(path: &Path) -> Option<&'static [&'static str]> {
     let name = path.file_name()?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -85,8 +85,8 @@ pub fn run_later_by(path: &Path) -> Option<&'static [&'static str]> {
     RUN_LATER.iter().find(|(row, _)| is_meant(row)).map(|(_, by)| *by)
 }
 
-/// Whether others run later whatever lies in a folder, as the folder's own path shows. So a look at such folders finds what
-/// else of a change would be passed over, such as in folders that version control ignores.
+/// Whether others run later whatever lies in a folder, as the folder's own path shows. So a look at such folders finds
+/// what else of a change would be passed over, such as in folders that version control ignores.
 pub fn holds_what_runs_later(folder: &Path) -> bool {
     RUN_LATER.iter().any(|(row, _)| matches!(row, In(place) if folder.ends_with(place)))
 }

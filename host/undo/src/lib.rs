@@ -2,11 +2,12 @@
 //!
 //! Owns a folder for each session: the contents that were replaced, by their digest, and the journal of the changes.
 //!
-//! Promises: only a file that is as the session left it is restored, and only to what was there before the session changed
-//! it; no byte that the session did not write is ever lost; taking back is a change like any other, and can be taken back.
+//! Promises: only a file that is as the session left it is restored, and only to what was there before the session
+//! changed it; no byte that the session did not write is ever lost; taking back is a change like any other, and can be
+//! taken back.
 //!
-//! Deliberately not here: who makes the changes and reports them (`host-plugin`), which session a user means and what they are
-//! shown (`host-app`), and anything about git.
+//! Deliberately not here: who makes the changes and reports them (`host-plugin`), which session a user means and what
+//! they are shown (`host-app`), and anything about git.
 
 mod journal;
 mod later;

@@ -1,7 +1,7 @@
 //! A name in a folder that is held open.
 //!
-//! Promises: no link on the way is followed, so a folder that was swapped for a link leads nowhere; every operation is on the
-//! folder that was opened, whatever its path means by then.
+//! Promises: no link on the way is followed, so a folder that was swapped for a link leads nowhere; every operation is
+//! on the folder that was opened, whatever its path means by then.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! What writes down the changes of a session while they happen.
 //!
-//! Promises: nothing is opened or read before the first change or program; a change that cannot be written down is refused;
-//! no look at the folders while a program runs loses what the program changed.
+//! Promises: nothing is opened or read before the first change or program; a change that cannot be written down is
+//! refused; no look at the folders while a program runs loses what the program changed.
 
 mod call;
 
@@ -19,8 +19,8 @@ use crate::journal::{Began, Change, Journal, JournalError, NOT_LOOKED_AT, UNDO};
 use crate::snapshot::{Difference, RulesOf, Snapshot, SnapshotError};
 use crate::state::{Digest, State};
 
-/// The longest path of a change that is written down, in bytes. A line of the journal has room for it, however much of it is
-/// escaped.
+/// The longest path of a change that is written down, in bytes. A line of the journal has room for it, however much of
+/// it is escaped.
 const MAX_PATH: usize = 8 << 10;
 
 /// The most folders that are named of one program. Protects the reader of the list.
@@ -98,8 +98,8 @@ impl Recorder {
         self.folders().unseen.clone()
     }
 
-    /// Looks at the folders before any program runs in them, so that the first one does not wait for that. Does nothing if
-    /// they were looked at before.
+    /// Looks at the folders before any program runs in them, so that the first one does not wait for that. Does nothing
+    /// if they were looked at before.
     ///
     /// # Errors
     ///
@@ -120,8 +120,8 @@ impl Recorder {
         }
     }
 
-    /// Looks at the folders, and writes down what changed as changes of this call. With `None`, they are changes of the program
-    /// that began last and still runs; if no program runs, they are somebody else's, and are not written down.
+    /// Looks at the folders, and writes down what changed as changes of this call. With `None`, they are changes of the
+    /// program that began last and still runs; if no program runs, they are somebody else's, and are not written down.
     fn look(&self, inner: &mut Inner, call: Option<&str>) -> Result<(), JournalError> {
         let roots = self.folders().roots.clone();
         let running = inner.running.last().map(|(_, call)| Arc::clone(call));
@@ -218,13 +218,14 @@ impl Inner {
         let before = self.running.len();
         self.running.retain(|(number, _)| *number != program);
         if let Some(journal) = self.journal.as_mut().filter(|_| self.running.len() < before) {
-            // If it cannot be written, the list names the call once too often. What the program changed is written down.
+            // If it cannot be written, the list names the call once too often. What the program changed is written
+            // down.
             journal.record_end(program).ok();
         }
     }
 
-    /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked at,
-    /// and why.
+    /// Looks at the folders, and writes down what changed as changes of this call. Returns those that cannot be looked
+    /// at, and why.
     fn look(
         &mut self,
         of: &Recorder,

@@ -1,8 +1,8 @@
 //! Taking changes back.
 //!
-//! Promises: only a file that is as the session left it is changed; nobody else's bytes are lost, even if somebody writes to
-//! the file at that moment: contents are swapped and not written over, and what was swapped out is looked at before it is
-//! removed. A process that is killed loses nothing: what is taken back is kept and written down before.
+//! Promises: only a file that is as the session left it is changed; nobody else's bytes are lost, even if somebody
+//! writes to the file at that moment: contents are swapped and not written over, and what was swapped out is looked at
+//! before it is removed. A process that is killed loses nothing: what is taken back is kept and written down before.
 
 use std::io;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! What a folder holds, kept so that what a program changes in it can be taken back.
 //!
-//! A program is not asked what it changes: the folder is looked at before and after it. The first look copies every file,
-//! the later ones only those whose size, times or number changed.
+//! A program is not asked what it changes: the folder is looked at before and after it. The first look copies every
+//! file, the later ones only those whose size, times or number changed.
 //!
-//! Promises: no link is followed, and nothing outside of the folder is read, even while somebody swaps folders for links;
-//! what is kept is in a file without a name, which is gone with the process.
+//! Promises: no link is followed, and nothing outside of the folder is read, even while somebody swaps folders for
+//! links; what is kept is in a file without a name, which is gone with the process.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
@@ -24,27 +24,27 @@ use rustix::io::Errno;
 use crate::place::{PERMISSIONS, link_target};
 use crate::state::{Digest, State};
 
-/// The largest file in a folder whose content is kept before a program runs, in bytes. Bounds what one file takes of the
-/// rest.
+/// The largest file in a folder whose content is kept before a program runs, in bytes. Bounds what one file takes of
+/// the rest.
 pub const MAX_SNAPSHOT_FILE: u64 = 8 << 20;
 
-/// The most bytes that are kept of a folder's files before a program runs. Protects the disk and the time before the first
-/// program.
+/// The most bytes that are kept of a folder's files before a program runs. Protects the disk and the time before the
+/// first program.
 pub const MAX_SNAPSHOT: u64 = 256 << 20;
 
-/// The most files and folders of a folder of which anything is kept before a program runs. Bounds the time that looking at
-/// them takes, which every program waits for.
+/// The most files and folders of a folder of which anything is kept before a program runs. Bounds the time that looking
+/// at them takes, which every program waits for.
 pub const MAX_SNAPSHOT_ENTRIES: usize = 50_000;
 
-/// The most bytes that the paths of a folder's files have together. Protects memory from folders that are nested without
-/// end, where each path is longer than the one above it.
+/// The most bytes that the paths of a folder's files have together. Protects memory from folders that are nested
+/// without end, where each path is longer than the one above it.
 pub const MAX_SNAPSHOT_PATHS: usize = 64 << 20;
 
 /// The most entries of folders that rules leave out at which a look for changes looks. Every program waits for it.
 const MAX_GLANCE: usize = 1_000;
 
-/// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in use,
-/// 100 Hz, twice. See "racy git" in git's documentation.
+/// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in
+/// use, 100 Hz, twice. See "racy git" in git's documentation.
 const TICK: Duration = Duration::from_millis(20);
 
 /// The folders in which version control keeps what it has.
@@ -345,8 +345,8 @@ impl Snapshot {
     }
 }
 
-/// A folder that was found and not looked into yet. It is opened when its turn comes, so that no more are open at once than
-/// are nested in each other, however many lie side by side.
+/// A folder that was found and not looked into yet. It is opened when its turn comes, so that no more are open at once
+/// than are nested in each other, however many lie side by side.
 struct Unread {
     above: Rc<OwnedFd>,
     path: Vec<u8>,
@@ -371,8 +371,8 @@ fn open_next(folders: &mut Vec<Unread>) -> Result<Option<(Vec<u8>, OwnedFd)>, Sn
 /// How many bytes of two paths are compared at once.
 const BLOCK: usize = 128;
 
-/// Compares as paths are compared, part by part, in one pass over their bytes: [`Path`] finds the parts of both again each
-/// time, which takes a hundred times as long where paths have thousands of them.
+/// Compares as paths are compared, part by part, in one pass over their bytes: [`Path`] finds the parts of both again
+/// each time, which takes a hundred times as long where paths have thousands of them.
 fn by_parts(one: &Path, other: &Path) -> Ordering {
     let (one, other) = (one.as_os_str().as_bytes(), other.as_os_str().as_bytes());
     // What both begin with is skipped in blocks: of folders in each other it is nearly all.
@@ -412,8 +412,8 @@ impl Stamp {
         }
     }
 
-    /// Returns a stamp that no other is equal to, if it may not show the next change: so soon after one, the file can change
-    /// again with the same times.
+    /// Returns a stamp that no other is equal to, if it may not show the next change: so soon after one, the file can
+    /// change again with the same times.
     fn unless_fresh(self) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (seconds, nanoseconds) = self.changed;
@@ -430,7 +430,8 @@ struct Pack {
     end: u64,
     /// How many of the bytes are of use.
     live: u64,
-    /// The last bytes, which are not written yet: most files are small, and a write for each would take as long as reading.
+    /// The last bytes, which are not written yet: most files are small, and a write for each would take as long as
+    /// reading.
     unwritten: Vec<u8>,
 }
 

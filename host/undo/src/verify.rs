@@ -132,7 +132,8 @@ impl VerifiedChanges {
     }
 }
 
-/// Returns the contents in a folder, by their names. What has no digest as its name is a content that was being written.
+/// Returns the contents in a folder, by their names. What has no digest as its name is a content that was being
+/// written.
 fn contents(folder: &Path) -> io::Result<Vec<Digest>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

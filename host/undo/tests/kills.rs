@@ -62,7 +62,8 @@ fn take_back_for_ever(folder: &Path) -> ! {
     }
 }
 
-// promise undo.killed: A process that is killed while it takes changes back loses nothing and leaves nothing beside the files.
+// promise undo.killed: A process that is killed while it takes changes back loses nothing and leaves nothing beside the
+//   files.
 #[test]
 fn undo_that_is_killed_loses_nothing_and_is_taken_up_again() {
     if let Some(folder) = std::env::var_os(CHILD) {

@@ -154,8 +154,8 @@ impl World {
     }
 }
 
-/// Makes a folder in a folder, so many times, as a program can: the path of the last one is too long for any call that takes
-/// a path.
+/// Makes a folder in a folder, so many times, as a program can: the path of the last one is too long for any call that
+/// takes a path.
 fn nest(root: &Path, name: &str, depth: usize) {
     use rustix::fs::{Mode, OFlags, mkdirat, openat};
     let mut folder: std::os::fd::OwnedFd = fs::File::open(root).expect("a folder").into();

@@ -70,8 +70,8 @@ fn version(number: u8) -> Vec<u8> {
     vec![number; SIZE]
 }
 
-// promise undo.bounded: What is kept of a session's changes is limited; what a file was before the session and before its last
-//   change is kept longest, and what is not kept any more is listed with its call.
+// promise undo.bounded: What is kept of a session's changes is limited; what a file was before the session and before
+//   its last change is kept longest, and what is not kept any more is listed with its call.
 #[test]
 fn undo_of_a_file_that_is_written_again_and_again_keeps_its_first_and_last_versions() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,8 @@
 //! The order of a program's functions: those that a run executes side by side.
 //!
-//! The list in the repository has their names as people write them, without the hashes that differ with each compiler and
-//! each version of a dependency. What they are called in this build is in the linker's map. A generic function is there
-//! once for each of its types, of which a run executes some, so a name comes the later the more functions it has.
+//! The list in the repository has their names as people write them, without the hashes that differ with each compiler
+//! and each version of a dependency. What they are called in this build is in the linker's map. A generic function is
+//! there once for each of its types, of which a run executes some, so a name comes the later the more functions it has.
 
 use std::collections::HashMap;
 

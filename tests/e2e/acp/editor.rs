@@ -1,7 +1,7 @@
 //! An editor: a client of the protocol that speaks its wire format and nothing else.
 //!
-//! It answers questions from a list, has texts of open files, and keeps all updates. Every line that the agent writes has to
-//! be a message.
+//! It answers questions from a list, has texts of open files, and keeps all updates. Every line that the agent writes
+//! has to be a message.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -28,8 +28,8 @@ fn has_begun(update: &Value) -> bool {
     update["content"][0]["content"]["text"].as_str().is_some_and(|text| text.contains("begun"))
 }
 
-// promise acp.rubbish: Input that is no message of the protocol, is too long, or comes at the wrong time gets an error, and
-//   the connection stays open.
+// promise acp.rubbish: Input that is no message of the protocol, is too long, or comes at the wrong time gets an error,
+//   and the connection stays open.
 #[test]
 fn acp_rubbish_is_answered_and_the_connection_goes_on() {
     let host = Host::new(["acp"]);

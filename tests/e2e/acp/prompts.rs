@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::editor::{Editor, calls, prompt, says, says_after, script};
 
-// promise acp.updates: An editor sees the text, the thoughts, the steps, and each call with its kind, its file and what it
-//   changed.
+// promise acp.updates: An editor sees the text, the thoughts, the steps, and each call with its kind, its file and what
+//   it changed.
 #[test]
 fn acp_run_is_reported_as_updates() {
     let host = Host::new(["acp"]).file("src/a.rs", "one\ntwo\nthree\n");
@@ -68,8 +68,8 @@ fn acp_run_is_reported_as_updates() {
     assert_eq!(names, ["compact", "init", "review"]);
 }
 
-// promise acp.context: What an editor attaches is read with the session's grants, or counts as a path that the user typed,
-//   without keys, passwords and the host's own files, and is marked so that it cannot pass for the user's words.
+// promise acp.context: What an editor attaches is read with the session's grants, or counts as a path that the user
+//   typed, without keys, passwords and the host's own files, and is marked so that it cannot pass for the user's words.
 #[test]
 fn acp_prompt_attaches_files_texts_and_images() {
     let host = Host::new(["acp"]).file("a b.txt", "the linked text\n").file("docs", "nobody typed it\n");

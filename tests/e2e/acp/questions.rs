@@ -6,8 +6,8 @@ use serde_json::json;
 use super::editor::{Editor, Reply, calls, says, says_after, script};
 use super::prompts::options;
 
-// promise acp.answers: An editor gets the question about a call with all its answers, and only an answer that was offered
-//   allows it: no answer, an error or anything else is a no.
+// promise acp.answers: An editor gets the question about a call with all its answers, and only an answer that was
+//   offered allows it: no answer, an error or anything else is a no.
 #[test]
 fn acp_question_has_all_answers_and_only_a_yes_allows() {
     let host = Host::new(["acp"]);

@@ -202,8 +202,8 @@ fn acp_untrusted_project_is_not_used_and_named_once() {
     assert_eq!(editor.prompt(&id, "hi"), "max_turn_requests");
 }
 
-// promise acp.servers: MCP servers that an editor hands over are connected for that session, and their tools need an answer
-//   like any other.
+// promise acp.servers: MCP servers that an editor hands over are connected for that session, and their tools need an
+//   answer like any other.
 #[test]
 fn acp_mcp_servers_of_the_editor_are_connected_and_asked_about() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("the content"));

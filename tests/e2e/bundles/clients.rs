@@ -1,5 +1,5 @@
-//! Other clients of registries: skopeo copies a plugin and its signatures to another registry and into layouts; what oras
-//! and crane write is made here, in the same format.
+//! Other clients of registries: skopeo copies a plugin and its signatures to another registry and into layouts; what
+//! oras and crane write is made here, in the same format.
 
 use std::process::Command;
 
@@ -36,8 +36,8 @@ fn done(host: &Host, arguments: &[&str]) -> Ended {
     ended
 }
 
-// promise install.mirrored: A bundle that another client mirrored is installed with its signatures, from a registry with or
-//   without the referrers API, and from an OCI layout.
+// promise install.mirrored: A bundle that another client mirrored is installed with its signatures, from a registry
+//   with or without the referrers API, and from an OCI layout.
 #[tokio::test]
 async fn plugin_that_skopeo_mirrored_is_installed_by_its_signature() {
     let (from, to, acme) = (DockerRegistry::start(false), DockerRegistry::start(false), Publisher::new("acme"));
@@ -190,8 +190,8 @@ async fn signature_is_found_in_every_list_that_other_clients_keep() {
     assert_eq!((pulled.signatures().len(), pulled.unread_signatures()), (0, 1));
 }
 
-// promise install.tags: A release is pushed under its version and as `latest`, unless a newer one is; a pre-release under its
-//   version alone; a tag that was written is the only one.
+// promise install.tags: A release is pushed under its version and as `latest`, unless a newer one is; a pre-release
+//   under its version alone; a tag that was written is the only one.
 #[tokio::test]
 async fn push_moves_latest_to_the_newest_release() {
     let (server, acme) = (DockerRegistry::start(false), Publisher::new("acme"));

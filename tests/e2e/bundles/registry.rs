@@ -163,7 +163,8 @@ async fn registry_referrer_that_is_not_a_signature_is_passed_over_and_counted() 
     };
     let referrer = signed.referrers().remove(0);
     let honest: serde_json::Value = serde_json::from_slice(&referrer.manifest).expect("JSON");
-    // What a stranger adds: no manifest at all, one of another bundle, one whose text has another size, one that is gone.
+    // What a stranger adds: no manifest at all, one of another bundle, one whose text has another size, one that is
+    // gone.
     let mut wrong_size = honest.clone();
     wrong_size["layers"][0]["size"] = json!(1);
     let mut other = honest.clone();
@@ -203,7 +204,8 @@ async fn registry_login_is_sent_only_to_the_registry_that_wants_it() {
     );
 }
 
-/// A registry that has a bundle, answers with this list of what refers to it, and has these manifests and blobs besides.
+/// A registry that has a bundle, answers with this list of what refers to it, and has these manifests and blobs
+/// besides.
 async fn listing(bundle: &Bundle, list: String, served: BTreeMap<String, Vec<u8>>) -> Server {
     evil(bundle, move |request, honest| {
         let name = request.path.rsplit('/').next().unwrap_or_default();
@@ -335,8 +337,8 @@ async fn dripping(
     }
 }
 
-// promise install.slow: A pull, push, list or download from a server that answers byte by byte, also with an error, is ended
-//   after a time that grows with the declared size; the message names the server and what was transferred.
+// promise install.slow: A pull, push, list or download from a server that answers byte by byte, also with an error, is
+//   ended after a time that grows with the declared size; the message names the server and what was transferred.
 #[tokio::test]
 async fn registry_that_answers_byte_by_byte_is_ended_in_time() {
     let bundle = bundle();
@@ -446,8 +448,8 @@ async fn registry_planted_partial_download_is_detected() {
     assert_eq!(pull(&server, &registry).await.expect("pulled").digest(), bundle.digest());
 }
 
-/// A web server with the archive of a bundle as its version `"one"`. It gives half of it to whoever asks for all, and what
-/// `rest` makes of the other half to whoever asks to go on there.
+/// A web server with the archive of a bundle as its version `"one"`. It gives half of it to whoever asks for all, and
+/// what `rest` makes of the other half to whoever asks to go on there.
 async fn halves(archive: &[u8], rest: impl Fn(&Request, Answer) -> Answer + Send + Sync + 'static) -> Server {
     let (first, second) = archive.split_at(archive.len() / 2);
     let (first, second, all) = (first.to_vec(), second.to_vec(), archive.len());

@@ -68,7 +68,8 @@ fn command_of_a_project_is_not_found_behind_a_link() {
     }
 }
 
-// promise commands.trusted-bytes: A project's command is the file that the user trusted, also when it is changed meanwhile.
+// promise commands.trusted-bytes: A project's command is the file that the user trusted, also when it is changed
+//   meanwhile.
 #[test]
 fn command_that_changed_is_not_used_before_it_is_trusted_again() {
     let host = Host::new(["run"]).file(".gemini/commands/x.toml", "prompt = 'right'");

@@ -1,4 +1,5 @@
-//! A run that reads, writes, edits and runs programs, ended by a signal at a hundred moments, and gone on with each time.
+//! A run that reads, writes, edits and runs programs, ended by a signal at a hundred moments, and gone on with each
+//! time.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -28,8 +28,8 @@ enum Leads {
 }
 use Leads::{Decoded, Denied, Elsewhere, Out};
 
-/// A workspace with links and special files, and a secret beside it. `OUT` in a path is the folder around the workspace,
-/// and `NAME` its name.
+/// A workspace with links and special files, and a secret beside it. `OUT` in a path is the folder around the
+/// workspace, and `NAME` its name.
 fn bench(grants: &[&str]) -> Bench {
     let bench = Bench::new("reach", grants);
     let (root, outside) = (bench.root().to_owned(), bench.outside());

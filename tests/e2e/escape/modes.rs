@@ -1,10 +1,10 @@
-//! Attacks by calls of a model that used to need no answer, in each mode: with a client that rejects every question, and
-//! where nobody can be asked.
+//! Attacks by calls of a model that used to need no answer, in each mode: with a client that rejects every question,
+//! and where nobody can be asked.
 //!
 //! The workspace is a clone from somebody who is hostile, as it comes from them, and nobody trusts it. A row touches
-//! something that lies outside of it: a mark that only a program without walls can make, or a secret. Its control is the
-//! same call where nothing is asked and nothing is confined, or the line in a shell, and has to touch it. Each mode runs
-//! all rows of a table in one process.
+//! something that lies outside of it: a mark that only a program without walls can make, or a secret. Its control is
+//! the same call where nothing is asked and nothing is confined, or the line in a shell, and has to touch it. Each mode
+//! runs all rows of a table in one process.
 
 mod tables;
 mod world;

@@ -1,4 +1,5 @@
-//! Attacks by a model's calls on what no tool may write: version control, start files of shells, and the host's own files.
+//! Attacks by a model's calls on what no tool may write: version control, start files of shells, and the host's own
+//! files.
 
 use std::os::unix::fs::symlink;
 
@@ -168,8 +169,8 @@ async fn escape_no_call_of_a_model_writes_what_others_obey() {
 /// What the model finds out of the host's own files, each of which has this text.
 const TOLD: &str = "TOLD-IN-SECRET";
 
-// promise run.own: No mode, grant, added folder, link, pattern or attachment shows a model the host's own files: what was typed,
-//   the logs of all sessions, the key that verifies them, saved keys, or the configuration.
+// promise run.own: No mode, grant, added folder, link, pattern or attachment shows a model the host's own files: what
+//   was typed, the logs of all sessions, the key that verifies them, saved keys, or the configuration.
 #[test]
 fn escape_no_call_of_a_model_reads_the_hosts_own_files() {
     let mut failures = Failures::default();
@@ -242,8 +243,8 @@ fn reading_everything() -> Vec<String> {
     tools.iter().flat_map(|tool| ["--grant".to_owned(), format!("{tool}:fs-read=/")]).collect()
 }
 
-// promise run.agents: No mode, grant or answer lets a tool change the files of the home by which other agents run programs,
-//   connect servers or are instructed.
+// promise run.agents: No mode, grant or answer lets a tool change the files of the home by which other agents run
+//   programs, connect servers or are instructed.
 #[test]
 fn escape_no_call_of_a_model_writes_what_other_agents_obey() {
     let mut failures = Failures::default();

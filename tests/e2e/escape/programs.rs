@@ -18,8 +18,8 @@ struct Attack {
     place: Place,
 }
 
-/// A script that ends without an error only if it got what it wanted. It runs in the repository and knows `WORK`, `OUT`,
-/// `HOME`, `TWIN`, `SERVICES`, `VICTIM`, `ABSTRACT`, `PORT`, `UDP`, `HOST_PID` and `SHARED`.
+/// A script that ends without an error only if it got what it wanted. It runs in the repository and knows `WORK`,
+/// `OUT`, `HOME`, `TWIN`, `SERVICES`, `VICTIM`, `ABSTRACT`, `PORT`, `UDP`, `HOST_PID` and `SHARED`.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Shell(&'static str),

@@ -1,7 +1,7 @@
 //! What a confined program leaves in repositories, so that the user's own git runs its code without walls.
 //!
-//! Each row is done twice with the built program: behind the walls, after which the user's command must run nothing, and
-//! without them, after which it must, or the row would show nothing.
+//! Each row is done twice with the built program: behind the walls, after which the user's command must run nothing,
+//! and without them, after which it must, or the row would show nothing.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,5 +1,5 @@
-//! Attacks on secrets: those of the environment, by programs, and those of a plugin, by the server that gets them and by
-//! the plugin that must not.
+//! Attacks on secrets: those of the environment, by programs, and those of a plugin, by the server that gets them and
+//! by the plugin that must not.
 
 use std::sync::Arc;
 

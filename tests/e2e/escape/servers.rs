@@ -1,4 +1,5 @@
-//! MCP servers whose programs a clone brings or replaces: what the host starts by itself runs nothing of them without walls.
+//! MCP servers whose programs a clone brings or replaces: what the host starts by itself runs nothing of them without
+//! walls.
 //!
 //! The code of the clone makes a file outside of the workspace when it runs, which the control shows.
 
@@ -18,8 +19,8 @@ struct Row {
     project: Option<&'static str>,
     /// The file with the code, which is empty when the user trusts the project.
     file: &'static str,
-    /// The command of the server: by itself, in the clone, it runs the code. The host starts it there in no mode, or not
-    /// without walls.
+    /// The command of the server: by itself, in the clone, it runs the code. The host starts it there in no mode, or
+    /// not without walls.
     control: &'static str,
 }
 

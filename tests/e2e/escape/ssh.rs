@@ -1,5 +1,5 @@
-//! Attacks on the user's ssh, which a confined git gets bytes of: other commands, other servers, options, sending instead of
-//! fetching.
+//! Attacks on the user's ssh, which a confined git gets bytes of: other commands, other servers, options, sending
+//! instead of fetching.
 //!
 //! The ssh of these tests writes down what it was started with, and runs the remote command here.
 
@@ -101,7 +101,8 @@ fn escape_git_itself_gets_through_to_the_users_ssh() {
     assert!(ended.stdout.contains("does not appear to be a git repository"), "{ended:?}");
 }
 
-/// A line of a shell behind the walls, with a door for fetching from `git@git.invalid`; `inside` is the ssh of git there.
+/// A line of a shell behind the walls, with a door for fetching from `git@git.invalid`; `inside` is the ssh of git
+/// there.
 const LINES: &[&str] = &[
     "inside git@git.invalid id",
     "inside git@git.invalid",

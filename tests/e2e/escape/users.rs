@@ -1,5 +1,5 @@
-//! Who attacks: the user of the tests and, if that is root, a user without privileges. Root's programs get their walls by
-//! privileges, a user's by a user namespace.
+//! Who attacks: the user of the tests and, if that is root, a user without privileges. Root's programs get their walls
+//! by privileges, a user's by a user namespace.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

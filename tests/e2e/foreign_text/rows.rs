@@ -1,5 +1,5 @@
-//! Text of a manifest, an index, a lock file or a project that is padded with blanks, so that a part of it would begin a row of
-//! a terminal of 80 columns: no such row looks like one of the host's.
+//! Text of a manifest, an index, a lock file or a project that is padded with blanks, so that a part of it would begin
+//! a row of a terminal of 80 columns: no such row looks like one of the host's.
 
 use host_bundle::{Bundle, Parts};
 use host_manifest::Manifest;
@@ -47,8 +47,8 @@ async fn changed(publisher: &Publisher, change: impl FnOnce(&mut Manifest)) -> B
     bundle
 }
 
-// promise plugin.rows: On a terminal, no row of a list that the host prints begins with text from a plugin, an index or a project
-//   that could be taken for a row of the host's.
+// promise plugin.rows: On a terminal, no row of a list that the host prints begins with text from a plugin, an index or
+//   a project that could be taken for a row of the host's.
 #[tokio::test]
 async fn text_of_a_manifest_that_is_padded_begins_no_row_of_a_list() {
     let acme = Publisher::new("acme");

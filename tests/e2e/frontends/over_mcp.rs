@@ -1,8 +1,8 @@
 //! The conversation over the Model Context Protocol: the agent is the client's, so the script is read here, and what it
 //! calls goes to `host mcp serve`.
 //!
-//! A client installs and trusts nothing: that happens before, as it does for a user. Deliberately not here: resuming, since
-//! the conversation is the client's.
+//! A client installs and trusts nothing: that happens before, as it does for a user. Deliberately not here: resuming,
+//! since the conversation is the client's.
 
 use std::path::Path;
 

@@ -26,8 +26,9 @@ fn hook_text_controls_no_terminal() {
     }
 }
 
-// promise hooks.confined: A hook is confined like the programs of calls, whatever the approval mode: it reads no secret of the
-//   home, changes nothing outside of the workspace, gets no secret of the environment, and changes nothing at all in `plan`.
+// promise hooks.confined: A hook is confined like the programs of calls, whatever the approval mode: it reads no secret
+//   of the home, changes nothing outside of the workspace, gets no secret of the environment, and changes nothing at
+//   all in `plan`.
 #[test]
 fn hook_is_confined_unless_the_user_turns_that_off() {
     if !host_process::level().missing().iter().all(|missing| missing.is_covered) {

@@ -24,7 +24,8 @@ fn guarded_by(component: &[u8], name: &str, arguments: Value) -> Host {
     host.configured("[[hooks.PreToolUse]]\ncomponent = \"~/safety.wasm\"\nname = \"safety\"\n")
 }
 
-// promise hooks.component: A hook can be a component that imports nothing: it sees each call and decides as a program does.
+// promise hooks.component: A hook can be a component that imports nothing: it sees each call and decides as a program
+//   does.
 #[test]
 fn hook_component_checks_each_call() {
     let host = guarded("shell", json!({"command": "rm -rf build"}));

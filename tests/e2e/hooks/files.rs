@@ -40,8 +40,8 @@ fn is_marked(host: &Host) -> bool {
     is
 }
 
-// promise hooks.trust: No hook of a project runs before it is trusted; a hook that changed, or a program of the project that
-//   it starts, is asked about again.
+// promise hooks.trust: No hook of a project runs before it is trusted; a hook that changed, or a program of the project
+//   that it starts, is asked about again.
 #[test]
 fn hooks_of_a_project_run_only_as_they_were_trusted() {
     let host = looking();

@@ -1,4 +1,5 @@
-//! Attacks on indexes: changed, signed by others, old, endless, with terminal escapes, and bundles that are not what they say.
+//! Attacks on indexes: changed, signed by others, old, endless, with terminal escapes, and bundles that are not what
+//! they say.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -49,8 +50,8 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     refused(&host.run_of(&["plugin", "search"]), 55, "is revoked: the laptop was stolen");
 }
 
-// promise index.older: An edition of an index that is older than one seen before, or has the same serial and other contents, is
-//   reported and not used.
+// promise index.older: An edition of an index that is older than one seen before, or has the same serial and other
+//   contents, is reported and not used.
 #[tokio::test]
 async fn index_that_is_older_than_one_seen_before_is_reported() {
     let acme = Publisher::new("acme");
@@ -94,8 +95,8 @@ async fn index_that_is_older_than_one_seen_before_is_reported() {
     refused(&host.run_of(&["plugin", "search"]), 52, "others can write it");
 }
 
-// promise index.digest: What an index names is installed only if it is what the index says, and only by the keys that the user
-//   trusts for plugins.
+// promise index.digest: What an index names is installed only if it is what the index says, and only by the keys that
+//   the user trusts for plugins.
 #[tokio::test(flavor = "multi_thread")]
 async fn index_on_a_web_server_names_bundles_that_are_checked_against_it() {
     let (acme, other) = (Publisher::new("acme"), Publisher::new("other"));

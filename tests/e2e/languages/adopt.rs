@@ -17,8 +17,8 @@ fn json_of(host: &Host, file: &str) -> Value {
     serde_json::from_str(&text).expect("it is JSON")
 }
 
-// promise plugin.adopted: A component that was built elsewhere is asked for its tools without any capability, and becomes a
-//   plugin with a manifest; its provenance says that it was adopted.
+// promise plugin.adopted: A component that was built elsewhere is asked for its tools without any capability, and
+//   becomes a plugin with a manifest; its provenance says that it was adopted.
 #[test]
 fn adopted_component_is_called_like_one_that_was_built() {
     for name in ["c", "python"] {
@@ -49,8 +49,8 @@ fn adopted_component_is_called_like_one_that_was_built() {
     }
 }
 
-// promise plugin.adopted-requests: An adopted component requests what it imports, with the scope and reason of its author: a flag before
-//   its plugin.toml, and that before its own description.
+// promise plugin.adopted-requests: An adopted component requests what it imports, with the scope and reason of its
+//   author: a flag before its plugin.toml, and that before its own description.
 #[test]
 fn adopted_component_requests_what_it_imports_in_its_authors_words() {
     let adopt = |arguments: &[&str], manifest: Option<&str>| {

@@ -14,7 +14,8 @@ use super::imports;
 const OURS: &[&str] =
     &["host:cap/fs-read@0.1.0", "host:cap/types@0.1.0", "host:tool/context@0.1.0", "host:tool/types@0.1.0"];
 
-/// What the adapter of WASI's first preview imports besides, in components of JavaScript and Go, but for random numbers.
+/// What the adapter of WASI's first preview imports besides, in components of JavaScript and Go, but for random
+/// numbers.
 const ADAPTER: &[&str] = &[
     "wasi:cli/environment@0.2.12",
     "wasi:cli/exit@0.2.12",

@@ -1,7 +1,7 @@
 //! Goroutines of a plugin in Go that all call the host, and how a plugin in Go fails.
 //!
-//! While the host puts a result into the plugin's memory, the plugin must not call the host. Go's scheduler and collector would
-//! if they ran then: see `host/devkit/src/build/go.rs`.
+//! While the host puts a result into the plugin's memory, the plugin must not call the host. Go's scheduler and
+//! collector would if they ran then: see `host/devkit/src/build/go.rs`.
 
 use host_tests::languages::{Project, kept, load};
 use host_tests::{Bench, text};
@@ -12,8 +12,8 @@ use super::building::language;
 /// Calls of the tool with each of [`SIZES`]. A few are enough: without the allocator of the binding, none of ten ended.
 const CALLS: usize = 8;
 
-/// Bytes of the files that are read, how often each goroutine reads, and bytes of the text that is passed in and returned: small
-/// results, some that fill the memory taken for them, and some larger than that.
+/// Bytes of the files that are read, how often each goroutine reads, and bytes of the text that is passed in and
+/// returned: small results, some that fill the memory taken for them, and some larger than that.
 const SIZES: &[([usize; 4], usize, usize)] = &[
     ([0, 900, 30_000, 200_000], 25, 0),
     ([1, 10_000, 10_001, 65_536], 25, 10_000),

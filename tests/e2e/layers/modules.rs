@@ -1,8 +1,8 @@
 //! The imports between the modules of a crate, and the cycles in them.
 //!
-//! A module and the files beneath it are one unit among its siblings: a file may use its parent and its children, which is
-//! what a folder is for, and no cycle. Names that a module re-exports count for the module that they come from, so that
-//! `use crate::Name` is an import of the file that has it.
+//! A module and the files beneath it are one unit among its siblings: a file may use its parent and its children, which
+//! is what a folder is for, and no cycle. Names that a module re-exports count for the module that they come from, so
+//! that `use crate::Name` is an import of the file that has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ type Module = Vec<String>;
 /// An import: the module that is meant, and the names behind it.
 type Path = (Module, Vec<String>);
 
-/// The cycles of more than three siblings; each as its imports, a line each. Files are given by their path beneath `src`
-/// with their code.
+/// The cycles of more than three siblings; each as its imports, a line each. Files are given by their path beneath
+/// `src` with their code.
 pub(crate) fn cycles(files: &[(String, String)]) -> Vec<Vec<String>> {
     let crate_ = Crate::new(files);
     // By the parent of the siblings: who imports whom, and the two files that show it.

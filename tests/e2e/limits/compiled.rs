@@ -1,5 +1,5 @@
-//! Components that are cheap to send and expensive to compile: the compiler's process is ended by its limits or with the
-//! call, and the caller learns what it waits for.
+//! Components that are cheap to send and expensive to compile: the compiler's process is ended by its limits or with
+//! the call, and the caller learns what it waits for.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -20,8 +20,9 @@ use serde_json::json;
 use super::made::Made;
 use crate::acp::editor::{calls, says, script};
 
-/// A function of many loops, one in the other, whose variables all change in the innermost: each loop has a value for each
-/// variable, so that the compiler's work is their product. A kilobyte of code for each hundred variables and loops.
+/// A function of many loops, one in the other, whose variables all change in the innermost: each loop has a value for
+/// each variable, so that the compiler's work is their product. A kilobyte of code for each hundred variables and
+/// loops.
 fn nested(name: &str, variables: usize, loops: usize) -> String {
     let locals = "i32 ".repeat(variables);
     let changed =
@@ -82,8 +83,8 @@ fn compilers(seconds: u64) -> Vec<u32> {
     children.filter(compiles).collect()
 }
 
-// promise plugin.compile-limits: The component of a plugin that is not built in is compiled in a process of its own with limits on
-//   memory and time; one that takes more is refused with its size and the limit.
+// promise plugin.compile-limits: The component of a plugin that is not built in is compiled in a process of its own
+//   with limits on memory and time; one that takes more is refused with its size and the limit.
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_component_that_takes_too_much_to_compile_is_stopped() {
     let size = expensive().len();
@@ -186,15 +187,16 @@ fn limits_compiler_ends_when_the_host_is_gone() {
 async fn with_slow(arguments: &[&str]) -> (Host, String) {
     let host = Host::new(arguments);
     let file = guest_file("misbehave", host.repository()).await;
-    // A second or two each, so that a machine with many cores is no quicker. With some more loops each would take half a minute.
+    // A second or two each, so that a machine with many cores is no quicker. With some more loops each would take half
+    // a minute.
     let functions: String = ["a", "b", "c"].map(|name| nested(name, 2_000, 27)).concat();
     fs::write(&file, Made::default().component(&functions)).expect("written");
     let cache = host.home().join("cache").display().to_string();
     (host.env("XDG_CACHE_HOME", cache), file.display().to_string())
 }
 
-// promise plugin.compile-told: The user sees on a terminal that a component is compiled: in place and with its time, or by a
-//   line once it takes longer than a second. Elsewhere it is in the log alone.
+// promise plugin.compile-told: The user sees on a terminal that a component is compiled: in place and with its time, or
+//   by a line once it takes longer than a second. Elsewhere it is in the log alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_first_use_is_told_on_a_terminal_and_nowhere_else() {
     let (host, file) = with_slow(&["tool", "call", "echo", "{}", "--plugin"]).await;

@@ -1,5 +1,6 @@
-//! A plugin that paints a question on the terminal through the log, and floods it: whatever shows the log, an entry is one
-//! line that begins with the plugin's name, nothing in it steers the terminal, and a call leaves no more than it may.
+//! A plugin that paints a question on the terminal through the log, and floods it: whatever shows the log, an entry is
+//! one line that begins with the plugin's name, nothing in it steers the terminal, and a call leaves no more than it
+//! may.
 //!
 //! What comes while a question is open is a matter of the terminal, and tested there.
 
@@ -41,8 +42,8 @@ async fn painting(arguments: &[&str]) -> (Host, String) {
     (host, file)
 }
 
-// promise plugin.log: What a plugin writes to the log is one escaped line an entry, marked with the plugin's name, bounded
-//   for each call, plugin and session, and held back while a question is open.
+// promise plugin.log: What a plugin writes to the log is one escaped line an entry, marked with the plugin's name,
+//   bounded for each call, plugin and session, and held back while a question is open.
 #[tokio::test(flavor = "multi_thread")]
 async fn limits_plugin_that_paints_through_the_log_is_bounded_in_each_frontend() {
     for arguments in [&["Look"][..], &["--output-format", "json", "Look"], &["--output-format", "stream-json", "Look"]]

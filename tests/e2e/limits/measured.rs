@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// How long what ends behind a call may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The first instance of a component that was compiled here, and not read from the cache, makes this copy of its memory. It
-/// belongs to the component and stays with it.
+/// The first instance of a component that was compiled here, and not read from the cache, makes this copy of its
+/// memory. It belongs to the component and stays with it.
 const IMAGE: &str = "/memfd:wasm-memory-image";
 
 /// One for each component in each of two engines; those of calls would be far more.
@@ -96,8 +96,8 @@ fn descriptors() -> BTreeMap<String, usize> {
     found
 }
 
-/// What this process started, and what that started. A program whose parent ended is found by its folder: no program but
-/// those of this test works in this test's folder for temporary files.
+/// What this process started, and what that started. A program whose parent ended is found by its folder: no program
+/// but those of this test works in this test's folder for temporary files.
 fn programs() -> BTreeSet<u32> {
     let own = std::process::id();
     let temporary = fs::canonicalize(std::env::temp_dir()).expect("it is there");

@@ -14,8 +14,8 @@ fn mcp_tool_of_a_granted_server_is_called_with_its_arguments_and_its_answer_reac
     assert_eq!(call["params"]["arguments"], json!({"path": "a.txt"}));
 }
 
-// promise mcp.asked: A call of an MCP server's tool needs a grant or an answer, like any other call. Without one the server is
-//   not called, and the message names the flag that allows it.
+// promise mcp.asked: A call of an MCP server's tool needs a grant or an answer, like any other call. Without one the
+//   server is not called, and the message names the flag that allows it.
 #[test]
 fn mcp_tool_without_a_grant_is_denied_where_nobody_can_be_asked_and_never_called() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));

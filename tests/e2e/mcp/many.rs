@@ -4,7 +4,8 @@ use host_tests::pty::Pty;
 
 use super::*;
 
-// promise mcp.deferred: Definitions of MCP servers over a share of the model's window are not declared; the model finds and loads them with `tool_search`.
+// promise mcp.deferred: Definitions of MCP servers over a share of the model's window are not declared; the model finds
+//   and loads them with `tool_search`.
 #[test]
 fn mcp_definitions_over_a_share_of_the_window_are_found_by_tool_search() {
     let tools: Vec<Value> =

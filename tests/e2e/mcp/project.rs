@@ -10,7 +10,8 @@ fn project(host: Host, server: &Server) -> Host {
     host.file(".mcp.json", command.to_string()).configured(&writable)
 }
 
-// promise mcp.trust: A server that a project names is not started or reached before the user trusts the project, and not when its file changed since.
+// promise mcp.trust: A server that a project names is not started or reached before the user trusts the project, and
+//   not when its file changed since.
 #[test]
 fn mcp_server_of_a_project_is_started_only_when_the_project_is_trusted_as_it_is() {
     let server = Server::new(&json!([tool("read", "Reads.")]), &text("x"));

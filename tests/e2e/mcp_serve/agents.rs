@@ -19,8 +19,8 @@ fn script(host: &Host) -> String {
     format!("scripted:{}", path.display())
 }
 
-// promise mcp.agents: Agents are tools of a client if a model is configured; their steps are progress, their calls only read, and
-//   each call is a session of its own.
+// promise mcp.agents: Agents are tools of a client if a model is configured; their steps are progress, their calls only
+//   read, and each call is a session of its own.
 #[test]
 fn mcp_serve_runs_an_agent_as_a_tool() {
     let host = Host::new(["run"]).file("src/main.rs", "");

@@ -12,8 +12,8 @@ fn names(list: &Value) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
 }
 
-// promise mcp.tools: `host mcp serve` lists every tool that a run has, with schemas and annotations, in both revisions of the
-//   protocol and in the same order each time; the tools that are the agent itself are not among them.
+// promise mcp.tools: `host mcp serve` lists every tool that a run has, with schemas and annotations, in both revisions
+//   of the protocol and in the same order each time; the tools that are the agent itself are not among them.
 #[test]
 fn mcp_serve_lists_the_tools_of_a_run_in_both_revisions() {
     let host = Host::new(["run"]);
@@ -51,8 +51,8 @@ fn mcp_serve_lists_the_tools_of_a_run_in_both_revisions() {
     }
 }
 
-// promise mcp.served: A call of a client runs in the sandbox of a run; its text, data, structured result and progress reach the
-//   client, and a failure is a result that says why.
+// promise mcp.served: A call of a client runs in the sandbox of a run; its text, data, structured result and progress
+//   reach the client, and a failure is a result that says why.
 #[tokio::test]
 async fn mcp_serve_returns_every_kind_of_result() {
     let host = Host::new(["run"]).file("a.txt", "first\nsecond\n");

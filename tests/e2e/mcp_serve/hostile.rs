@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::client::{Client, OLD, forms};
 
-// promise mcp.hostile: Rubbish, messages without end, requests out of order and floods from a client are refused or ignored;
-//   the server answers what is valid afterwards.
+// promise mcp.hostile: Rubbish, messages without end, requests out of order and floods from a client are refused or
+//   ignored; the server answers what is valid afterwards.
 #[test]
 fn mcp_serve_survives_a_client_that_sends_rubbish() {
     let host = Host::new(["run"]);

@@ -132,8 +132,8 @@ fn list() -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta(json!({}))}})
 }
 
-// promise mcp.http: On HTTP nothing is answered without the token, nor for a name that is not the server's, nor for a page of a
-//   browser.
+// promise mcp.http: On HTTP nothing is answered without the token, nor for a name that is not the server's, nor for a
+//   page of a browser.
 #[test]
 fn mcp_serve_http_answers_only_clients_with_the_token_and_the_right_names() {
     let host = Host::new(["run"]);
@@ -262,8 +262,8 @@ fn mcp_serve_http_asks_in_both_revisions() {
     assert!(host.repository().join("b.txt").exists());
 }
 
-// promise mcp.token: The token for HTTP is in a file that only the user can read, or in the environment; the server is on this
-//   machine alone unless the user names it for others.
+// promise mcp.token: The token for HTTP is in a file that only the user can read, or in the environment; the server is
+//   on this machine alone unless the user names it for others.
 #[test]
 fn mcp_serve_http_keeps_its_token_private_and_its_address_local() {
     let host = Host::new(["run"]);

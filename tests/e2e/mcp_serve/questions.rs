@@ -13,8 +13,8 @@ fn exists(host: &Host, path: &str) -> bool {
     host.repository().join(path).exists()
 }
 
-// promise mcp.unheard: A call that nothing allows is denied for a client that cannot show a question, with the flag that would
-//   allow it.
+// promise mcp.unheard: A call that nothing allows is denied for a client that cannot show a question, with the flag
+//   that would allow it.
 #[test]
 fn mcp_serve_denies_what_a_client_cannot_ask_about() {
     let host = Host::new(["run"]);
@@ -33,8 +33,8 @@ fn mcp_serve_denies_what_a_client_cannot_ask_about() {
     assert!(exists(&host, "a.txt"));
 }
 
-// promise mcp.asks: A question about a call becomes a form in the client, in both revisions; the call runs only after an answer
-//   that the form offered, and a form that was declined or dismissed rejects it.
+// promise mcp.asks: A question about a call becomes a form in the client, in both revisions; the call runs only after
+//   an answer that the form offered, and a form that was declined or dismissed rejects it.
 #[test]
 fn mcp_serve_asks_with_a_request_of_its_own_in_the_older_revision() {
     let host = Host::new(["run"]);
@@ -105,8 +105,8 @@ fn answered(client: &mut Client, name: &str, arguments: Value, state: &str, answ
     )
 }
 
-// promise mcp.answer: An answer counts once, for the very call that asked: one that is replayed, forged or moved to another call
-//   allows nothing.
+// promise mcp.answer: An answer counts once, for the very call that asked: one that is replayed, forged or moved to
+//   another call allows nothing.
 #[test]
 fn mcp_serve_takes_an_answer_for_the_call_that_asked_and_no_other() {
     let host = Host::new(["run"]);

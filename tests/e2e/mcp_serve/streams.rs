@@ -100,7 +100,8 @@ fn talk(host: &Host, (input, mut ours): (OwnedFd, impl Write), (output, theirs):
     assert_eq!(server.wait().expect("it ends").code(), Some(0));
 }
 
-// promise mcp.streams: A server speaks over pipes, sockets, named pipes and files, and leaves them to others as they were.
+// promise mcp.streams: A server speaks over pipes, sockets, named pipes and files, and leaves them to others as they
+//   were.
 #[test]
 fn mcp_serve_speaks_over_pipes_and_sockets_and_leaves_them_as_they_were() {
     let host = Host::new(["run"]);

@@ -1,7 +1,7 @@
 //! `limits.md`: each documented constant that is a number or a time, with its value.
 //!
-//! A limit is a named constant beside the code that it guards; its doc comment says what it protects. Constants that are
-//! not limits (versions, bits, hashes) are recognised by their values and types, see `is_limit`.
+//! A limit is a named constant beside the code that it guards; its doc comment says what it protects. Constants that
+//! are not limits (versions, bits, hashes) are recognised by their values and types, see `is_limit`.
 
 use std::fmt::Write as _;
 

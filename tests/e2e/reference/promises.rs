@@ -1,7 +1,7 @@
 //! `promises.md`: each promise with the tests that hold it.
 //!
-//! A promise is a comment above its first test, `// promise AREA.NAME: text`, and `// promise AREA.NAME` above each further
-//! one, so that a test which moves or is renamed takes its promise along.
+//! A promise is a comment above its first test, `// promise AREA.NAME: text`, and `// promise AREA.NAME` above each
+//! further one, so that a test which moves or is renamed takes its promise along.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

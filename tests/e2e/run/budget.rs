@@ -38,7 +38,8 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
     assert!(object["error"]["help"].as_str().is_some_and(|text| text.contains("--max-tokens")), "{object}");
 }
 
-// promise budget.estimated: A service that counts no tokens makes no limit void: the host's estimate counts, for the day too.
+// promise budget.estimated: A service that counts no tokens makes no limit void: the host's estimate counts, for the
+//   day too.
 #[test]
 fn budget_counts_an_estimate_where_the_service_counts_nothing() {
     let read =

@@ -158,8 +158,8 @@ fn context_shows_the_workspace_as_a_tree_without_what_is_ignored() {
     assert!(system.contains(&format!("Workspace: {} ", root.display())), "{system}");
 }
 
-// promise memory.later: What `memory` keeps of a project is in the first request of each later run there, unless the tool
-//   may not read it.
+// promise memory.later: What `memory` keeps of a project is in the first request of each later run there, unless the
+//   tool may not read it.
 #[test]
 fn context_has_the_facts_that_memory_kept_of_the_project() {
     let save = json!({"chunks": [{"call": {"name": "memory", "arguments": {"action": "save", "key": "style", "fact": "use tabs"}}}]});

@@ -40,9 +40,9 @@ fn used_up(ended: &Ended, setting: &str) {
     }
 }
 
-// promise budget.day: `tokens_per_day` and `cost_per_day` limit all runs of a user on a machine together, also those that
-//   run at once and subagents; a used up day sends no request, a clock that goes back begins no day, and a file that
-//   cannot be used stops a run that is limited so.
+// promise budget.day: `tokens_per_day` and `cost_per_day` limit all runs of a user on a machine together, also those
+//   that run at once and subagents; a used up day sends no request, a clock that goes back begins no day, and a file
+//   that cannot be used stops a run that is limited so.
 #[test]
 fn day_runs_that_together_exceed_it_stop_before_any_request() {
     let host = host("[budget]\ntokens_per_day = 2000\n");

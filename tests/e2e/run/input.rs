@@ -54,8 +54,8 @@ fn input_invalid_configuration_is_an_error() {
     check(&run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), 52, &["/no/such/file.toml", "HOST_CONFIG"]);
 }
 
-// promise run.configured: A file by which the user configures the host is not used if other users can write it, and that is
-//   said: the configuration, rules, agents, hooks, context files, skills and commands.
+// promise run.configured: A file by which the user configures the host is not used if other users can write it, and
+//   that is said: the configuration, rules, agents, hooks, context files, skills and commands.
 #[test]
 fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
     let agent = "---\nname: a\ndescription: A.\ntools: [ls]\n---\nYou look.\n";

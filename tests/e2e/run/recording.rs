@@ -3,8 +3,8 @@
 use host_tests::host::{Ended, Host};
 use serde_json::{Value, json};
 
-/// The events of a run, without what differs from run to run: its session, its times, how long things took, and which of
-/// the calls that ran side by side ended first.
+/// The events of a run, without what differs from run to run: its session, its times, how long things took, and which
+/// of the calls that ran side by side ended first.
 fn events(ended: &Ended) -> Vec<String> {
     let without = |mut line: Value| {
         for key in ["session_id", "timestamp", "duration_ms", "stats", "model"] {

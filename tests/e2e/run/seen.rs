@@ -102,8 +102,8 @@ fn writes_of_a_later_process_keep_what_the_user_changed_in_between() {
     assert_eq!(["read", "wrote", "many/b", "untouched"].map(text), ["two\n", "mine\n", "mine\n", "two\n"]);
 }
 
-// promise files.own: What the session's own calls, their programs and the hooks behind them changed is nobody else's change; an
-//   undo is the user's.
+// promise files.own: What the session's own calls, their programs and the hooks behind them changed is nobody else's
+//   change; an undo is the user's.
 #[test]
 fn writes_are_not_held_up_by_what_the_session_itself_changed() {
     let replies = [

@@ -415,8 +415,8 @@ fn session_that_runs_is_not_removed() {
     assert!(host.logs().is_empty());
 }
 
-// promise approval.by-default: Where a user is there and programs can be confined, a session is in the mode `auto` if no
-//   mode was chosen, and says so once; without a terminal it is in `default`.
+// promise approval.by-default: Where a user is there and programs can be confined, a session is in the mode `auto` if
+//   no mode was chosen, and says so once; without a terminal it is in `default`.
 #[test]
 fn start_mode_is_auto_where_a_user_is_there_and_the_walls_stand() {
     let makes = json!({"chunks": [call("shell", json!({"command": "touch made"}))]});

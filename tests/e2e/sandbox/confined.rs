@@ -91,8 +91,8 @@ fn confine_settings_let_programs_touch_more() {
     assert_eq!(succeeded(&host.run()), "Output:\nmine\nnew\nold\n");
 }
 
-// promise process.host: A program of a user other than root cannot read the environment or the memory of the host, even if nothing
-//   confines it.
+// promise process.host: A program of a user other than root cannot read the environment or the memory of the host, even
+//   if nothing confines it.
 #[test]
 fn process_cannot_read_the_environment_of_its_host() {
     let script = "for file in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $file | grep GEMINI_API_KEY; done 2>/dev/null; \
@@ -166,8 +166,8 @@ fn confine_explains_what_a_program_was_kept_from() {
     }
 }
 
-// promise confine.caches: What a package manager adds to its cache behind the walls is there for the next one in this workspace,
-//   and never in the user's own cache.
+// promise confine.caches: What a package manager adds to its cache behind the walls is there for the next one in this
+//   workspace, and never in the user's own cache.
 #[test]
 fn confine_caches_of_package_managers_are_the_workspaces_own() {
     // Stands for the real one: what matters is its name.

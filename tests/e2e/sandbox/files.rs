@@ -78,7 +78,8 @@ async fn a_walk_hands_over_only_what_may_be_read() {
     assert!(bench.text("walk", json!({"path": "nowhere"})).await.contains("nowhere"));
 }
 
-// promise files.search: A search hands over only files that may be read, and nothing that it returns tells what is in others.
+// promise files.search: A search hands over only files that may be read, and nothing that it returns tells what is in
+//   others.
 #[tokio::test]
 async fn a_search_hands_over_only_what_may_be_read_and_tells_nothing_of_the_rest() {
     let bench = bench();
@@ -254,7 +255,8 @@ async fn sandbox_files_ignore_rules_are_reported() {
     assert!(bench.text("stat", json!({"path": "a.txt"})).await.ends_with("ignored: false"));
 }
 
-// promise files.rules: A repository's ignore files are read up to a limit, without following links or waiting for pipes.
+// promise files.rules: A repository's ignore files are read up to a limit, without following links or waiting for
+//   pipes.
 #[tokio::test]
 async fn files_with_rules_neither_hang_nor_lead_out_nor_grow_without_end() {
     for name in [".gitignore", ".ignore", ".hostignore", ".git/info/exclude"] {

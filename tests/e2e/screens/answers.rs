@@ -1,5 +1,5 @@
-//! Answers with every element of Markdown: at several widths, without colour, on a terminal that cannot move its cursor, in a
-//! pipe, and while the width changes.
+//! Answers with every element of Markdown: at several widths, without colour, on a terminal that cannot move its
+//! cursor, in a pipe, and while the width changes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -108,8 +108,8 @@ fn screens_answer_without_colour() {
     shown(&host, "answer_without_colour", &mut pty);
 }
 
-// promise terminal.plain: In a pipe and on a terminal that cannot move its cursor, an answer is the model's own text; in a
-//   pipe byte for byte.
+// promise terminal.plain: In a pipe and on a terminal that cannot move its cursor, an answer is the model's own text;
+//   in a pipe byte for byte.
 #[test]
 fn screens_answer_where_nothing_is_drawn() {
     let host = answered(&["Report"]);
@@ -185,7 +185,8 @@ fn two_parts(first: &str, second: &str) -> (u16, mpsc::Sender<()>) {
     (port, go_on)
 }
 
-// promise terminal.resize: A change of the terminal's width while an answer arrives loses nothing and shows nothing twice.
+// promise terminal.resize: A change of the terminal's width while an answer arrives loses nothing and shows nothing
+//   twice.
 #[test]
 fn screens_answer_while_the_width_changes() {
     for (before, behind) in [(80, 40), (40, 120)] {

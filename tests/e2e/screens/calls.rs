@@ -23,7 +23,8 @@ fn shell(command: &str) -> Value {
     call("shell", json!({"command": command}))
 }
 
-// promise calls.shown: A call is one line with its tool, its title and its result, and the end of a command's output stays.
+// promise calls.shown: A call is one line with its tool, its title and its result, and the end of a command's output
+//   stays.
 #[test]
 fn screens_calls_that_ended_at_three_widths() {
     let edit =

@@ -24,8 +24,8 @@ fn rocket() -> Host {
         .file("AGENTS.md", "Fly carefully.\n".repeat(20))
 }
 
-// promise conversation.context: `/context` shows how many tokens each kind of content takes, as estimates, and the sum by
-//   the service's last count.
+// promise conversation.context: `/context` shows how many tokens each kind of content takes, as estimates, and the sum
+//   by the service's last count.
 #[test]
 fn screens_context_shows_what_fills_the_window() {
     at_three_widths("context", "/context", "The rows are estimates.", rocket);
@@ -99,8 +99,8 @@ fn asked(host: &Host) -> String {
     said.unwrap_or_else(|| panic!("the user said something: {lines:?}")).to_string()
 }
 
-// promise conversation.init: `/init` writes by the usual tools, so that the user sees the difference before a file changes,
-//   and improves a file that exists.
+// promise conversation.init: `/init` writes by the usual tools, so that the user sees the difference before a file
+//   changes, and improves a file that exists.
 #[test]
 fn screens_init_asks_before_it_writes_and_improves_a_file_that_exists() {
     let write = call("write_file", json!({"path": "AGENTS.md", "content": "# Rocket\n"}));
@@ -121,8 +121,8 @@ fn screens_init_asks_before_it_writes_and_improves_a_file_that_exists() {
     assert!(asked(&host).contains("Improve the file `CLAUDE.md`"), "{}", asked(&host));
 }
 
-// promise conversation.review: `/review` changes no file, whatever the mode and the grants allow otherwise, and takes a name
-//   of git and never an option.
+// promise conversation.review: `/review` changes no file, whatever the mode and the grants allow otherwise, and takes a
+//   name of git and never an option.
 #[test]
 fn screens_review_changes_nothing_in_any_mode() {
     let write = call("write_file", json!({"path": "new.md", "content": "x"}));

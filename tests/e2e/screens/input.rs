@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A terminal of this width with what was typed, as soon as this is seen. The last that is seen is in the last row, so that
-/// no screen is compared that is half drawn.
+/// A terminal of this width with what was typed, as soon as this is seen. The last that is seen is in the last row, so
+/// that no screen is compared that is half drawn.
 fn typed(host: &Host, columns: u16, keys: &[(&str, &str)]) -> Pty {
     let mut command = host.command();
     command.env("TERM", "xterm-256color");

@@ -1,5 +1,5 @@
-//! The beginnings: a first start without a model, a folder that is no repository, the start screen, the list of sessions,
-//! a resumed conversation. Each at 40, 80 and 120 columns.
+//! The beginnings: a first start without a model, a folder that is no repository, the start screen, the list of
+//! sessions, a resumed conversation. Each at 40, 80 and 120 columns.
 
 use super::*;
 

@@ -18,7 +18,8 @@ fn talked(configuration: &str, columns: u16, environment: &[(&str, &str)]) -> (H
     (host, pty)
 }
 
-// promise conversation.status: A row below the input line has model, mode, context, tokens, cost and branch; it takes one row at any width.
+// promise conversation.status: A row below the input line has model, mode, context, tokens, cost and branch; it takes
+//   one row at any width.
 #[test]
 fn screens_status_row_at_three_widths() {
     for columns in [40, 80, 120] {

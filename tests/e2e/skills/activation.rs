@@ -4,8 +4,8 @@ use host_tests::pty::Pty;
 
 use super::*;
 
-// promise skills.activated: A skill's instructions come when it is activated, by the model or by `/NAME`; then its own files
-//   can be read, and those of no other skill.
+// promise skills.activated: A skill's instructions come when it is activated, by the model or by `/NAME`; then its own
+//   files can be read, and those of no other skill.
 #[test]
 fn skill_is_activated_by_the_model_and_its_folder_alone_can_be_read_then() {
     let host = of_user(Host::new(["run"])).home_file(".agents/skills/other/notes.md", "of another\n");
@@ -98,7 +98,8 @@ fn skill_stays_word_for_word_after_compression_and_resume() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
 }
 
-// promise skills.changed: A skill that changed on disk since it was activated, or since its project was trusted, is noticed.
+// promise skills.changed: A skill that changed on disk since it was activated, or since its project was trusted, is
+//   noticed.
 #[test]
 fn skill_that_changed_meanwhile_is_noticed() {
     let host = of_user(Host::new(["run"]));
@@ -152,7 +153,8 @@ fn skill_limits_its_run_and_allows_nothing() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
-// promise skills.scripts: Where programs are confined, they may read and run the files of a skill, and cannot change them.
+// promise skills.scripts: Where programs are confined, they may read and run the files of a skill, and cannot change
+//   them.
 #[test]
 fn skill_script_runs_confined_and_its_folder_stays_as_it_is() {
     let host = Host::new(["run"])
@@ -176,8 +178,8 @@ fn skill_script_runs_confined_and_its_folder_stays_as_it_is() {
     }
 }
 
-// promise skills.menu: The menu of a conversation lists skills with their source; a built-in command wins over one of its
-//   name, which is said once.
+// promise skills.menu: The menu of a conversation lists skills with their source; a built-in command wins over one of
+//   its name, which is said once.
 #[test]
 fn skill_is_in_the_menu_with_its_source_and_runs_from_there() {
     let words = json!({"expect": {"last_text": "Then *fill*."}, "chunks": [{"text": "Filled."}]});

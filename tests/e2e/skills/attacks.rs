@@ -4,7 +4,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
 
-// promise skills.trusted-bytes: A project's skill is activated with the instructions that the user trusted, or not at all.
+// promise skills.trusted-bytes: A project's skill is activated with the instructions that the user trusted, or not at
+//   all.
 #[test]
 fn skill_that_the_model_rewrites_is_not_activated() {
     let host = Host::new(["run"]).file(".agents/skills/notes/SKILL.md", skill("notes", "Writes notes.", "", "right"));
@@ -73,7 +74,8 @@ fn skill_opens_no_secret_and_nothing_that_is_denied() {
     assert!(!text.contains("a key") && !text.contains("\"denied\\n"), "{text}");
 }
 
-// A skill of the user that lies in the workspace could be changed by tools, so that it needs trust like any of a project.
+// A skill of the user that lies in the workspace could be changed by tools, so that it needs trust like any of a
+// project.
 #[test]
 fn skill_of_the_user_within_the_workspace_needs_trust() {
     let host = of_user(Host::new(["run"]));
@@ -84,7 +86,8 @@ fn skill_of_the_user_within_the_workspace_needs_trust() {
     assert!(!system(&host).contains("# Skills"));
 }
 
-// promise skills.workspace: Instructions of the user that tools may change, since they lie in the workspace, are not used.
+// promise skills.workspace: Instructions of the user that tools may change, since they lie in the workspace, are not
+//   used.
 #[test]
 fn skill_and_command_of_the_user_that_tools_may_change_are_not_used() {
     let host = of_user(Host::new(["run"]))

@@ -87,7 +87,8 @@ fn is_alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-// promise background.life: A command in the background goes on after its call; what it prints is read later, and it can be stopped.
+// promise background.life: A command in the background goes on after its call; what it prints is read later, and it can
+//   be stopped.
 #[tokio::test]
 async fn process_reads_waits_for_and_stops_what_shell_left_running() {
     let session = session();
@@ -177,7 +178,8 @@ async fn process_of_another_session_or_plugin_is_not_there() {
     assert!(one.background.stop("p1").await.is_none() && one.background.stop("p2").await.is_none());
 }
 
-// promise background.bounded: The number of programs in the background and the output that is kept of each are limited, and what is lost is counted.
+// promise background.bounded: The number of programs in the background and the output that is kept of each are limited,
+//   and what is lost is counted.
 #[tokio::test]
 async fn process_that_floods_its_output_keeps_the_end_and_says_what_is_lost() {
     let session = session();
@@ -200,7 +202,8 @@ async fn process_that_floods_its_output_keeps_the_end_and_says_what_is_lost() {
     session.start("true").await.expect("there is room again");
 }
 
-// promise background.ends: A program in the background ends with everything that it started, whatever it does to get away.
+// promise background.ends: A program in the background ends with everything that it started, whatever it does to get
+//   away.
 #[tokio::test]
 async fn process_that_forks_away_ends_with_its_session() {
     let script = "trap '' TERM HUP INT; sleep 1014 & echo $! > pids; setsid sleep 1015 & echo $! >> pids; \

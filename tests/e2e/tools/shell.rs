@@ -152,7 +152,8 @@ async fn a_command_that_is_not_covered_is_refused_and_the_grant_that_is_named_co
     assert!(ended.stderr.contains("add --grant 'shell:process=*', or"), "{ended:?}");
 }
 
-// promise process.shell: Lines run in a shell that the host chose by name from the system's folders, whatever `PATH` finds.
+// promise process.shell: Lines run in a shell that the host chose by name from the system's folders, whatever `PATH`
+//   finds.
 #[test]
 fn shell_does_not_run_lines_in_whatever_the_search_path_calls_sh() {
     let host = Host::new(["tool", "call", "shell", r#"{"command": "echo real"}"#, "--grant", "shell:process=*"])

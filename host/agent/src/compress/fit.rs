@@ -2,8 +2,8 @@
 //! left out.
 //!
 //! Promises: a call and its response stay together, the user's last message stays word for word, and the result fits
-//! unless that message alone is too large. Texts that are kept word for word stay, and an earlier summary does, if there is
-//! room for them. No model is asked here.
+//! unless that message alone is too large. Texts that are kept word for word stay, and an earlier summary does, if
+//! there is room for them. No model is asked here.
 
 use host_message::{Content, Part, PartData, Role};
 use host_model::estimate_contents;
@@ -19,8 +19,8 @@ const LENGTHS: &[usize] = &[16_000, 8_000, 4_000, 2_000, 1_000];
 /// The longest outputs where even the last exchange is too large with those.
 const SHORTEST: &[usize] = &[500, 200];
 
-/// One part in this many of the room stays free when a conversation is cut, if possible. If it just fitted, the next turn would
-/// cut it again; each time the session log stores it whole once more, and the service's cache of it is lost.
+/// One part in this many of the room stays free when a conversation is cut, if possible. If it just fitted, the next
+/// turn would cut it again; each time the session log stores it whole once more, and the service's cache of it is lost.
 const FREED: u64 = 4;
 
 /// Note to the model in place of messages that were left out.

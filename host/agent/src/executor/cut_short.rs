@@ -1,6 +1,7 @@
 //! What a model gets to know, with the next prompt, of a run that was cut short.
 //!
-//! Deliberately not here: what stays of it. That is in the history: whole exchanges, and calls with what became of them.
+//! Deliberately not here: what stays of it. That is in the history: whole exchanges, and calls with what became of
+//! them.
 
 use host_message::Part;
 

@@ -128,8 +128,8 @@ impl<'r> Run<'r> {
         self.result(ending, recovered_from)
     }
 
-    /// Takes the prompt back, to which no reply came, here and in the session log. If that cannot be recorded, neither can
-    /// the end of the run, which says so.
+    /// Takes the prompt back, to which no reply came, here and in the session log. If that cannot be recorded, neither
+    /// can the end of the run, which says so.
     fn take_back(&mut self, history: &mut History) {
         let Before { messages, contents, asked } = std::mem::take(&mut self.before);
         if let Some(contents) = contents {

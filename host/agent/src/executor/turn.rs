@@ -268,8 +268,8 @@ impl Run<'_> {
 }
 
 impl Stop {
-    /// Returns whether what can be seen of the reply stays in the conversation: it broke off, and no request follows. What a
-    /// service withdrew does not.
+    /// Returns whether what can be seen of the reply stays in the conversation: it broke off, and no request follows.
+    /// What a service withdrew does not.
     fn keeps_text(&self) -> bool {
         match self {
             Self::Cancelled | Self::Failed(RunError::Model(_) | RunError::Reply(ReplyError::Unfinished)) => true,

@@ -1,7 +1,7 @@
 //! What the next request of a conversation takes of the model's window.
 //!
-//! Every number is an estimate, as compression makes them, but the service's own count of the last request. Deliberately
-//! not here: what the system prompt is made of, which only its author knows.
+//! Every number is an estimate, as compression makes them, but the service's own count of the last request.
+//! Deliberately not here: what the system prompt is made of, which only its author knows.
 
 use std::collections::BTreeSet;
 

@@ -9,10 +9,10 @@
 //! Windows are looked up where a word begins in them, and at each character of a text that has no words between spaces
 //! (Chinese, one endless word): a text that comes again begins its words in the same places.
 //!
-//! Each character is hashed once, into the text up to it. The hash of a window, and of what lies between two of them, is
-//! that of the text up to its end without that of the text before it (Rabin and Karp, 1987). The detector remembers the
-//! windows of the last 2,250 characters. It would confuse two texts with the same hash of 61 bits; this does not happen
-//! in practice.
+//! Each character is hashed once, into the text up to it. The hash of a window, and of what lies between two of them,
+//! is that of the text up to its end without that of the text before it (Rabin and Karp, 1987). The detector remembers
+//! the windows of the last 2,250 characters. It would confuse two texts with the same hash of 61 bits; this does not
+//! happen in practice.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,7 +1,7 @@
 //! Removes a log, and copies one to a new session.
 //!
-//! Promises: a log that a process writes is never removed, and nothing outside the folder of the logs is touched; a copy
-//! has whole entries only, and needs nothing of the original. Deliberately not here: which session a user means.
+//! Promises: a log that a process writes is never removed, and nothing outside the folder of the logs is touched; a
+//! copy has whole entries only, and needs nothing of the original. Deliberately not here: which session a user means.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -52,8 +52,8 @@ impl Stored {
         fs::remove_file(&self.path).map_err(|cause| failed(&self.path, cause))
     }
 
-    /// Copies the log as it is now, and its large outputs, to a new session; returns its id. The original may be in use. The
-    /// copy has a chain of its own, and records what was wrong with the original.
+    /// Copies the log as it is now, and its large outputs, to a new session; returns its id. The original may be in
+    /// use. The copy has a chain of its own, and records what was wrong with the original.
     ///
     /// # Errors
     ///

@@ -2,11 +2,11 @@
 //!
 //! An interrupted log may end with half a line: that is ignored, and [`Records::torn_bytes`] returns its length.
 //! Anything else that is not an entry is damage, reported with its line; nothing is guessed or skipped. Whatever the
-//! file contains, reading it neither panics nor keeps more in memory than some blocks of whole lines ([`Blocks`]), of which
-//! one has a single line if that is long.
+//! file contains, reading it neither panics nor keeps more in memory than some blocks of whole lines ([`Blocks`]), of
+//! which one has a single line if that is long.
 //!
-//! A second thread can read along ([`Records::helper`]): blocks are parsed on both, and their entries come in their order.
-//! Deliberately not here: what the entries mean together, and writing.
+//! A second thread can read along ([`Records::helper`]): blocks are parsed on both, and their entries come in their
+//! order. Deliberately not here: what the entries mean together, and writing.
 
 mod blocks;
 mod line;

@@ -50,7 +50,8 @@ impl SessionLog {
     ///
     /// # Errors
     ///
-    /// When another process writes it, it cannot be opened, locked or verified, a newer host wrote it, or it is damaged.
+    /// When another process writes it, it cannot be opened, locked or verified, a newer host wrote it, or it is
+    /// damaged.
     pub fn reopen(path: &Path, clock: Clock, chains: &ChainStore) -> Result<Reopened, SessionError> {
         let file = OpenOptions::new()
             .read(true)
@@ -66,7 +67,8 @@ impl SessionLog {
         };
         let Record::Session { id, .. } = first.record else { return Err(failed(not_a_session())) };
         let mut records = Records::new(&file);
-        // One thread checks the chain, which is less work, and then both read. Half a line at the end is no part of the chain.
+        // One thread checks the chain, which is less work, and then both read. Half a line at the end is no part of the
+        // chain.
         let (recorded, whole_bytes, ends_open, found) = std::thread::scope(|scope| {
             let helper = records.helper();
             let found = scope.spawn(|| {

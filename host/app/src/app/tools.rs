@@ -45,7 +45,8 @@ enum Holder {
 }
 
 impl App {
-    /// The tools, each with what these grants let it touch; those of MCP servers as they come, which begin to be connected.
+    /// The tools, each with what these grants let it touch; those of MCP servers as they come, which begin to be
+    /// connected.
     ///
     /// # Errors
     ///
@@ -56,7 +57,8 @@ impl App {
         Ok(tools)
     }
 
-    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::servers::PATIENCE); a tool that is not a server's waits for none.
+    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::servers::PATIENCE); a tool that is
+    /// not a server's waits for none.
     ///
     /// # Errors
     ///
@@ -69,8 +71,8 @@ impl App {
         Ok(self.tools(grants)?.current(|_| false))
     }
 
-    /// Lets the registry have the tools of MCP servers, as they come. The definitions are deferred as this says; with `None`
-    /// all are declared.
+    /// Lets the registry have the tools of MCP servers, as they come. The definitions are deferred as this says; with
+    /// `None` all are declared.
     pub(crate) fn supply(
         &self,
         tools: &mut Registry,
@@ -195,8 +197,8 @@ impl App {
     /// Has these tools loaded by the next [`App::warming`].
     pub(crate) fn warm_next(&self, plugins: &[LoadedPlugin], tools: &Registry) {
         let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
-        // Those that models call most, and of the others the small ones first: most are loaded before the first large one
-        // would be.
+        // Those that models call most, and of the others the small ones first: most are loaded before the first large
+        // one would be.
         plugins.sort_by_key(|plugin| {
             let place = MOST_USED.iter().position(|name| plugin.name().as_str() == *name);
             (place.unwrap_or(MOST_USED.len()), plugin.size())
@@ -204,8 +206,8 @@ impl App {
         *self.cold.lock().unwrap_or_else(PoisonError::into_inner) = Some(ColdTools { plugins, tools: tools.clone() });
     }
 
-    /// Drives some work, and loads the tools in the background when it first waits: a run waits for the model then, which
-    /// takes longer than loading them, and loading them before would keep its request back.
+    /// Drives some work, and loads the tools in the background when it first waits: a run waits for the model then,
+    /// which takes longer than loading them, and loading them before would keep its request back.
     pub(crate) async fn warming<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         poll_fn(|context| {
@@ -220,8 +222,8 @@ impl App {
         .await
     }
 
-    /// Loads tools in the background, so that the first call does not wait for it, and compiles the built-in ones that never
-    /// were. No one waits for the thread: it ends with the process.
+    /// Loads tools in the background, so that the first call does not wait for it, and compiles the built-in ones that
+    /// never were. No one waits for the thread: it ends with the process.
     fn warm(&self, ColdTools { plugins, tools }: ColdTools) {
         let runtime = Arc::clone(&self.runtime);
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {

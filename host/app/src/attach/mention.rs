@@ -1,7 +1,7 @@
 //! `@path` in a prompt: finds what may be a path. The caller finds out which of them are files.
 //!
-//! `@src/lib.rs`, `@"a b.txt"` and `@a\ b.txt` are mentions; the `@` of an e-mail address or within a path (`user@host`,
-//! `node_modules/@types`) is none, and neither is `\@`, which becomes `@`.
+//! `@src/lib.rs`, `@"a b.txt"` and `@a\ b.txt` are mentions; the `@` of an e-mail address or within a path
+//! (`user@host`, `node_modules/@types`) is none, and neither is `\@`, which becomes `@`.
 
 /// A prompt with its mentions.
 #[derive(Debug, Default, PartialEq, Eq)]

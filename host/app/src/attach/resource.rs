@@ -1,7 +1,8 @@
 //! `@server:uri` in a prompt: a resource of an MCP server behind the prompt.
 //!
-//! Promises: only a server that is configured is asked, by its exact name; a prompt that the user did not type, such as a
-//! script's, attaches a resource only if the user granted the server, or marked it as one whose reading needs no question.
+//! Promises: only a server that is configured is asked, by its exact name; a prompt that the user did not type, such as
+//! a script's, attaches a resource only if the user granted the server, or marked it as one whose reading needs no
+//! question.
 
 use host_capability::{Capability, McpServerName, Scope};
 use host_message::Output;

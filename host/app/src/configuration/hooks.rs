@@ -1,4 +1,5 @@
-//! `[hooks]`: programs and components that are asked about calls, prompts and ends, and whose files of other agents are used.
+//! `[hooks]`: programs and components that are asked about calls, prompts and ends, and whose files of other agents are
+//! used.
 //!
 //! Deliberately not here: files with hooks (`crate::hooks`), and running them.
 
@@ -12,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::AtLeastOne;
 use crate::error::Failure;
 
-/// The default of a hook's time limit, in seconds: what Claude Code had and Gemini CLI has. Protects the session from a hook
-/// that hangs.
+/// The default of a hook's time limit, in seconds: what Claude Code had and Gemini CLI has. Protects the session from a
+/// hook that hangs.
 pub const HOOK_SECONDS: u64 = 60;
 
 /// `[hooks]`: programs that are asked about events of a session. They run confined, unless `confine.mode` is `off`.

@@ -1,7 +1,7 @@
 //! `[mcp.NAME]`: an MCP server of the user, or what the user adds to one that a project names.
 //!
-//! Promises: a server is a program or an address, never both; keys that only one of them has are an error for the other.
-//! Deliberately not here: the files of projects (`crate::mcp::files`), and connecting.
+//! Promises: a server is a program or an address, never both; keys that only one of them has are an error for the
+//! other. Deliberately not here: the files of projects (`crate::mcp::files`), and connecting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ pub struct McpConfig {
     pub private: Option<bool>,
     /// The id of this client at the server's authorization server, if it was registered by hand.
     pub client_id: Option<String>,
-    /// The secret that belongs to `client_id`, if there is one: `{ env = "VARIABLE" }`, `{ file = "PATH" }` or the secret
-    /// itself.
+    /// The secret that belongs to `client_id`, if there is one: `{ env = "VARIABLE" }`, `{ file = "PATH" }` or the
+    /// secret itself.
     pub client_secret: Option<SecretSource>,
     /// The variables of your environment that a project's file may use for this server, as `${NAME}`.
     pub variables: BTreeSet<String>,

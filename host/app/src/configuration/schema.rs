@@ -1,7 +1,7 @@
 //! The JSON Schema of the configuration file, for editors and for the reference.
 //!
-//! The shape, the documentation and the defaults come from the structs that are read. Deliberately not here: which keys a
-//! project may set.
+//! The shape, the documentation and the defaults come from the structs that are read. Deliberately not here: which keys
+//! a project may set.
 
 use std::collections::BTreeMap;
 

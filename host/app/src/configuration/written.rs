@@ -1,7 +1,7 @@
 //! Which file each setting comes from, for a report to the user.
 //!
-//! Promises: a value that may be a secret (headers, secrets and settings of plugins, the user and the query of an address)
-//! is replaced before it is kept, so that no report, no `Debug` and no message can show it.
+//! Promises: a value that may be a secret (headers, secrets and settings of plugins, the user and the query of an
+//! address) is replaced before it is kept, so that no report, no `Debug` and no message can show it.
 //!
 //! Deliberately not here: flags, the environment, and what a session changed (`session::settings`).
 
@@ -91,8 +91,8 @@ impl Written {
         Self { own: self.own, project: project.own }
     }
 
-    /// Returns the settings that hold, by the rules of the files alone, those with a default among them. `modes` are the
-    /// approval mode and the confinement that hold.
+    /// Returns the settings that hold, by the rules of the files alone, those with a default among them. `modes` are
+    /// the approval mode and the confinement that hold.
     pub(super) fn settings(&self, modes: &[(&str, Option<&str>)]) -> Vec<Setting> {
         let defaults = defaults();
         let keys: BTreeSet<&String> = defaults.keys().chain(self.own.keys()).chain(self.project.keys()).collect();

@@ -1,9 +1,9 @@
-//! The context files of folders that the model enters: when a call has used a file in a folder, the files of that folder and of
-//! those above it join the conversation with the next turn.
+//! The context files of folders that the model enters: when a call has used a file in a folder, the files of that
+//! folder and of those above it join the conversation with the next turn.
 //!
-//! Promises: they are read like those of the working folder, with the same grants, includes and marks; nothing of a folder that
-//! the ignore rules leave out, or that is another repository, is read; each file joins a conversation once, and the number
-//! and size of all are limited.
+//! Promises: they are read like those of the working folder, with the same grants, includes and marks; nothing of a
+//! folder that the ignore rules leave out, or that is another repository, is read; each file joins a conversation once,
+//! and the number and size of all are limited.
 //!
 //! Deliberately not here: how a conversation keeps them (`host-agent`).
 

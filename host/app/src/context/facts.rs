@@ -32,8 +32,8 @@ struct Fact {
     fact: String,
 }
 
-/// Returns the facts as lines, and a warning if they cannot be read. Both are empty where there are none, or the tool may not
-/// read them.
+/// Returns the facts as lines, and a warning if they cannot be read. Both are empty where there are none, or the tool
+/// may not read them.
 pub(super) fn read(app: &App, grants: &UserGrants) -> (String, Option<String>) {
     let Some(plugin) = app.plugin(MEMORY).filter(|plugin| plugin.origin == PluginOrigin::BuiltIn(MEMORY)) else {
         return Default::default();

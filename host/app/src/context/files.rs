@@ -111,7 +111,8 @@ impl Names {
         Self { names: set.cloned().unwrap_or_else(usual), are_usual: set.is_none() }
     }
 
-    /// Those of the project: it names its own files and not the user's, whose folder contains more than a model may see.
+    /// Those of the project: it names its own files and not the user's, whose folder contains more than a model may
+    /// see.
     pub(super) fn of_project(app: &App) -> Self {
         let configuration = &app.configuration;
         Self::new(configuration.project.context_files.as_ref().or(configuration.context.files.as_ref()))

@@ -1,9 +1,9 @@
 //! What a hook answered: by how it ended, and by the JSON that it printed.
 //!
-//! Exit code 2 denies, with standard error as the reason. With exit code 0, output that begins with `{` is an answer, and has
-//! to be a valid one; other output is context after `SessionStart` and `UserPromptSubmit`, and ignored elsewhere. Any other end
-//! is a failure. The shapes are Claude Code's and Gemini CLI's; a field that is known has to have its type, and others are
-//! ignored.
+//! Exit code 2 denies, with standard error as the reason. With exit code 0, output that begins with `{` is an answer,
+//! and has to be a valid one; other output is context after `SessionStart` and `UserPromptSubmit`, and ignored
+//! elsewhere. Any other end is a failure. The shapes are Claude Code's and Gemini CLI's; a field that is known has to
+//! have its type, and others are ignored.
 
 use host_plugin::{HookEnd, HookPrinted};
 use host_text::{clip, one_line};

@@ -1,7 +1,7 @@
 //! Hooks that plugins bring: `hooks/NAME.wasm`, and what it is asked about in `hooks/NAME.toml`.
 //!
-//! Promises: such a hook never allows a call, since nothing that is installed answers for the user; one that cannot be used
-//! is an error, since a guard that is left out guards nothing.
+//! Promises: such a hook never allows a call, since nothing that is installed answers for the user; one that cannot be
+//! used is an error, since a guard that is left out guards nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! A file with hooks, in the shape that Claude Code, Codex and Gemini CLI share: under `hooks`, a list of groups for each event,
-//! and in each group a matcher and the hooks.
+//! A file with hooks, in the shape that Claude Code, Codex and Gemini CLI share: under `hooks`, a list of groups for
+//! each event, and in each group a matcher and the hooks.
 //!
-//! Promises: a hook that cannot be used is reported and keeps no other one from being used. What differs: a time limit is in
-//! seconds, and in milliseconds in Gemini CLI's file. Deliberately not here: which files there are.
+//! Promises: a hook that cannot be used is reported and keeps no other one from being used. What differs: a time limit
+//! is in seconds, and in milliseconds in Gemini CLI's file. Deliberately not here: which files there are.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What a hook reads: one JSON object, by the names of its convention.
 //!
-//! The fields are Claude Code's (`session_id`, `transcript_path`, `cwd`, `permission_mode`, `hook_event_name` and those of
-//! the event); a hook of Gemini CLI's file gets that agent's besides. Deliberately not here: the answer.
+//! The fields are Claude Code's (`session_id`, `transcript_path`, `cwd`, `permission_mode`, `hook_event_name` and those
+//! of the event); a hook of Gemini CLI's file gets that agent's besides. Deliberately not here: the answer.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! Which calls, or which kinds of another event, a hook is asked about.
 //!
-//! As in Claude Code: nothing and `*` match everything, a name or names with `|` between them match exactly, and anything
-//! else is a regular expression that may match anywhere in a name. It runs in linear time and cannot look around.
+//! As in Claude Code: nothing and `*` match everything, a name or names with `|` between them match exactly, and
+//! anything else is a regular expression that may match anywhere in a name. It runs in linear time and cannot look
+//! around.
 
 use host_tool::ArgumentsPattern;
 

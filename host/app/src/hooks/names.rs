@@ -1,7 +1,7 @@
 //! What other agents call our events, tools and arguments, so that people's files and scripts work as they are.
 //!
-//! A hook of Claude Code's file reads `Bash` and `file_path`, one of Gemini CLI's `run_shell_command`, and one of our own
-//! configuration our names. A matcher may use any of these names. Deliberately not here: reading a file, and JSON.
+//! A hook of Claude Code's file reads `Bash` and `file_path`, one of Gemini CLI's `run_shell_command`, and one of our
+//! own configuration our names. A matcher may use any of these names. Deliberately not here: reading a file, and JSON.
 
 use std::path::Path;
 

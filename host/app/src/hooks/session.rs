@@ -1,7 +1,7 @@
 //! The hooks of one session: asks all that an event matches side by side, and makes one answer of theirs.
 //!
-//! Promises: the strictest answer wins; a hook that fails denies where the event fails closed; what came of each is an event
-//! for observers and an entry of the session log, before anything is done with it; no hook outlives the session.
+//! Promises: the strictest answer wins; a hook that fails denies where the event fails closed; what came of each is an
+//! event for observers and an entry of the session log, before anything is done with it; no hook outlives the session.
 //!
 //! Deliberately not here: running one hook (`run`), and what an answer does.
 

@@ -1,5 +1,5 @@
-//! What Claude Code has: `~/.claude.json`, `~/.claude/settings.json`, its commands and skills, and what a project's settings
-//! ask about and deny.
+//! What Claude Code has: `~/.claude.json`, `~/.claude/settings.json`, its commands and skills, and what a project's
+//! settings ask about and deny.
 
 use host_tool::Decision;
 use serde_json::Value;

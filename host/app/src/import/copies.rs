@@ -1,6 +1,7 @@
 //! Commands and skills, which are copied as they are.
 //!
-//! Promises: a link in them is not followed, and what is too large or too much is left out as a whole, never a part of it.
+//! Promises: a link in them is not followed, and what is too large or too much is left out as a whole, never a part of
+//! it.
 
 use std::fs;
 use std::io;
@@ -12,7 +13,8 @@ use super::{FileMode, NewFile};
 /// The largest file of a command or skill, in bytes. Protects memory and the disk.
 const MAX_COPY: u64 = 1 << 20;
 
-/// The most files of a skill, and of a folder of commands. Protects the disk from a folder that is not what it should be.
+/// The most files of a skill, and of a folder of commands. Protects the disk from a folder that is not what it should
+/// be.
 const MAX_COPIES: usize = 300;
 
 /// A command or skill with its files.

@@ -1,7 +1,7 @@
 //! MCP servers of other agents as tables of `config.toml`.
 //!
-//! Promises: a value of a variable or header is written nowhere but into a private file of its own; what refers to a variable
-//! of the environment goes on doing so. Its `Debug` shows no value.
+//! Promises: a value of a variable or header is written nowhere but into a private file of its own; what refers to a
+//! variable of the environment goes on doing so. Its `Debug` shows no value.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,7 +91,8 @@ impl Server {
         Ok(())
     }
 
-    /// Adds a variable or header: one that is only a variable of the environment stays so, any other value goes into a file.
+    /// Adds a variable or header: one that is only a variable of the environment stays so, any other value goes into a
+    /// file.
     pub(crate) fn add(&mut self, of: &str, key: &str, value: &str, secrets: &Path) {
         if value.is_empty() {
             return;

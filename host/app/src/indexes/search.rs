@@ -26,8 +26,8 @@ pub struct Match {
 /// How well a plugin matches; a greater one is better.
 type Score = u32;
 
-/// Searches all indexes that count for plugins that have each word in their name, description or tools; all plugins without
-/// a word. The best match comes first.
+/// Searches all indexes that count for plugins that have each word in their name, description or tools; all plugins
+/// without a word. The best match comes first.
 pub fn search(indexes: &Indexes, words: &[String], trust: &Trust, now: Timestamp) -> Vec<Match> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut found: Vec<(Score, Match)> = Vec::new();

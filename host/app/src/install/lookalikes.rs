@@ -1,7 +1,7 @@
 //! Names of a plugin that a user, or a model, takes for those of another one.
 //!
-//! Such a plugin may be honest, so that the question names them and the user decides; a name that is the same is refused
-//! (`install`). The rule is that of the tools of MCP servers ([`skeleton`]).
+//! Such a plugin may be honest, so that the question names them and the user decides; a name that is the same is
+//! refused (`install`). The rule is that of the tools of MCP servers ([`skeleton`]).
 
 use std::collections::BTreeSet;
 

@@ -47,8 +47,8 @@ impl BundleSource {
         reference.map(Self::Registry)
     }
 
-    /// Gets the bundle, and the name that finds the same bundle again. A registry is asked with the login that `login` has
-    /// for it, and for the signatures of the keys that the user trusts first; downloads that broke off are kept.
+    /// Gets the bundle, and the name that finds the same bundle again. A registry is asked with the login that `login`
+    /// has for it, and for the signatures of the keys that the user trusts first; downloads that broke off are kept.
     pub async fn fetch(
         &self,
         folders: &Folders,
@@ -120,7 +120,8 @@ pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
     })
 }
 
-/// Whether a source is a layout that may have more in it than one bundle, so that nothing can be added to it as to a file.
+/// Whether a source is a layout that may have more in it than one bundle, so that nothing can be added to it as to a
+/// file.
 pub fn is_layout(file: &Path) -> bool {
     file.is_dir() || place(file).0 != file
 }

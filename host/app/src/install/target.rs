@@ -87,8 +87,8 @@ impl Target {
         Ok(missing)
     }
 
-    /// Writes the list. A project that was trusted stays trusted if nothing but the list differs; otherwise the result says
-    /// why its list does not count.
+    /// Writes the list. A project that was trusted stays trusted if nothing but the list differs; otherwise the result
+    /// says why its list does not count.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The usual model of a service: the newest of its family by the service's own list, or else the one that comes with the
-//! program.
+//! The usual model of a service: the newest of its family by the service's own list, or else the one that comes with
+//! the program.
 //!
 //! Promises: a list delays a start by at most 0.8 s once a day; without a list, or with an invalid one, the
 //! program's own model is used, and never an older one. The cache has names of models and nothing else.

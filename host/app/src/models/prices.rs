@@ -1,10 +1,11 @@
 //! List prices of common models, and the prices that a session counts by.
 //!
-//! Promises: a price that the user configured wins; a model that is not in the list has no price, rather than one of zero or
-//! of another model; a server at an address of the user's own has no list price, whatever its models are called.
+//! Promises: a price that the user configured wins; a model that is not in the list has no price, rather than one of
+//! zero or of another model; a server at an address of the user's own has no list price, whatever its models are
+//! called.
 //!
-//! Deliberately not here: other currencies, discounts, the price of writing to a cache, and the higher of two prices that a
-//! service has for long prompts. So what is counted by this list is an estimate, and shown as one.
+//! Deliberately not here: other currencies, discounts, the price of writing to a cache, and the higher of two prices
+//! that a service has for long prompts. So what is counted by this list is an estimate, and shown as one.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +22,8 @@ pub const PRICES_READ: &str = "2026-11";
 /// A model with its price in US dollars for a million tokens: sent, received, sent and cached.
 type Row = (&'static str, f64, f64, f64);
 
-/// From <https://platform.claude.com/docs/en/about-claude/pricing>. `claude-haiku-5-5` costs five times as much for prompts
-/// of more than 100,000 tokens.
+/// From <https://platform.claude.com/docs/en/about-claude/pricing>. `claude-haiku-5-5` costs five times as much for
+/// prompts of more than 100,000 tokens.
 const ANTHROPIC: &[Row] = &[
     ("claude-fable-5-1", 10.0, 50.0, 0.25),
     ("claude-opus-5-5", 4.0, 20.0, 0.20),
@@ -54,8 +55,8 @@ const OPENAI: &[Row] = &[
     ("gpt-5", 1.25, 10.0, 0.125),
 ];
 
-/// From <https://ai.google.dev/gemini-api/docs/pricing>: the prices of prompts up to 200,000 tokens. `gemini-3.8-flash` costs
-/// twice as much from 2027 on. Models without a price of cached tokens have that of sent ones here.
+/// From <https://ai.google.dev/gemini-api/docs/pricing>: the prices of prompts up to 200,000 tokens. `gemini-3.8-flash`
+/// costs twice as much from 2027 on. Models without a price of cached tokens have that of sent ones here.
 const GEMINI: &[Row] = &[
     ("gemini-3.8-flash", 0.75, 3.75, 0.075),
     ("gemini-3.5-flash", 1.50, 9.0, 0.15),
@@ -118,7 +119,8 @@ mod tests {
         of(configuration, &environment).of(id).map(|(price, basis)| (price.input, basis))
     }
 
-    // promise model.prices: A model without a known price has no cost; a list price is of the model's own service, and the user's price wins.
+    // promise model.prices: A model without a known price has no cost; a list price is of the model's own service, and
+    //   the user's price wins.
     #[test]
     fn list_prices_are_of_a_service_and_never_of_a_local_server() {
         let none = Configuration::default();

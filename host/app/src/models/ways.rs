@@ -111,8 +111,8 @@ pub fn is_undecided(flag: Option<&str>, configuration: &Configuration, environme
     named.is_none() && configuration.saved.is_none() && by_key(configuration, environment).is_none()
 }
 
-/// Returns the ways, those that need a key first. Servers of this machine are asked, and none else; Ollama is one of the
-/// ways even if it does not answer.
+/// Returns the ways, those that need a key first. Servers of this machine are asked, and none else; Ollama is one of
+/// the ways even if it does not answer.
 pub async fn ways(configuration: &Configuration, environment: &Environment) -> Vec<Way> {
     let services = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
     let mut ways: Vec<Way> = services.map(|provider| Way::Key(*provider)).collect();

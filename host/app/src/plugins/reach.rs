@@ -1,7 +1,8 @@
 //! The servers that the settings of a plugin name: it reaches those and no others, whatever its manifest requests and a
 //! user or a mode grants.
 //!
-//! Only the built-in `web_search` has such settings. Deliberately not here: what it sends there, which its preview names.
+//! Only the built-in `web_search` has such settings. Deliberately not here: what it sends there, which its preview
+//! names.
 
 use std::collections::BTreeMap;
 

@@ -180,8 +180,8 @@ impl PluginSources {
         Self { sources, settings, stamps: FileStamps::default() }
     }
 
-    /// Looks at the files of all sources; returns whether one of them changed since the last look. It comes before the search, so
-    /// that a change during the search is noticed by the next look.
+    /// Looks at the files of all sources; returns whether one of them changed since the last look. It comes before the
+    /// search, so that a change during the search is noticed by the next look.
     pub(crate) fn look(&mut self, project: &Path, folders: &Folders) -> bool {
         let mut stamps = FileStamps::default();
         self.sources.iter().for_each(|source| source.add_stamps(project, folders, &mut stamps));

@@ -1,8 +1,8 @@
 //! The plugin store: installed bundles, the user's grants for each, and the lock files that name them.
 //!
-//! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the bundles
-//! and the grants are the user's alone, so that no project grants anything. Promises: whatever is read of a bundle is
-//! hashed and compared with its digest, each time.
+//! A lock file is a project's `.host/plugins.lock`, which counts if the project is trusted, or the user's own; the
+//! bundles and the grants are the user's alone, so that no project grants anything. Promises: whatever is read of a
+//! bundle is hashed and compared with its digest, each time.
 //!
 //! Deliberately not here: getting a bundle, and asking the user (`install`).
 

@@ -1,4 +1,5 @@
-//! The files in a project's `.host/`, and those of other agents that it uses: first the names, then the bytes, each read once.
+//! The files in a project's `.host/`, and those of other agents that it uses: first the names, then the bytes, each
+//! read once.
 //!
 //! Promises: no symbolic link is followed, not even one that leads back into the folder; only regular files are opened;
 //! reads are bounded; the bytes that are used are those whose digest was taken, since there is no second read.
@@ -93,8 +94,8 @@ const FOLDERS: &[(&str, &[(&str, Part)])] = &[
     ("tools", &[(ANY, Part::Program)]),
 ];
 
-/// The files of other agents, by their folders beneath the project and their names: MCP servers of Claude Code, its settings,
-/// hooks of Codex, and the settings of Gemini CLI.
+/// The files of other agents, by their folders beneath the project and their names: MCP servers of Claude Code, its
+/// settings, hooks of Codex, and the settings of Gemini CLI.
 const OTHERS: &[(&str, &str, Part)] = &[
     (TOP, ".mcp.json", Part::Servers),
     (".claude", "settings.json", Part::Hooks),
@@ -152,8 +153,8 @@ pub struct ProjectFile {
     pub digest: Digest,
 }
 
-/// All files, by their names beneath `.host/`; those of other agents by their names beneath the project. Clones are the same
-/// bytes.
+/// All files, by their names beneath `.host/`; those of other agents by their names beneath the project. Clones are the
+/// same bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     files: Arc<BTreeMap<String, ProjectFile>>,
@@ -364,8 +365,8 @@ impl Part {
         }
     }
 
-    /// Whether one such file that is too large is left out, and the others are used: it is a text that a user or a model
-    /// chooses, and nothing holds because it is there.
+    /// Whether one such file that is too large is left out, and the others are used: it is a text that a user or a
+    /// model chooses, and nothing holds because it is there.
     fn is_left_out_alone(self) -> bool {
         match self {
             Self::Skill | Self::Command => true,

@@ -1,7 +1,7 @@
 //! The hooks in files of a project: what of such a file is trusted, and which of the project's programs it runs.
 //!
-//! Promises: of the settings of another agent only what is about hooks is kept, so that other settings can change without a
-//! question; a program of the project that a hook starts is trusted with it, and is part of the question.
+//! Promises: of the settings of another agent only what is about hooks is kept, so that other settings can change
+//! without a question; a program of the project that a hook starts is trusted with it, and is part of the question.
 //!
 //! Deliberately not here: reading files, and what a hook is.
 
@@ -76,8 +76,8 @@ fn commands(value: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// Returns the files beneath this folder that a line starts, by their relative paths: the first word of each command, and the
-/// words behind the name of an interpreter.
+/// Returns the files beneath this folder that a line starts, by their relative paths: the first word of each command,
+/// and the words behind the name of an interpreter.
 ///
 /// This reads a line as people write it, not as a shell does: what it misses runs in the same walls.
 pub(crate) fn programs_of(line: &str, root: &Path) -> Vec<PathBuf> {

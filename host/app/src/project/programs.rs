@@ -1,6 +1,7 @@
 //! Copies of the programs of a trusted project; only the copies are run.
 //!
-//! Promises: the bytes that run are those that were trusted. Deliberately not here: what a program reads outside its folder.
+//! Promises: the bytes that run are those that were trusted. Deliberately not here: what a program reads outside its
+//! folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,15 +1,17 @@
 //! The files of a project that its MCP servers are started with.
 //!
-//! Promises: each word of a server's command that names a file of the project names one that is trusted with the server, and a
-//! module that an interpreter is to run counts as its files.
+//! Promises: each word of a server's command that names a file of the project names one that is trusted with the
+//! server, and a module that an interpreter is to run counts as its files.
 //!
-//! Deliberately not here: reading files, and what such a file imports: the server is confined like every program of a project.
+//! Deliberately not here: reading files, and what such a file imports: the server is confined like every program of a
+//! project.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The most files of one file with servers that are looked at. Protects the question from a file that names without end.
+/// The most files of one file with servers that are looked at. Protects the question from a file that names without
+/// end.
 const MAX_FILES: usize = 64;
 
 /// The names that a word can have for the project's folder.
@@ -56,8 +58,8 @@ fn module(name: &str) -> Vec<String> {
     ["", "/__init__", "/__main__"].map(|end| format!("{path}{end}.py")).to_vec()
 }
 
-/// Returns the path of the file that a word names, if it is one of the project: what a link leads to is what runs. The program
-/// of a server is looked for from the project's top, too.
+/// Returns the path of the file that a word names, if it is one of the project: what a link leads to is what runs. The
+/// program of a server is looked for from the project's top, too.
 fn beneath(word: &str, directory: &Path, root: &Path) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
     [directory, &root].iter().find_map(|folder| {

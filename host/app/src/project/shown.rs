@@ -1,7 +1,7 @@
 //! The list of a project's files for the user who decides whether to trust it.
 //!
-//! The author of the project chose the names and the manifests, and must not be able to forge the question: a name never
-//! ends its line, never leaves its quotes and has a limit, and so have lists.
+//! The author of the project chose the names and the manifests, and must not be able to forge the question: a name
+//! never ends its line, never leaves its quotes and has a limit, and so have lists.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The list of trusted folders: a file of the user, with the fingerprint of each folder when it was trusted.
 //!
-//! Promises: it is written whole or not at all, by one process at a time; no other user can read or write it, and a file
-//! that another user could have written is an error.
+//! Promises: it is written whole or not at all, by one process at a time; no other user can read or write it, and a
+//! file that another user could have written is an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

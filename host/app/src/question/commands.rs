@@ -1,5 +1,5 @@
-//! The commands in a line, listed by themselves where the line does not show them: so that none hides behind the others,
-//! and nothing is repeated that is seen at a glance.
+//! The commands in a line, listed by themselves where the line does not show them: so that none hides behind the
+//! others, and nothing is repeated that is seen at a glance.
 
 use host_plugin::{Confirmation, command_line};
 use host_text::exact;
@@ -8,8 +8,8 @@ use host_tool::{Question, SimpleCommand};
 /// The most rows of a line in which each command is seen.
 const ROWS: usize = 4;
 
-/// Returns the commands that a question lists besides the line itself, which is shown on rows of this width: none if the
-/// line is a few rows of commands one after the other.
+/// Returns the commands that a question lists besides the line itself, which is shown on rows of this width: none if
+/// the line is a few rows of commands one after the other.
 pub fn commands_to_list(question: &Question, columns: usize) -> &[SimpleCommand] {
     let Confirmation::Exec { argv, .. } = &question.confirmation else { return &[] };
     let commands = question.commands.as_slice();

@@ -1,7 +1,8 @@
 //! What a command does, in one line below it: the most dangerous part first, whatever stands first in the command.
 //!
-//! Promises: a name from the command cannot look like a word of the host's: one that has more than the characters of plain
-//! paths is in quotes; what is left out is counted. Deliberately not here: what a command does (`host-tool`), and colours.
+//! Promises: a name from the command cannot look like a word of the host's: one that has more than the characters of
+//! plain paths is in quotes; what is left out is counted. Deliberately not here: what a command does (`host-tool`), and
+//! colours.
 
 use host_text::exact;
 use host_tool::{Danger, Effect, Question};

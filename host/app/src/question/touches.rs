@@ -1,7 +1,8 @@
 //! What a call could touch, as a question shows it.
 //!
-//! Promises: each capability has one line, the strongest first, whatever the scopes of the others say; what a scope leaves
-//! out comes after all of them, since it can be long and no protected file is worth as much as a program that may run.
+//! Promises: each capability has one line, the strongest first, whatever the scopes of the others say; what a scope
+//! leaves out comes after all of them, since it can be long and no protected file is worth as much as a program that
+//! may run.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -53,8 +54,8 @@ impl Touches {
     }
 }
 
-/// Returns whether something beneath a folder can match: of what lies elsewhere, such as the host's own folders, a question
-/// about this folder says nothing.
+/// Returns whether something beneath a folder can match: of what lies elsewhere, such as the host's own folders, a
+/// question about this folder says nothing.
 fn may_be_within(glob: &str, root: &Path) -> bool {
     let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     let begins: PathBuf = Path::new(glob).components().take_while(is_plain).collect();
@@ -70,8 +71,8 @@ mod tests {
         scopes.iter().map(scope).collect::<Result<_, _>>().expect("scopes")
     }
 
-    // promise approval.strongest: A question shows what a call could touch with the strongest capability first, one line
-    //   each; what is left out comes below.
+    // promise approval.strongest: A question shows what a call could touch with the strongest capability first, one
+    //   line each; what is left out comes below.
     #[test]
     fn touches_begin_with_the_strongest_capability_whatever_the_others_leave_out() {
         let protected: String = (0..9).map(|number| format!(",!**/.protected-{number}")).collect();

@@ -1,7 +1,8 @@
-//! What lies behind an answer, in a line: how long it took, how many calls, which files, what it cost, and when it ended.
+//! What lies behind an answer, in a line: how long it took, how many calls, which files, what it cost, and when it
+//! ended.
 //!
-//! Counted from the events of the runs that lead to it; calls of subagents count as its own. Deliberately not here: what programs changed,
-//! which `/undo` lists.
+//! Counted from the events of the runs that lead to it; calls of subagents count as its own. Deliberately not here:
+//! what programs changed, which `/undo` lists.
 
 use std::time::{Duration, Instant};
 

@@ -37,8 +37,8 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
     format!("the conversation is long (about {size}): {what}{why}")
 }
 
-/// What came of a hook that kept something from happening, changed something or failed, and what it wants to be read; `None`
-/// of another one.
+/// What came of a hook that kept something from happening, changed something or failed, and what it wants to be read;
+/// `None` of another one.
 pub fn hook(event: HookEvent, hook: &str, result: HookResult, reason: &str, message: Option<&str>) -> Option<String> {
     let what = match result {
         HookResult::Asked => "asks for your approval",

@@ -1,7 +1,7 @@
 //! Counts the calls of a run that were refused: by a rule, for want of a grant, or since nobody was there to ask.
 //!
-//! A refused call is reported to the model, which continues, so the run can reach its end all the same. Deliberately not
-//! here: what the user rejected, and calls that ran and failed.
+//! A refused call is reported to the model, which continues, so the run can reach its end all the same. Deliberately
+//! not here: what the user rejected, and calls that ran and failed.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

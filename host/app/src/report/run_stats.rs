@@ -121,8 +121,8 @@ pub struct Statistics<'a> {
     /// In the currency of the configured prices, or in US dollars by list prices; missing without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The year and month of the list prices by which the cost, or a part of it, is estimated; missing if all prices are
-    /// configured.
+    /// The year and month of the list prices by which the cost, or a part of it, is estimated; missing if all prices
+    /// are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     list_prices: Option<&'static str>,
     /// By the tool's name.

@@ -1,8 +1,9 @@
-//! `stream-json`: a line of JSON for each thing that happens: `init`, the prompt as the first `message`, then `message`,
-//! `tool_use`, `tool_result` and `error` as they come, and `result` at the end. Lines of a subagent are among them as they
-//! come, each with its name and id; a run has one `init`, one prompt and one `result`, its own.
+//! `stream-json`: a line of JSON for each thing that happens: `init`, the prompt as the first `message`, then
+//! `message`, `tool_use`, `tool_result` and `error` as they come, and `result` at the end. Lines of a subagent are
+//! among them as they come, each with its name and id; a run has one `init`, one prompt and one `result`, its own.
 //!
-//! The shapes here are the program's interface, apart from the loop's own events; `host schema stream-json` prints them.
+//! The shapes here are the program's interface, apart from the loop's own events; `host schema stream-json` prints
+//! them.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
 //! The MCP servers of an application: connected when they are first needed, and what they offer at a time.
 //!
-//! Promises: nothing is started or reached before a session, or a command about servers, wants their tools; to look at what
-//! is offered waits for no server.
+//! Promises: nothing is started or reached before a session, or a command about servers, wants their tools; to look at
+//! what is offered waits for no server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +15,8 @@ use host_plugin::Runtime;
 use super::offer::Offer;
 use crate::mcp::{McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus};
 
-/// How long the first request to a model waits for servers that the user called required. Protects the start from a server
-/// that never answers.
+/// How long the first request to a model waits for servers that the user called required. Protects the start from a
+/// server that never answers.
 pub const REQUIRED_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The servers of an application.

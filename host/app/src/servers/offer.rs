@@ -1,8 +1,8 @@
 //! The tools of MCP servers as a model sees them: a name for each, and what a call of it may touch.
 //!
-//! Promises: a name is `SERVER__TOOL`, valid for every service and the same as long as the server calls the tool the same;
-//! two tools whose names are equal or look alike are not both offered; what a server says about its tools changes what is
-//! asked and granted only if the user said that its hints count, and then only towards reading.
+//! Promises: a name is `SERVER__TOOL`, valid for every service and the same as long as the server calls the tool the
+//! same; two tools whose names are equal or look alike are not both offered; what a server says about its tools changes
+//! what is asked and granted only if the user said that its hints count, and then only towards reading.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -224,7 +224,8 @@ mod tests {
         offer.tools.iter().map(|tool| tool.spec.name.as_str()).collect()
     }
 
-    // promise mcp.names: A tool of an MCP server is called `SERVER__TOOL`; of two names that are equal or look alike only the first is used.
+    // promise mcp.names: A tool of an MCP server is called `SERVER__TOOL`; of two names that are equal or look alike
+    //   only the first is used.
     #[test]
     fn mcp_names_are_valid_stable_and_never_alike() {
         let tools = ["search", "list.files", "list-files", "Search", "s3arch", "sea\u{440}ch", ""]
@@ -250,7 +251,8 @@ mod tests {
         assert!(ToolName::new(one).is_valid());
     }
 
-    // promise mcp.claims: What a server says about its tools widens nothing: a hint that a tool only reads counts only for a server that the user marked.
+    // promise mcp.claims: What a server says about its tools widens nothing: a hint that a tool only reads counts only
+    //   for a server that the user marked.
     #[test]
     fn mcp_hint_counts_only_for_a_server_that_the_user_marked() {
         for (trusts, says_it_reads, scope, read_only) in [

@@ -1,8 +1,8 @@
-//! Which MCP servers there are: those of the user's configuration, and those of a trusted project with what the user adds to
-//! them.
+//! Which MCP servers there are: those of the user's configuration, and those of a trusted project with what the user
+//! adds to them.
 //!
-//! Promises: a server of the user's own is never replaced by a project's; two names that look alike are not both used; a
-//! secret that is missing keeps only its server from being used, and says where to set it.
+//! Promises: a server of the user's own is never replaced by a project's; two names that look alike are not both used;
+//! a secret that is missing keeps only its server from being used, and says where to set it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,8 +54,8 @@ pub(crate) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The folder in which a server of the user's starts that names none. Interpreters and package runners take code from the
-    /// folder that they start in, so that it is the workspace only if the user trusts what lies there.
+    /// The folder in which a server of the user's starts that names none. Interpreters and package runners take code
+    /// from the folder that they start in, so that it is the workspace only if the user trusts what lies there.
     fn start_folder(&self) -> Option<PathBuf> {
         self.is_trusted.then(|| self.workspace.to_owned())
     }

@@ -1,8 +1,8 @@
-//! The tools of MCP servers in the registry of an agent, as they come and go, and their definitions deferred if they would
-//! take too much of the model's window.
+//! The tools of MCP servers in the registry of an agent, as they come and go, and their definitions deferred if they
+//! would take too much of the model's window.
 //!
-//! Promises: each tool is one of the built-in plugin `mcp`, and may call exactly that tool of that server; deferring changes
-//! what is declared, never what may be called.
+//! Promises: each tool is one of the built-in plugin `mcp`, and may call exactly that tool of that server; deferring
+//! changes what is declared, never what may be called.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,8 +42,8 @@ pub(crate) struct Deferral {
 }
 
 impl McpSupply {
-    /// Supplies the tools of these servers, which run in this plugin with at most these grants. Without a deferral all are
-    /// declared.
+    /// Supplies the tools of these servers, which run in this plugin with at most these grants. Without a deferral all
+    /// are declared.
     pub(crate) fn new(hub: Arc<McpHub>, plugin: Arc<Plugin>, sandbox: Sandbox, deferral: Option<Deferral>) -> Self {
         let client = Arc::clone(hub.connected());
         Self { hub, plugin, sandbox: Sandbox { mcp: Some(client), ..sandbox }, deferral, supplied: Mutex::default() }

@@ -1,8 +1,8 @@
 //! Servers that the user writes down with a command: into `config.toml`, or into the `.mcp.json` of a project.
 //!
-//! Promises: what a file has stays as it is; the value of a variable or a header of a user's server goes into a private file;
-//! a server that is there is never replaced. Deliberately not here: whether the server works, and trusting the project whose
-//! file has changed.
+//! Promises: what a file has stays as it is; the value of a variable or a header of a user's server goes into a private
+//! file; a server that is there is never replaced. Deliberately not here: whether the server works, and trusting the
+//! project whose file has changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -45,8 +45,8 @@ impl Session {
         answers.chain(self.grants.added().iter().cloned().map(Allowed::Folder)).collect()
     }
 
-    /// Takes something back; returns it. `what` is its number in [`Session::allowed`], from 1, or a part of its words. A
-    /// folder is taken back from the next run on, an answer at once.
+    /// Takes something back; returns it. `what` is its number in [`Session::allowed`], from 1, or a part of its words.
+    /// A folder is taken back from the next run on, an answer at once.
     ///
     /// # Errors
     ///
@@ -70,8 +70,8 @@ impl Session {
         Ok(one)
     }
 
-    /// Lets tools read and change a folder like the workspace, from the next run on; returns it without links. `text` is
-    /// as the user wrote it.
+    /// Lets tools read and change a folder like the workspace, from the next run on; returns it without links. `text`
+    /// is as the user wrote it.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! `host session blame`: which call of which session wrote each version of a file, why, and who allowed it.
 //!
-//! Versions come from the journals of changed files, and everything about the calls from the logs. Between two versions that
-//! do not fit, something else changed the file: that is said. Permissions are not compared.
+//! Versions come from the journals of changed files, and everything about the calls from the logs. Between two versions
+//! that do not fit, something else changed the file: that is said. Permissions are not compared.
 //!
 //! Deliberately not here: what changed in a version, which `git` and `host session show` have.
 
@@ -365,7 +365,8 @@ fn now(path: &Path, last: &Change) -> Now {
     }
 }
 
-/// Returns a path without links on the way, as journals have it; the last name may be a link, and what is missing stays.
+/// Returns a path without links on the way, as journals have it; the last name may be a link, and what is missing
+/// stays.
 fn real(path: &Path) -> PathBuf {
     let Some(name) = path.file_name() else { return fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) };
     let folder = path.parent().unwrap_or(path);

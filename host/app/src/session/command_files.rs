@@ -1,9 +1,9 @@
-//! Running a command that is a file: its shell lines pass the gate like calls of the model, its files are read with the grants
-//! of the tools, and the result is a prompt of the user.
+//! Running a command that is a file: its shell lines pass the gate like calls of the model, its files are read with the
+//! grants of the tools, and the result is a prompt of the user.
 //!
-//! Promises: a shell line runs only as a call of the tool `shell` that a rule, a grant or the user allowed, and is recorded
-//! before it runs; a line that is denied keeps the whole command from being sent; what a line prints attaches and runs
-//! nothing; `allowed-tools` limit the run that follows, and allow nothing.
+//! Promises: a shell line runs only as a call of the tool `shell` that a rule, a grant or the user allowed, and is
+//! recorded before it runs; a line that is denied keeps the whole command from being sent; what a line prints attaches
+//! and runs nothing; `allowed-tools` limit the run that follows, and allow nothing.
 //!
 //! Deliberately not here: what the files say (`crate::slash_commands`).
 
@@ -52,7 +52,8 @@ impl Session {
             return Err(Failure::input("the words behind the command are not text"));
         }
         let mut notes = Vec::new();
-        // The limits of the last prompt end here. Those of this one are about the model: its author wrote the lines, too.
+        // The limits of the last prompt end here. Those of this one are about the model: its author wrote the lines,
+        // too.
         self.conversation.gate.widen();
         let words = Words(words);
         let template = &command.file.template;

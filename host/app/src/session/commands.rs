@@ -1,6 +1,7 @@
 //! The commands of a session that are not built into a frontend: `/NAME` for each skill and each command file.
 //!
-//! A frontend asks after its own commands, so those win; a skill wins over a file of its name. Deliberately not here: parsing a line of a conversation.
+//! A frontend asks after its own commands, so those win; a skill wins over a file of its name. Deliberately not here:
+//! parsing a line of a conversation.
 
 use std::sync::Arc;
 
@@ -64,7 +65,8 @@ impl App {
         self.mcp.iter().flat_map(|servers| servers.servers()).any(|server| server.name.as_str() == name)
     }
 
-    /// Returns a notice for each command that has the name of a built-in one, which wins. `built_in` is without slashes.
+    /// Returns a notice for each command that has the name of a built-in one, which wins. `built_in` is without
+    /// slashes.
     pub fn hidden_commands(&self, built_in: &[&str]) -> Vec<String> {
         let hidden = self.commands().into_iter().filter(|command| built_in.contains(&command.name.as_str()));
         hidden
@@ -77,8 +79,8 @@ impl App {
 }
 
 impl Session {
-    /// Returns the prompt of a command, with what is written behind its name; `None` if the line is no command. What a skill
-    /// changes begins here, so that the prompt has to be the next one. `author` wrote the line.
+    /// Returns the prompt of a command, with what is written behind its name; `None` if the line is no command. What a
+    /// skill changes begins here, so that the prompt has to be the next one. `author` wrote the line.
     ///
     /// # Errors
     ///

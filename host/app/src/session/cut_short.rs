@@ -1,7 +1,7 @@
 //! What stays of a prompt that was stopped or failed: its calls, and what they changed in files.
 //!
-//! Promises: what had a reply stays in the conversation; the user learns what was kept and the model which files changed.
-//! Deliberately not here: keeping it, which the loop does, and the words for calls that were stopped.
+//! Promises: what had a reply stays in the conversation; the user learns what was kept and the model which files
+//! changed. Deliberately not here: keeping it, which the loop does, and the words for calls that were stopped.
 
 use std::collections::BTreeSet;
 
@@ -76,8 +76,8 @@ impl Session {
         Some(CutShort { is_kept: true, calls: calls.len(), changed, may_have_changed_more: is_partial })
     }
 
-    /// Returns why a run failed; `None` if it reached its end. The failure of one that changed files before it was cut short
-    /// says how to take that back.
+    /// Returns why a run failed; `None` if it reached its end. The failure of one that changed files before it was cut
+    /// short says how to take that back.
     pub fn failure(&self, result: &RunResult) -> Option<Failure> {
         let failure = run_failure(result)?;
         let is_changed = |cut: CutShort| !cut.changed.is_empty() || cut.may_have_changed_more;
@@ -102,7 +102,8 @@ impl Session {
         self.last_exchange().iter().flat_map(Content::function_calls).map(|call| call.id.clone()).collect()
     }
 
-    /// Returns what these calls changed in files, and whether that may not be all. Changes that cannot be read are unknown.
+    /// Returns what these calls changed in files, and whether that may not be all. Changes that cannot be read are
+    /// unknown.
     fn changed_by(&self, calls: &BTreeSet<CallId>) -> (Vec<FileChange>, bool) {
         if calls.is_empty() {
             return (Vec::new(), false);

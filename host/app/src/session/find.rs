@@ -58,9 +58,9 @@ pub fn by_whole_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure>
     })
 }
 
-/// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and, if there is another
-/// session, those that left nothing: no conversation (there were no messages, or all were taken back), and no change of files
-/// that is kept or known not to be.
+/// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and, if there is
+/// another session, those that left nothing: no conversation (there were no messages, or all were taken back), and no
+/// change of files that is kept or known not to be.
 pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
     last_with(sessions, workspace, |stored| has_conversation(stored) || has_changes(stored))
 }

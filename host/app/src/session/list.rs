@@ -1,7 +1,7 @@
 //! The recorded sessions in a few words each: for a list, and to pick one to resume.
 //!
-//! A session in which nothing was said is left out; a damaged log is not, with what is wrong with it. A session whose last
-//! run has no end is `UNFINISHED`: it still runs, or its process died. Deliberately not here: showing a list.
+//! A session in which nothing was said is left out; a damaged log is not, with what is wrong with it. A session whose
+//! last run has no end is `UNFINISHED`: it still runs, or its process died. Deliberately not here: showing a list.
 
 use std::path::Path;
 

@@ -18,8 +18,8 @@ impl Session {
         self.context_files.iter().cloned().chain(self.entered.files()).collect()
     }
 
-    /// Returns the text of a context file, so that the user can edit it. It is read as the user, and nothing of it is shown to
-    /// the model.
+    /// Returns the text of a context file, so that the user can edit it. It is read as the user, and nothing of it is
+    /// shown to the model.
     ///
     /// # Errors
     ///
@@ -28,8 +28,8 @@ impl Session {
         host_files::read_text(&file.path, MAX_FILE).map_err(|error| unusable(file, "read", &error))
     }
 
-    /// Writes a context file that the user edited. The model gets it as it is now, from the next prompt on; returns what the
-    /// user should know.
+    /// Writes a context file that the user edited. The model gets it as it is now, from the next prompt on; returns
+    /// what the user should know.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The plan that the user approved, as a file of the session.
 //!
-//! It is beside the large outputs, where tools may read it, and goes when the session is removed. Deliberately not here:
-//! asking about a plan.
+//! It is beside the large outputs, where tools may read it, and goes when the session is removed. Deliberately not
+//! here: asking about a plan.
 
 use std::io;
 use std::path::{Path, PathBuf};

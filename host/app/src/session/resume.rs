@@ -30,8 +30,8 @@ impl Resume {
         }
     }
 
-    /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is a
-    /// prompt, or will be.
+    /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is
+    /// a prompt, or will be.
     pub fn reopen(self, app: &App, may_end: bool) -> Result<Reopened, Failure> {
         let sessions = Sessions::new(&app.folders.sessions);
         let here = app.workspace.root();

@@ -102,8 +102,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the prompt is not in the conversation any more, what was kept of files cannot be used, or the session log cannot be
-    /// written.
+    /// If the prompt is not in the conversation any more, what was kept of files cannot be used, or the session log
+    /// cannot be written.
     pub fn rewind(&mut self, to: &RewindPoint, scope: RewindScope) -> Result<Rewound, Failure> {
         let (with_files, with_words) = match scope {
             RewindScope::Conversation => (false, true),

@@ -255,7 +255,8 @@ impl Tools<'_> {
         Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred) }
     }
 
-    /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the model.
+    /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the
+    /// model.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording, switch, .. } = *self;
         let mut tools = app.tools_of(plugins, grants, Some(self.files))?;

@@ -1,8 +1,8 @@
 //! The skills of a conversation: activating one, by the model or by the user, and what that changes.
 //!
-//! Promises: activating a skill lets tools read its own folder until the session ends, without secrets and what the user
-//! denied, and nothing else; its `allowed-tools` limit the run that it is part of; the instructions are those of its file now,
-//! and for a skill of a project those that the user trusted.
+//! Promises: activating a skill lets tools read its own folder until the session ends, without secrets and what the
+//! user denied, and nothing else; its `allowed-tools` limit the run that it is part of; the instructions are those of
+//! its file now, and for a skill of a project those that the user trusted.
 //!
 //! Deliberately not here: which skills there are (`crate::skills`), and how a conversation keeps a text (`host-agent`).
 
@@ -101,8 +101,8 @@ impl SessionSkills {
         Some(words)
     }
 
-    /// Limits the rest of a run that another process began: by the skills that its prompt activated, or, if the prompt is only
-    /// in a summary, by all.
+    /// Limits the rest of a run that another process began: by the skills that its prompt activated, or, if the prompt
+    /// is only in a summary, by all.
     pub(super) fn limit_again(&self, since_prompt: &[Content], all: &[Content]) {
         for kept in KeptText::all_in(if since_prompt.is_empty() { all } else { since_prompt }) {
             if let Some(skill) = name_of(&kept.heading).and_then(|name| self.skills.find(name)) {
@@ -117,8 +117,8 @@ impl SessionSkills {
             || self.reads.folder_of(folder).is_some_and(|whole| whole == folder) && self.reads.allow(folder)
     }
 
-    /// Lets tools read the folders of the skills that a resumed conversation activated. Returns what the user should know:
-    /// which skills have changed since, or are gone.
+    /// Lets tools read the folders of the skills that a resumed conversation activated. Returns what the user should
+    /// know: which skills have changed since, or are gone.
     pub(super) fn resume(&self, contents: &[Content]) -> Vec<String> {
         let mut notes = Vec::new();
         for kept in KeptText::all_in(contents) {

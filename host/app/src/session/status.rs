@@ -1,8 +1,8 @@
-//! What a session is at: its model and mode, the share of the model's window that the conversation takes, what was used, and
-//! the branch that is checked out. Any frontend can show it.
+//! What a session is at: its model and mode, the share of the model's window that the conversation takes, what was
+//! used, and the branch that is checked out. Any frontend can show it.
 //!
-//! Promises: a cost is known or absent, never zero for want of a price; figures change with the events of a run, so that they
-//! are true while it works.
+//! Promises: a cost is known or absent, never zero for want of a price; figures change with the events of a run, so
+//! that they are true while it works.
 //!
 //! Deliberately not here: how it is shown, and the statistics of a run (`report`).
 
@@ -41,8 +41,8 @@ pub struct SessionStatus {
 /// How much of a model's window a conversation takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUse {
-    /// About how many tokens the next request has: those of the last one and its reply as the service counted them, or an
-    /// estimate of the messages.
+    /// About how many tokens the next request has: those of the last one and its reply as the service counted them, or
+    /// an estimate of the messages.
     pub tokens: u64,
     /// The most tokens that the model takes at once.
     pub window: u64,
@@ -183,8 +183,8 @@ impl Session {
         &self.status
     }
 
-    /// Brings the status up to date with what events do not report: the model and mode that the user chose, a conversation
-    /// that was changed between two prompts, and the branch. Returns it.
+    /// Brings the status up to date with what events do not report: the model and mode that the user chose, a
+    /// conversation that was changed between two prompts, and the branch. Returns it.
     pub fn refresh_status(&self) -> SessionStatus {
         let contents = self.history().contents();
         let branch = host_git::branch(self.app.workspace.root());

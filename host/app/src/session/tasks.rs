@@ -174,8 +174,8 @@ fn improving(file: &str, others: &[&String]) -> String {
 struct Revision<'a>(&'a str);
 
 impl<'a> Revision<'a> {
-    /// Accepts what git accepts as a name and a shell reads as one word: no blank, no quote, no character with a meaning in
-    /// a shell, and no option.
+    /// Accepts what git accepts as a name and a shell reads as one word: no blank, no quote, no character with a
+    /// meaning in a shell, and no option.
     fn parse(text: &'a str) -> Result<Self, Failure> {
         let allowed = |c: char| c.is_alphanumeric() || "._/-~^@{}+#=%".contains(c);
         let is_name = |name: &str| !name.starts_with('-');

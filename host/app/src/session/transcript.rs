@@ -1,7 +1,7 @@
 //! A recorded session as a list of what was said and done, each call with its outcome: what is shown and exported.
 //!
-//! The shapes that are serialised here are the program's interface, apart from the log's own. Deliberately not here: pages
-//! for a reader, which each frontend writes.
+//! The shapes that are serialised here are the program's interface, apart from the log's own. Deliberately not here:
+//! pages for a reader, which each frontend writes.
 
 use std::collections::HashMap;
 

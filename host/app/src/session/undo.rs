@@ -1,6 +1,7 @@
 //! Undo: which calls of a session changed files, and taking their changes back.
 //!
-//! Promises: only a file that is as the session left it is restored; what was taken back can be brought back the same way.
+//! Promises: only a file that is as the session left it is restored; what was taken back can be brought back the same
+//! way.
 //!
 //! Deliberately not here: what is kept, and how files are restored (`host-undo`), and taking a prompt back out of the
 //! conversation, which leaves files alone.
@@ -226,8 +227,8 @@ pub(super) fn unusable(error: JournalError) -> Failure {
     Failure::from_error(ErrorKind::Configuration, &error)
 }
 
-/// What changes of files are called that no call made, and why they were made, by the id under which they are kept; `None`
-/// for those of a call.
+/// What changes of files are called that no call made, and why they were made, by the id under which they are kept;
+/// `None` for those of a call.
 pub(super) fn without_call(id: &str) -> Option<(String, &'static str)> {
     if id.starts_with(UNDO) {
         return Some(("undo".to_owned(), "undone by the user"));

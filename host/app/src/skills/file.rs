@@ -1,15 +1,15 @@
 //! `SKILL.md`: its front matter and its instructions, by the specification of agentskills.io.
 //!
-//! Promises: what breaks a rule of the specification for names and descriptions is an error that says which; keys that mean
-//! nothing here are left alone, since other agents have more. Deliberately not here: where a skill lies.
+//! Promises: what breaks a rule of the specification for names and descriptions is an error that says which; keys that
+//! mean nothing here are left alone, since other agents have more. Deliberately not here: where a skill lies.
 
 use host_text::{escape_name, excerpt};
 use serde::Deserialize;
 
 use crate::front_matter::{self, Texts};
 
-/// The largest `SKILL.md`, in bytes: its instructions are one response to the model, which is not cut up to this size. The
-/// specification recommends 500 lines. Protects the model's window.
+/// The largest `SKILL.md`, in bytes: its instructions are one response to the model, which is not cut up to this size.
+/// The specification recommends 500 lines. Protects the model's window.
 pub const MAX_SKILL_FILE: u64 = 36 << 10;
 
 /// The longest name, in characters, by the specification.

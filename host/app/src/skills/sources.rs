@@ -1,8 +1,8 @@
 //! Where skills come from: the folders of a trusted project, then those of the user, then plugins.
 //!
-//! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and is
-//! left out if other users could have written it. A folder of the user that lies in the workspace is the project's, since
-//! tools may change it.
+//! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and
+//! is left out if other users could have written it. A folder of the user that lies in the workspace is the project's,
+//! since tools may change it.
 //!
 //! Deliberately not here: what a skill says.
 
@@ -72,7 +72,8 @@ impl SkillOrigin {
     }
 }
 
-/// Finds all skills, the preferred ones first: of the project, whose files were trusted, then of the user, then of plugins.
+/// Finds all skills, the preferred ones first: of the project, whose files were trusted, then of the user, then of
+/// plugins.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The file of a command: what it says about itself, and its prompt as a template.
 //!
-//! Markdown has front matter or none; TOML has `prompt` and `description`. Keys that mean nothing here are left alone, since
-//! other agents have more. Deliberately not here: where the files lie.
+//! Markdown has front matter or none; TOML has `prompt` and `description`. Keys that mean nothing here are left alone,
+//! since other agents have more. Deliberately not here: where the files lie.
 
 use host_text::excerpt;
 use serde::Deserialize;

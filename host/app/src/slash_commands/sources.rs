@@ -1,8 +1,8 @@
 //! Where command files lie: those of a trusted project, then those of the user, then those that plugins bring.
 //!
-//! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and left
-//! out if other users could have written it. A folder of the user that lies in the workspace is left to the project, since tools
-//! may change it.
+//! Promises: a file of a project is used with the bytes that were trusted; one of the user is read within a limit, and
+//! left out if other users could have written it. A folder of the user that lies in the workspace is left to the
+//! project, since tools may change it.
 //!
 //! Deliberately not here: what a file says.
 

@@ -1,7 +1,8 @@
 //! The prompt of a command with its places: the words of the user, shell lines and files.
 //!
-//! Promises: it is read once. What is filled in (words, outputs) is never searched for places again, so that neither can
-//! run or attach anything; words that go into a shell line are quoted there, and rejected where that cannot be done safely.
+//! Promises: it is read once. What is filled in (words, outputs) is never searched for places again, so that neither
+//! can run or attach anything; words that go into a shell line are quoted there, and rejected where that cannot be done
+//! safely.
 //!
 //! Deliberately not here: running a line and reading a file.
 

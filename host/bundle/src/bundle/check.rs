@@ -130,8 +130,8 @@ pub enum ContentError {
 }
 
 impl Bundle {
-    /// The blobs that a plugin's image manifest names, to get them from a registry: its configuration and its layers. Each and
-    /// all together are within what a bundle may have, by their descriptors' word.
+    /// The blobs that a plugin's image manifest names, to get them from a registry: its configuration and its layers.
+    /// Each and all together are within what a bundle may have, by their descriptors' word.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl Bundle {
         Ok(wanted)
     }
 
-    /// The name and the version that a plugin's image manifest has for registries. They count when the bundle was checked;
-    /// `None` if it is not the image manifest of a plugin, or its name is not one that a plugin can have.
+    /// The name and the version that a plugin's image manifest has for registries. They count when the bundle was
+    /// checked; `None` if it is not the image manifest of a plugin, or its name is not one that a plugin can have.
     pub fn named(image: &[u8]) -> Option<(String, Version)> {
         let image = image_manifest(image).ok()?;
         let version = image.annotations.get(oci::VERSION)?.parse().ok()?;
@@ -196,8 +196,8 @@ impl Bundle {
 }
 
 impl Bundle<()> {
-    /// Checks that the parts agree, but for what is in the component, which need not be among the blobs: `elsewhere` is then its
-    /// digest and its size in bytes.
+    /// Checks that the parts agree, but for what is in the component, which need not be among the blobs: `elsewhere` is
+    /// then its digest and its size in bytes.
     ///
     /// # Errors
     ///
@@ -340,8 +340,8 @@ pub(crate) fn any_image(bytes: &[u8]) -> Result<ImageManifest, ContentError> {
     Ok(image)
 }
 
-/// Checks that the title of a blob, if it has one, is the name of a file: a program that writes the blob to a file of that
-/// name, as those for OCI do, stays in its folder.
+/// Checks that the title of a blob, if it has one, is the name of a file: a program that writes the blob to a file of
+/// that name, as those for OCI do, stays in its folder.
 pub(crate) fn check_title(title: Option<&str>) -> Result<(), ContentError> {
     let is_name = |title: &str| {
         (1..=MAX_TITLE).contains(&title.len())

@@ -1,8 +1,8 @@
 //! From the parts of a plugin to a bundle, and from a bundle to an archive: the same parts, the same bytes.
 //!
-//! The archive is a tar without compression whose names are sorted, with no time, no owner and one mode, so that it says
-//! nothing of the machine that made it. The component is compressed badly in any case, and a registry compresses by
-//! itself.
+//! The archive is a tar without compression whose names are sorted, with no time, no owner and one mode, so that it
+//! says nothing of the machine that made it. The component is compressed badly in any case, and a registry compresses
+//! by itself.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -42,8 +42,8 @@ pub struct IndexEntry {
     /// The digest of the bundle. Nothing else is installed under this name.
     #[schemars(with = "String")]
     pub digest: OciDigest,
-    /// The public keys that signed the bundle, to be compared with those that its publisher names. They do not count until
-    /// the user trusts them.
+    /// The public keys that signed the bundle, to be compared with those that its publisher names. They do not count
+    /// until the user trusts them.
     #[schemars(with = "Vec<String>")]
     pub keys: Vec<PublicKey>,
     /// The scopes that it requests, by capability.

@@ -18,8 +18,8 @@ fn secret() -> SecretKey {
     SecretKey::without_password().expect("random numbers")
 }
 
-// promise index.signed: An index is used only if one of the keys that are configured for it signed exactly its bytes; the
-//   signature of a bundle is not accepted for an index.
+// promise index.signed: An index is used only if one of the keys that are configured for it signed exactly its bytes;
+//   the signature of a bundle is not accepted for an index.
 #[test]
 fn index_opens_for_the_key_that_signed_it_and_no_other() {
     let (mine, other) = (secret(), secret());
@@ -56,8 +56,8 @@ fn index_opens_for_the_key_that_signed_it_and_no_other() {
     );
 }
 
-// promise index.bounded: An index is limited in its size, its plugins and each of their texts, and names each version and
-//   each digest once.
+// promise index.bounded: An index is limited in its size, its plugins and each of their texts, and names each version
+//   and each digest once.
 #[test]
 fn index_that_breaks_a_rule_is_refused_even_if_it_is_signed() {
     let honest = serde_json::to_value(index()).expect("JSON");

@@ -159,8 +159,8 @@ impl SecretKeyFile {
     pub fn open(&self, password: &str) -> Result<SecretKey, SecretKeyError> {
         let opened = match self.encrypted {
             true => SecretKeyBox::from(self.text.clone()).into_secret_key(Some(password.to_owned())),
-            // Debian's minisign writes no checksum into such a file, and the library's own way to read it wants one. A key
-            // that is damaged signs nothing all the same: each signature is checked as it is made.
+            // Debian's minisign writes no checksum into such a file, and the library's own way to read it wants one. A
+            // key that is damaged signs nothing all the same: each signature is checked as it is made.
             false => minisign::SecretKey::from_bytes(&key_bytes(&self.text).unwrap_or_default()),
         };
         let malformed =

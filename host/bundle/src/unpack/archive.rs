@@ -8,8 +8,8 @@ use super::{EntryFault, Found, MAX_BLOB, MAX_BUNDLE, MAX_ENTRIES, UnpackError};
 use crate::bundle::{BundleFiles, MAX_IMAGE};
 use crate::oci::{BLOBS, INDEX_FILE, LAYOUT_FILE, OciDigest};
 
-/// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that goes
-/// on for ever.
+/// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that
+/// goes on for ever.
 const MAX_END: u64 = 1 << 20;
 /// Maximum total size of an archive: its files, and a header and the rest of a block for each.
 pub(super) const MAX_ARCHIVE: u64 = MAX_BUNDLE + (2 << 20);
@@ -32,7 +32,8 @@ pub(super) struct Place {
     pub(super) size: u64,
 }
 
-/// Reads the archive of a bundle around one blob, which is not read and so not hashed; returns where that is, if it is there.
+/// Reads the archive of a bundle around one blob, which is not read and so not hashed; returns where that is, if it is
+/// there.
 pub(super) fn read_around(from: impl Read + Seek, blob: &OciDigest) -> Result<(Found, Option<Place>), UnpackError> {
     let mut archive = tar::Archive::new(from);
     let mut entries = Entries { around: Some(blob.clone()), ..Entries::default() };

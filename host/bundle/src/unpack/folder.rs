@@ -1,5 +1,5 @@
-//! Reading a bundle from the folder of an OCI image layout. Only what the plugin needs is opened, since such a folder can
-//! hold further artifacts; no link is followed, within it or at its top.
+//! Reading a bundle from the folder of an OCI image layout. Only what the plugin needs is opened, since such a folder
+//! can hold further artifacts; no link is followed, within it or at its top.
 
 use std::fs::File;
 use std::io;

@@ -1,9 +1,9 @@
 //! Finds a plugin and its signatures in an OCI image layout, whoever wrote it: `host plugin pack`, or another client.
 //!
-//! Other clients list a manifest without its artifact type, put lists into lists, add fields, and keep further artifacts
-//! in the same layout. So a list is only a hint: the manifests themselves say what they are. Promises: the depth and the
-//! number of manifests are bounded; of what belongs to another artifact, nothing becomes part of the bundle; a
-//! plugin's image manifest is read as strictly as ever, since it is what was signed.
+//! Other clients list a manifest without its artifact type, put lists into lists, add fields, and keep further
+//! artifacts in the same layout. So a list is only a hint: the manifests themselves say what they are. Promises: the
+//! depth and the number of manifests are bounded; of what belongs to another artifact, nothing becomes part of the
+//! bundle; a plugin's image manifest is read as strictly as ever, since it is what was signed.
 //!
 //! Deliberately not here: where the blobs come from, an archive or a folder.
 
@@ -48,8 +48,8 @@ impl Blobs {
     }
 }
 
-/// Makes the bundle of the one plugin in a layout, or of the one that it lists by this name: `make` takes the image manifest
-/// and those of the blobs that it names which are there.
+/// Makes the bundle of the one plugin in a layout, or of the one that it lists by this name: `make` takes the image
+/// manifest and those of the blobs that it names which are there.
 pub(super) fn bundle<F>(
     index: &[u8],
     blobs: Blobs,

@@ -21,8 +21,8 @@ impl Bundle {
         layer(&manifest, self.digest(), self.signed_bytes().len() as u64).map_err(wrong)
     }
 
-    /// Returns whether a manifest says that it is a signature of this bundle: for callers whose list does not say what a
-    /// manifest is.
+    /// Returns whether a manifest says that it is a signature of this bundle: for callers whose list does not say what
+    /// a manifest is.
     pub fn is_signed_by(&self, referrer: &[u8]) -> bool {
         let manifest = listing::read::<AnyManifest>(referrer).ok();
         manifest.is_some_and(|manifest| {

@@ -1,10 +1,11 @@
-//! A bundle that was checked when it was installed: it is read again at each start, but for its component, the largest part by
-//! far.
+//! A bundle that was checked when it was installed: it is read again at each start, but for its component, the largest
+//! part by far.
 //!
-//! Promises: everything that is read is hashed and compared as in any bundle. The component is hashed when it is read, and only
-//! one that is compiled is read: a compiled form is found by the digest that the image manifest names.
+//! Promises: everything that is read is hashed and compared as in any bundle. The component is hashed when it is read,
+//! and only one that is compiled is read: a compiled form is found by the digest that the image manifest names.
 //!
-//! Deliberately not here: what the component imports. That was checked against the manifest when the bundle was installed.
+//! Deliberately not here: what the component imports. That was checked against the manifest when the bundle was
+//! installed.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

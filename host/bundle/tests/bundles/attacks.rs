@@ -1,7 +1,7 @@
 //! One table of attacks on a signed bundle whose publisher is trusted: each is refused, with its reason.
 //!
-//! The attacker has everything but the publisher's secret key: can change any byte, put any digest right, take signatures
-//! of other bundles, and make keys.
+//! The attacker has everything but the publisher's secret key: can change any byte, put any digest right, take
+//! signatures of other bundles, and make keys.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ fn changed(layout: &BTreeMap<String, Vec<u8>>, name: &str, at: usize) -> Vec<u8>
     archive(&entries(&layout))
 }
 
-// promise bundle.signed: No byte of what a bundle's keys signed, nor of their signatures, can change unnoticed. The list of
-//   its files (`index.json`) is not signed: whatever it says, what is used is what was signed, or nothing.
+// promise bundle.signed: No byte of what a bundle's keys signed, nor of their signatures, can change unnoticed. The
+//   list of its files (`index.json`) is not signed: whatever it says, what is used is what was signed, or nothing.
 #[test]
 fn any_byte_changed_anywhere_is_refused_with_its_reason() {
     let secret = key();
@@ -69,8 +69,8 @@ fn any_byte_changed_anywhere_is_refused_with_its_reason() {
             tried += 1;
         }
     }
-    // The index is not signed, and lists what is: each of its bytes decides which blobs are read, or says nothing. Whatever
-    // it says, what is taken is what was signed.
+    // The index is not signed, and lists what is: each of its bytes decides which blobs are read, or says nothing.
+    // Whatever it says, what is taken is what was signed.
     for at in 0..layout["index.json"].len() {
         if let Ok(bundle) = Bundle::read_archive(&changed(&layout, "index.json", at)[..]) {
             let used = |bundle: &Bundle| {
@@ -208,8 +208,8 @@ fn crowded(honest: &Bundle, others: &[Bundle]) -> Vec<u8> {
     archive(&entries(&layout))
 }
 
-// promise bundle.crowd: However many signatures others add to a bundle, those of trusted keys count; what is not looked at is
-//   said.
+// promise bundle.crowd: However many signatures others add to a bundle, those of trusted keys count; what is not looked
+//   at is said.
 #[test]
 fn bundle_crowd_of_signatures_neither_blocks_nor_hides_a_trusted_one() {
     let secret = key();

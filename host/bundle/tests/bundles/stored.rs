@@ -1,4 +1,5 @@
-//! An installed bundle is read around its component: each part is checked when it is read, and no part is used unchecked.
+//! An installed bundle is read around its component: each part is checked when it is read, and no part is used
+//! unchecked.
 
 use std::fs;
 
@@ -37,8 +38,8 @@ fn stored_bundle_is_what_the_whole_one_is() {
     assert_eq!(component.read().expect("it is there"), bundle.component());
 }
 
-// promise bundle.stored: Whatever is used of an installed bundle was checked when it was read: its component when it is compiled,
-//   and all else at each start.
+// promise bundle.stored: Whatever is used of an installed bundle was checked when it was read: its component when it is
+//   compiled, and all else at each start.
 #[test]
 fn stored_bundle_is_used_as_it_was_or_not_at_all_whichever_bit_is_changed() {
     let (bundle, _folder, path) = stored();

@@ -92,8 +92,8 @@ fn a_key_counts_until_it_expires_and_for_what_it_is_trusted_for() {
     assert_eq!(counted(elsewhere.check(&bundle, now())), [id.to_string()]);
 }
 
-// promise bundle.purposes: A key is trusted for each pattern until a time of its own: trusting it for more, or longer, does
-//   not change the others.
+// promise bundle.purposes: A key is trusted for each pattern until a time of its own: trusting it for more, or longer,
+//   does not change the others.
 #[test]
 fn keys_trust_for_one_pattern_leaves_the_end_of_another() {
     let secret = key();

@@ -67,7 +67,8 @@ mod tests {
         assert_eq!(choices, expected);
     }
 
-    // promise ask.marked: A model's question is shown as the model's, whatever it says, and cannot look like a question about a call.
+    // promise ask.marked: A model's question is shown as the model's, whatever it says, and cannot look like a question
+    //   about a call.
     #[test]
     fn model_question_cannot_look_like_a_question_about_a_call() {
         let text = "fine\n\n? shell wants to run this command:\n  │ ls\r\u{1b}[1A\u{1b}[2K\u{1b}]0;t\u{7}\u{202e}";

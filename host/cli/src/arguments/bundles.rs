@@ -19,8 +19,8 @@ Examples:
   host plugin pack dist/acme+fetch.wasm --readme my-plugin/README.md --out fetch.tar"
 )]
 pub(crate) struct Pack {
-    /// The plugin: a folder with its plugin.toml, or what `host plugin build --out` made: the .wasm file, or a folder with
-    /// one plugin
+    /// The plugin: a folder with its plugin.toml, or what `host plugin build --out` made: the .wasm file, or a folder
+    /// with one plugin
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
     /// The bundle [default: PUBLISHER+NAME-VERSION.tar]

@@ -168,8 +168,8 @@ pub(crate) struct Serve {
     /// the token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<SocketAddr>,
-    /// The file with the token for --http, which is made if it is missing; HOST_MCP_TOKEN, if it is set, is used instead
-    /// [default: mcp-token in the folder of host's state]
+    /// The file with the token for --http, which is made if it is missing; HOST_MCP_TOKEN, if it is set, is used
+    /// instead [default: mcp-token in the folder of host's state]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// A name by which clients on other machines reach the server; needed for an address that is not of this machine

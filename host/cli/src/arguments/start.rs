@@ -1,8 +1,8 @@
 //! A command line without a command: a conversation, or a prompt for one.
 //!
-//! `host` and `host "fix the tests"` mean `host run` with the same arguments. A word that is nearly the name of a command,
-//! or that alone reads like one, is a mistake and not a prompt: a prompt costs money. Behind `--` every word is a prompt.
-//! Deliberately not here: the flags, which are those of `host run`.
+//! `host` and `host "fix the tests"` mean `host run` with the same arguments. A word that is nearly the name of a
+//! command, or that alone reads like one, is a mistake and not a prompt: a prompt costs money. Behind `--` every word
+//! is a prompt. Deliberately not here: the flags, which are those of `host run`.
 
 use std::ffi::OsString;
 
@@ -237,7 +237,8 @@ mod tests {
         }
     }
 
-    // promise conversation.one-word: A prompt of one word that reads like a command is a mistake with the nearest command.
+    // promise conversation.one-word: A prompt of one word that reads like a command is a mistake with the nearest
+    //   command.
     #[test]
     fn arguments_one_word_that_reads_like_a_command_is_a_mistake() {
         let check = |line: &[&str], word: &str| {

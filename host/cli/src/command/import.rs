@@ -1,7 +1,7 @@
 //! `host import`: shows what would be taken over from another agent's configuration, and asks whether to write it.
 //!
-//! Promises: without a user who can be asked it writes nothing, unless --yes says so. Deliberately not here: what is taken
-//! over, which `host-app` decides.
+//! Promises: without a user who can be asked it writes nothing, unless --yes says so. Deliberately not here: what is
+//! taken over, which `host-app` decides.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -136,8 +136,8 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
     Ok(failure.as_ref().into())
 }
 
-/// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`, and the words of a
-/// script may be those of whoever wrote what it works on.
+/// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`, and the words of
+/// a script may be those of whoever wrote what it works on.
 async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
     let UserInput { words, piped } = input;
     let author = if is_attended && !words.is_empty() { Author::User } else { Author::Unknown };
@@ -176,8 +176,8 @@ fn resume(run: &mut Run) -> Option<Resume> {
     }))
 }
 
-/// Returns the project of the workspace. If a user can be asked, they decide whether to trust its files; otherwise a note
-/// says that they are not used.
+/// Returns the project of the workspace. If a user can be asked, they decide whether to trust its files; otherwise a
+/// note says that they are not used.
 async fn project(
     run: &Run,
     place: &FolderRequest,

@@ -1,7 +1,7 @@
 //! `host session`: what was recorded, as a list, as a page to read, and as a document or data.
 //!
-//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal; and that a mistyped id
-//! removes nothing. Deliberately not here: going on with a session, which is `host run --resume`.
+//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal; and that a mistyped
+//! id removes nothing. Deliberately not here: going on with a session, which is `host run --resume`.
 
 mod blame;
 mod list;

@@ -23,7 +23,8 @@ use crate::arguments::{Access, Place, Tool};
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-/// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other capabilities.
+/// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other
+/// capabilities.
 const MAX_SCOPE: usize = 200;
 
 /// The longest title in the list of tools, in characters; `--json` has all of it. Protects the list.

@@ -85,7 +85,8 @@ pub(crate) fn choices(calls: &[ChangingCall], style: Style) -> Pick {
     Pick { lines: vec![title], entries: calls.iter().rev().map(entry).collect(), renamed: 0 }
 }
 
-/// What a call changed, on one line. One that only removed what it had made, or of whose changes nothing is kept, has no files.
+/// What a call changed, on one line. One that only removed what it had made, or of whose changes nothing is kept, has
+/// no files.
 fn details(call: &ChangingCall) -> String {
     let names: Vec<String> = call.files.iter().take(NAMED).map(|file| file.path.clone()).collect();
     match (call.files.len(), call.not_kept.first()) {

@@ -1,8 +1,8 @@
 //! Standard error: notes, errors and the log.
 //!
-//! Promises: if something is drawn on the terminal, text goes above that; on a terminal lines wrap at words. While a client
-//! is served over standard streams, nothing waits for the client to read standard error: lines that its pipe has no room
-//! for are left out, and counted once it has. Deliberately not here: what is written.
+//! Promises: if something is drawn on the terminal, text goes above that; on a terminal lines wrap at words. While a
+//! client is served over standard streams, nothing waits for the client to read standard error: lines that its pipe has
+//! no room for are left out, and counted once it has. Deliberately not here: what is written.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use host_text::count;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The most bytes that are written at once: a pipe that has room at all takes them without waiting. No system's `PIPE_BUF` is
-/// smaller.
+/// The most bytes that are written at once: a pipe that has room at all takes them without waiting. No system's
+/// `PIPE_BUF` is smaller.
 const CHUNK: usize = 512;
 
 /// Whether nothing waits for a reader of standard error.
@@ -33,8 +33,8 @@ struct LeftOut {
     is_within_line: bool,
 }
 
-/// Makes nothing wait for a reader of standard error from now on. Many clients start a server with a pipe there and never
-/// read it.
+/// Makes nothing wait for a reader of standard error from now on. Many clients start a server with a pipe there and
+/// never read it.
 pub(crate) fn never_wait() {
     NEVER_WAITS.store(true, Ordering::Relaxed);
 }

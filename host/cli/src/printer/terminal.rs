@@ -308,7 +308,8 @@ impl Observer for Terminal {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
                 let discarded = state.void_reply();
-                // The note stays, and the row below it counts down. A reason that was noted just before stands there already.
+                // The note stays, and the row below it counts down. A reason that was noted just before stands there
+                // already.
                 let words = format!("(attempt {attempt} of {attempts}): {}", visible_line(reason));
                 let has_a_row = self.terminal.mode() == TerminalMode::Ansi;
                 let is_noted =

@@ -1,6 +1,6 @@
 //! Text where nothing is drawn: the answer at the end, and before it a line on standard error for what the user should
-//! know: why it takes longer, what was done to a long conversation, and which calls were refused with the flag that allows
-//! each. A pipe gets the answer as it is.
+//! know: why it takes longer, what was done to a long conversation, and which calls were refused with the flag that
+//! allows each. A pipe gets the answer as it is.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

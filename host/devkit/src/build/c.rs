@@ -56,9 +56,9 @@ pub(super) fn build(folder: &Path, manifest: SourceManifest, tools: &Tools) -> R
     finish(folder, manifest, &module, &["c", "h"], toolchain)
 }
 
-/// The compiler, with its cache in the package: 20 to 30 s of a first build go into the C library, which the compiler keeps by
-/// its own path and so not for another package's. Its usual place may be missing, or be one that nobody can write to, where
-/// it waits without end. A user who sets `ZIG_GLOBAL_CACHE_DIR` shares a cache between packages.
+/// The compiler, with its cache in the package: 20 to 30 s of a first build go into the C library, which the compiler
+/// keeps by its own path and so not for another package's. Its usual place may be missing, or be one that nobody can
+/// write to, where it waits without end. A user who sets `ZIG_GLOBAL_CACHE_DIR` shares a cache between packages.
 pub(super) fn command(zig: &Path, tools: &Tools) -> Command {
     let mut command = Command::new(zig);
     let own = Path::new(CACHE);

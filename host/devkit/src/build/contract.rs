@@ -3,8 +3,8 @@
 //! Promises: the world has the capabilities that `plugin.toml` declares and no other, so that a component cannot import
 //! what its manifest does not mention, whatever its language puts into it.
 //!
-//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface. Go drops it
-//! too; its world comes from here, with every capability.
+//! Deliberately not here: Rust, whose compiler drops what is not used, so that its binding has every interface. Go
+//! drops it too; its world comes from here, with every capability.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,8 +45,8 @@ pub(super) struct Contract {
 }
 
 impl Contract {
-    /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest; for a hook `wit/hook`,
-    /// whose world has no import.
+    /// Reads `wit/tool` and `wit/cap` of the package in `folder`, and makes the world of its manifest; for a hook
+    /// `wit/hook`, whose world has no import.
     pub(super) fn read(folder: &Path, manifest: &SourceManifest) -> Result<Self, BuildError> {
         let capabilities: Vec<&str> = manifest.capabilities.keys().map(String::as_str).collect();
         Self::read_with(folder, &capabilities)

@@ -2,7 +2,8 @@
 //!
 //! A plugin that has nothing else needs no compiler: its component is empty.
 //!
-//! Promises: a link is an error and not followed, and so is a file that no bundle may bring; what is hidden is left out.
+//! Promises: a link is an error and not followed, and so is a file that no bundle may bring; what is hidden is left
+//! out.
 
 use std::collections::BTreeMap;
 use std::fs;

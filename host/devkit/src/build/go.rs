@@ -1,14 +1,14 @@
-//! Go, through its own compiler: it builds a reactor for WASI's first preview, which becomes a component in this process. The
-//! binding is generated from the package's contract into a module of its own, `build/contract`.
+//! Go, through its own compiler: it builds a reactor for WASI's first preview, which becomes a component in this
+//! process. The binding is generated from the package's contract into a module of its own, `build/contract`.
 //!
-//! Promises: the component imports the capabilities that its code reaches and no other, since the linker drops the rest;
-//! one that the manifest does not declare is an error when the component is asked for its tools. Nothing is fetched: what
-//! the generated code needs is here, and packages of others are in the module cache.
+//! Promises: the component imports the capabilities that its code reaches and no other, since the linker drops the
+//! rest; one that the manifest does not declare is an error when the component is asked for its tools. Nothing is
+//! fetched: what the generated code needs is here, and packages of others are in the module cache.
 //!
-//! A component must not call the host while the host puts a result into its memory. Go's allocator and scheduler may: they
-//! read the clock, and run other goroutines, which can call anything. So `cabi_realloc` in `go/realloc.go` enters neither,
-//! and the functions that would free a result are not exported. Replacing the calls for the time in the module was tried: it
-//! does not help against a goroutine that reads a file.
+//! A component must not call the host while the host puts a result into its memory. Go's allocator and scheduler may:
+//! they read the clock, and run other goroutines, which can call anything. So `cabi_realloc` in `go/realloc.go` enters
+//! neither, and the functions that would free a result are not exported. Replacing the calls for the time in the module
+//! was tried: it does not help against a goroutine that reads a file.
 //!
 //! Deliberately not here: TinyGo, whose runtime needs another binding.
 
@@ -33,11 +33,12 @@ const HOW: &str =
 /// Folder of the compiler's cache.
 const CACHE: &str = "build/go-cache";
 
-/// Options of the linker: no symbols, no build id, and the allocator of `go/realloc.go` may use functions of Go's runtime.
+/// Options of the linker: no symbols, no build id, and the allocator of `go/realloc.go` may use functions of Go's
+/// runtime.
 const LINKER: &str = "-ldflags=-s -w -buildid= -checklinkname=0";
 
-/// The target; the compiler that was found, not another one that a go.mod names and that would be fetched; and no module from
-/// the network or from a workspace around the package.
+/// The target; the compiler that was found, not another one that a go.mod names and that would be fetched; and no
+/// module from the network or from a workspace around the package.
 const SETTINGS: &[(&str, &str)] = &[
     ("GOOS", "wasip1"),
     ("GOARCH", "wasm"),
@@ -139,7 +140,8 @@ fn bind(contract: &Contract, folder: &Path) -> Result<(), BuildError> {
 mod tests {
     use super::*;
 
-    /// While the host calls an allocator or frees a result, the plugin must not call it; only `realloc.go` keeps to that.
+    /// While the host calls an allocator or frees a result, the plugin must not call it; only `realloc.go` keeps to
+    /// that.
     #[test]
     fn go_binding_exports_what_the_contract_names_and_one_allocator() {
         let tools = ["call", "describe", "preview", "revise"].map(|name| format!("host:tool/tool@0.1.0#{name}"));

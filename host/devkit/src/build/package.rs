@@ -18,8 +18,8 @@ pub(super) const BUILD: &str = "build";
 /// Folders of a package without sources.
 const NOT_SOURCES: &[&str] = &[BUILD, "node_modules", "__pycache__", "zig-out"];
 
-/// Source files of a package, with the packages of Python that lie in it. Protects the build from a folder that is not a
-/// package, such as a home folder.
+/// Source files of a package, with the packages of Python that lie in it. Protects the build from a folder that is not
+/// a package, such as a home folder.
 const MAX_SOURCES: usize = 5_000;
 
 /// Entries that are looked at to find them, and how deep they lie. Protects the same.

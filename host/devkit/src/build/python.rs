@@ -1,5 +1,5 @@
-//! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports ran, and
-//! those that their functions make. Its objects are immortal, see `immortal.rs`.
+//! Python, through componentize-py: an interpreter with the plugin's modules, as a snapshot taken after their imports
+//! ran, and those that their functions make. Its objects are immortal, see `immortal.rs`.
 //!
 //! The interpreter names most of WASI, whatever the plugin does. What is behind it is the inert part; its sockets have
 //! nothing behind them.
@@ -22,7 +22,8 @@ const HOW: &str = "`python3 -m venv .venv && .venv/bin/pip install -r requiremen
 /// Folder of the modules that go into the component.
 const STAGE: &str = "build/python";
 
-/// The module that the component is made of: it imports the plugin, and what the plugin would import when it is too late.
+/// The module that the component is made of: it imports the plugin, and what the plugin would import when it is too
+/// late.
 const SNAPSHOT: &str = "host_snapshot";
 /// What a new plugin requires: the compiler whose interpreter the host knows.
 const REQUIREMENTS: &str = include_str!("../../../../sdk/python/template/requirements.txt");

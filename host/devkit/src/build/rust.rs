@@ -1,6 +1,6 @@
-//! Rust: compiled for `wasm32-unknown-unknown`, whose modules import nothing but what the plugin asks for, and made into
-//! components by `wit-component` in this process. The paths of this machine are mapped away, and the user's own compiler
-//! flags are not taken, since both would change the bytes.
+//! Rust: compiled for `wasm32-unknown-unknown`, whose modules import nothing but what the plugin asks for, and made
+//! into components by `wit-component` in this process. The paths of this machine are mapped away, and the user's own
+//! compiler flags are not taken, since both would change the bytes.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,7 @@
 //! The sources of a package or workspace, and whether they changed.
 //!
-//! Promises: what builds write, what `.gitignore` leaves out and hidden files are not looked at; a file counts as changed
-//! when its content differs, and not when it was merely written again. Links are not followed.
+//! Promises: what builds write, what `.gitignore` leaves out and hidden files are not looked at; a file counts as
+//! changed when its content differs, and not when it was merely written again. Links are not followed.
 //!
 //! Deliberately not here: hearing that something happened (`watch`).
 

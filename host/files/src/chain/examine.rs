@@ -78,8 +78,8 @@ pub struct Examined {
 }
 
 impl ChainStore {
-    /// Examines the file with this name. Each line that ends is handed over with its number, from 1. A line that is longer
-    /// than the limit in bytes is broken, and what comes behind it is not read.
+    /// Examines the file with this name. Each line that ends is handed over with its number, from 1. A line that is
+    /// longer than the limit in bytes is broken, and what comes behind it is not read.
     ///
     /// # Errors
     ///
@@ -150,8 +150,8 @@ impl Examined {
         }
     }
 
-    /// Returns what is wrong with the file as it is. What was wrong when it was continued is not among it: that is in what
-    /// was written then.
+    /// Returns what is wrong with the file as it is. What was wrong when it was continued is not among it: that is in
+    /// what was written then.
     pub fn faults(&self) -> Vec<ChainFault> {
         let mut faults = Vec::new();
         match (self.disagrees, self.broken) {

@@ -1,8 +1,9 @@
 //! Whether a whole file is as it was written, without a look at each of its lines.
 //!
-//! A link covers all bytes before it, the links of the lines before included. So the last one alone says whether anything was
-//! changed, and the bytes between two blocks' ends are hashed many at once, which one line after the other cannot be. Only if
-//! that link is not what it should be, the lines are examined one by one, to find which one was changed.
+//! A link covers all bytes before it, the links of the lines before included. So the last one alone says whether
+//! anything was changed, and the bytes between two blocks' ends are hashed many at once, which one line after the other
+//! cannot be. Only if that link is not what it should be, the lines are examined one by one, to find which one was
+//! changed.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -26,8 +27,8 @@ impl ChainStore {
         Ok(self.examine(name, file, limit, |_, _, _| {})?.faults())
     }
 
-    /// Returns whether the last line that ends is intact, and is the one that the head counts if there is a head. A line that
-    /// is longer than the limit is never read to its end, so that it is not.
+    /// Returns whether the last line that ends is intact, and is the one that the head counts if there is a head. A
+    /// line that is longer than the limit is never read to its end, so that it is not.
     fn is_sealed(&self, name: &str, mut file: impl Read, limit: u64) -> Result<bool, ChainError> {
         // Before the file, which grows first.
         let head = self.head(name)?;

@@ -8,8 +8,8 @@ use crate::manifest::{FileKind, Files};
 /// The most files that a change names.
 const NAMED: usize = 8;
 
-/// Adds the differences. What a model or a user called may be gone; a text that is read otherwise is named with its size,
-/// since it is what the model will follow.
+/// Adds the differences. What a model or a user called may be gone; a text that is read otherwise is named with its
+/// size, since it is what the model will follow.
 pub(super) fn compare(old: &Files, new: &Files, found: &mut Vec<Change>) {
     let (before, now) = (old.items(), new.items());
     for (kind, name) in before.difference(&now) {

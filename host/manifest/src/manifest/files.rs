@@ -1,8 +1,8 @@
 //! The files that a plugin brings besides its component: skills, commands, agents and hooks.
 //!
-//! They are a part of the manifest, so that what is signed, asked about and compared is one thing, whatever the plugin is
-//! loaded from. Promises: also in a manifest made by hand, each path is a plain one in one of the four folders, no two paths are
-//! the same on any machine, and the sizes are within the limits.
+//! They are a part of the manifest, so that what is signed, asked about and compared is one thing, whatever the plugin
+//! is loaded from. Promises: also in a manifest made by hand, each path is a plain one in one of the four folders, no
+//! two paths are the same on any machine, and the sizes are within the limits.
 //!
 //! Deliberately not here: what is in a skill, a command, an agent or a hook, which is read where it is used.
 
@@ -279,7 +279,8 @@ mod tests {
         Files::new(all.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect())
     }
 
-    // promise bundle.files: A bundle's files are plain ones in `skills`, `commands`, `agents` and `hooks`, even if the manifest was made by hand.
+    // promise bundle.files: A bundle's files are plain ones in `skills`, `commands`, `agents` and `hooks`, even if the
+    //   manifest was made by hand.
     #[test]
     fn files_elsewhere_are_never_brought() {
         for path in [

@@ -1,12 +1,12 @@
 //! The texts of a manifest, which its author chose and a user reads before trusting any of it.
 //!
 //! Promises: each is one line (a tool's description, which a model reads, may have several) without a character that
-//! hides, or changes how the text around it is shown. Such a text is an error, with its place and the character: escaped
-//! codes would stand in the question before an installation for as long as the plugin is used, and its author learns of the
-//! error when the plugin is built.
+//! hides, or changes how the text around it is shown. Such a text is an error, with its place and the character:
+//! escaped codes would stand in the question before an installation for as long as the plugin is used, and its author
+//! learns of the error when the plugin is built.
 //!
-//! Deliberately not here: values that are data, such as a default and the texts within a schema. They are escaped where they
-//! are shown.
+//! Deliberately not here: values that are data, such as a default and the texts within a schema. They are escaped where
+//! they are shown.
 
 use host_capability::Capability;
 use host_text::{Newlines, exact, first_escaped};
@@ -138,8 +138,8 @@ mod tests {
         Manifest::parse(&json.to_string(), Source::Bundle).map_err(|error| error.to_string())
     }
 
-    // promise plugin.manifest-texts: Each text of a manifest that is shown is one line without hidden characters, and an
-    //   error names the field and the character.
+    // promise plugin.manifest-texts: Each text of a manifest that is shown is one line without hidden characters, and
+    //   an error names the field and the character.
     #[test]
     fn manifest_text_that_hides_or_forges_a_line_is_rejected_with_its_field() {
         assert!(Manifest::parse(&manifest().to_string(), Source::Bundle).is_ok());

@@ -72,8 +72,8 @@ impl Requests {
         entry.listener.progress(units(progress.progress), progress.total.map(units), &message);
     }
 
-    /// Asks the user what a server wants to know, for the request on whose stream it asked. Where that is not known it is
-    /// for the request that was sent last.
+    /// Asks the user what a server wants to know, for the request on whose stream it asked. Where that is not known it
+    /// is for the request that was sent last.
     pub(super) async fn elicit(&self, origin: Option<&RequestId>, question: Elicitation) -> ElicitationAnswer {
         let entry = {
             let known = self.known();
@@ -178,8 +178,8 @@ impl Activity {
         }
     }
 
-    /// Returns when the request has taken too long, as far as is known now, and by which limit. `None` while the user is
-    /// asked.
+    /// Returns when the request has taken too long, as far as is known now, and by which limit. `None` while the user
+    /// is asked.
     fn end(&self, silence: Duration, total: Duration) -> Option<(Instant, Duration)> {
         let state = self.state();
         let (quiet, all) = (state.last + silence.min(total), state.started + state.asked + total);

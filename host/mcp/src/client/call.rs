@@ -19,8 +19,8 @@ use tokio::time::Instant;
 use super::content;
 use super::exchange::{Exchange, TOTAL_LIMIT, seconds};
 
-/// How often the state of an MCP server's task is asked for if the server does not say, and the limits of what it may say.
-/// Protects the server, and the user who waits.
+/// How often the state of an MCP server's task is asked for if the server does not say, and the limits of what it may
+/// say. Protects the server, and the user who waits.
 const POLL: Duration = Duration::from_secs(1);
 /// See [`POLL`].
 const POLL_LEAST: Duration = Duration::from_millis(100);

@@ -1,8 +1,8 @@
 //! Opens a connection to a server: its transport, and the handshake of its era.
 //!
-//! A server of unknown era is asked with `server/discover`. One that answers with an error, or with nothing for ten seconds,
-//! gets the older handshake on the same connection; some die of an unknown first request, and get it on a connection of their
-//! own. What was found out is remembered, and found out again when it fails.
+//! A server of unknown era is asked with `server/discover`. One that answers with an error, or with nothing for ten
+//! seconds, gets the older handshake on the same connection; some die of an unknown first request, and get it on a
+//! connection of their own. What was found out is remembered, and found out again when it fails.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! One request to a server and its answer: limits of time, the questions in between, and cancelling.
 //!
-//! Promises: a request is never repeated by itself, since it may have had its effect, except when the server asks for input and
-//! says to send it again with the answers; one that is dropped or takes too long is cancelled at the server.
+//! Promises: a request is never repeated by itself, since it may have had its effect, except when the server asks for
+//! input and says to send it again with the answers; one that is dropped or takes too long is cancelled at the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use super::challenge::Challenge;
 use super::end::End;
 use super::{failures, questions};
 
-/// The longest request to an MCP server in all, however much progress it reports. Protects the run from a server that never
-/// ends: builds take long.
+/// The longest request to an MCP server in all, however much progress it reports. Protects the run from a server that
+/// never ends: builds take long.
 pub(super) const TOTAL_LIMIT: Duration = Duration::from_secs(3600);
 
 /// How often an MCP server may ask for input before it answers. Protects the user from questions without end.
@@ -81,7 +81,8 @@ impl Exchange {
         }
     }
 
-    /// Sends a request, answers what the server asks, and sends it again with the answers, until the server has answered it.
+    /// Sends a request, answers what the server asks, and sends it again with the answers, until the server has
+    /// answered it.
     pub(super) async fn send_with_input(
         &self,
         request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync,

@@ -1,7 +1,7 @@
 //! Messages as lines over the streams of a program.
 //!
-//! Promises: no line grows without bound, nor does what is made of it: one that is too large, or that has the id of a request
-//! and is no message, ends that request with an error; what is no message otherwise is skipped, up to a bound.
+//! Promises: no line grows without bound, nor does what is made of it: one that is too large, or that has the id of a
+//! request and is no message, ends that request with an error; what is no message otherwise is skipped, up to a bound.
 //!
 //! Written here and not taken from the library, which drops a line that is too long without ending its request.
 
@@ -20,19 +20,19 @@ use super::trouble::Trouble;
 /// The longest message of an MCP server, in bytes: 16 MiB of data as base64, and text. Protects the host's memory.
 pub(super) const MAX_MESSAGE: usize = 24 << 20;
 
-/// The most values in a message of an MCP server. Protects the host's memory: a value may be two characters long and takes
-/// up to some 700 bytes once it is read.
+/// The most values in a message of an MCP server. Protects the host's memory: a value may be two characters long and
+/// takes up to some 700 bytes once it is read.
 const MAX_MESSAGE_VALUES: usize = 200_000;
 
-/// The most lines of an MCP server that are not messages. Protects the host from a program that is not an MCP server: it
-/// is given up. Some print a few lines of their own when they start.
+/// The most lines of an MCP server that are not messages. Protects the host from a program that is not an MCP server:
+/// it is given up. Some print a few lines of their own when they start.
 const MAX_RUBBISH: usize = 200;
 
 /// How much of the beginning and the end of a line that is too long is kept, to find the request that it answers.
 const EDGE: usize = 1 << 10;
 
-/// The data of an error that stands for an answer which cannot be used. If a server sends the same, its own words are shown
-/// without saying that they are its words.
+/// The data of an error that stands for an answer which cannot be used. If a server sends the same, its own words are
+/// shown without saying that they are its words.
 pub(super) const FOUND_HERE: &str = "found by this host";
 
 /// The longest part of a line that is shown.
@@ -188,8 +188,8 @@ fn read(line: Line) -> Read {
     }
 }
 
-/// Returns the request that a line was meant to answer which is no message: the id of an object that names no method. A text
-/// that is not even JSON counts if it looks like one. Nobody else would answer that request.
+/// Returns the request that a line was meant to answer which is no message: the id of an object that names no method. A
+/// text that is not even JSON counts if it looks like one. Nobody else would answer that request.
 fn answered(text: &[u8]) -> Option<RequestId> {
     if text.first() != Some(&b'{') {
         return None;

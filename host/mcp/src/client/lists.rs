@@ -1,7 +1,7 @@
 //! The lists of a server: its tools, resources and prompts.
 //!
-//! Promises: each list, each of its entries and the number of its pages is limited; what is over is left out, and said to be.
-//! An entry that is not what the protocol says is left out alone.
+//! Promises: each list, each of its entries and the number of its pages is limited; what is over is left out, and said
+//! to be. An entry that is not what the protocol says is left out alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

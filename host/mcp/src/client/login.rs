@@ -1,8 +1,8 @@
 //! Logging the user in at a server: OAuth 2.1 with PKCE, in the user's browser.
 //!
-//! Promises: discovery, registration and tokens go through the checked client, so that a server cannot lead the host to a
-//! private address that it is not at itself; the browser is sent back to a port of this machine that the system chose, and what
-//! does not carry this login's state is ignored; an answer of another issuer ends the login.
+//! Promises: discovery, registration and tokens go through the checked client, so that a server cannot lead the host to
+//! a private address that it is not at itself; the browser is sent back to a port of this machine that the system
+//! chose, and what does not carry this login's state is ignored; an answer of another issuer ends the login.
 //!
 //! Deliberately not here: opening the browser.
 
@@ -128,8 +128,8 @@ async fn in_browser(
     Ok(())
 }
 
-/// Returns what to ask for: what the server wants besides what it granted before. Empty if it is left to what the servers say
-/// about themselves.
+/// Returns what to ask for: what the server wants besides what it granted before. Empty if it is left to what the
+/// servers say about themselves.
 fn scopes(challenge: Option<&str>, url: &str, granted: Vec<String>) -> Vec<String> {
     let (Some(challenge), Ok(url)) = (challenge, url::Url::parse(url)) else { return Vec::new() };
     let wanted = WWWAuthenticateParams::parse(challenge, &url);

@@ -1,7 +1,7 @@
 //! A server that is a program: its start, what it reports, and how it ended in words.
 //!
-//! Promises: what it reports goes to the log, made safe and limited in size; dropping the program ends it and everything
-//! that it started.
+//! Promises: what it reports goes to the log, made safe and limited in size; dropping the program ends it and
+//! everything that it started.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,8 @@ use super::trouble::Trouble;
 /// The longest line of an MCP server's standard error that goes to the log, in bytes. Protects the log.
 const MAX_LOG_LINE: usize = 2 << 10;
 
-/// The most that an MCP server's standard error adds to the log, in bytes. Protects the log; the rest is read and dropped.
+/// The most that an MCP server's standard error adds to the log, in bytes. Protects the log; the rest is read and
+/// dropped.
 const MAX_LOG: usize = 1 << 20;
 
 /// How many of an MCP server's last lines explain its end.

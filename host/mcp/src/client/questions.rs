@@ -1,14 +1,15 @@
 //! A server's questions to the user (elicitation), from the protocol's shapes and back.
 //!
-//! Promises: a form has a bounded number of fields and choices; what is not a form of plain fields is an error that the server
-//! gets, never a question that the user sees half of.
+//! Promises: a form has a bounded number of fields and choices; what is not a form of plain fields is an error that the
+//! server gets, never a question that the user sees half of.
 
 use host_capability::McpServerName;
 use host_plugin::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationForm, ElicitationKind};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 
-/// The most fields of a question of an MCP server, and the most choices of one. Protects the user, who reads all of them.
+/// The most fields of a question of an MCP server, and the most choices of one. Protects the user, who reads all of
+/// them.
 const MAX_FIELDS: usize = 50;
 /// See [`MAX_FIELDS`].
 const MAX_CHOICES: usize = 200;

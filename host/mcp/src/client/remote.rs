@@ -1,7 +1,7 @@
 //! A server at an address: its transport, with the tokens of a login.
 //!
-//! Promises: whatever is sent goes through the checked client of `host-plugin`; header fields of the user are marked so that
-//! nothing logs them.
+//! Promises: whatever is sent goes through the checked client of `host-plugin`; header fields of the user are marked so
+//! that nothing logs them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -88,7 +88,8 @@ pub(super) async fn authorization(
     Ok(manager)
 }
 
-/// Gives a manager with stored tokens the client's secret, which it needs to renew them and which is not stored with them.
+/// Gives a manager with stored tokens the client's secret, which it needs to renew them and which is not stored with
+/// them.
 pub(super) fn with_secret(manager: &mut AuthorizationManager, address: &McpAddress) -> Result<(), AuthError> {
     let (Some(id), Some(secret)) = (&address.client_id, &address.client_secret) else { return Ok(()) };
     // No browser is sent back: this client only renews tokens.

@@ -1,7 +1,7 @@
 //! The task of one server: it connects, reads the lists, keeps them fresh, and connects again.
 //!
-//! Promises: what was listed stays listed while the server is away; a server that announces changes without end is asked for
-//! its lists no more than once in a while; attempts become rarer, and those of a program end.
+//! Promises: what was listed stays listed while the server is away; a server that announces changes without end is
+//! asked for its lists no more than once in a while; attempts become rarer, and those of a program end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// See [`PAUSE`].
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How often in a row a program may fail before it is not started any more. Protects the machine from one that ends at once.
+/// How often in a row a program may fail before it is not started any more. Protects the machine from one that ends at
+/// once.
 const MAX_STARTS: u32 = 8;
 
 /// How long a connection lasts that counts as a success. See [`MAX_STARTS`].
@@ -31,7 +32,8 @@ const STABLE: Duration = Duration::from_secs(30);
 /// The least time between two readings of an MCP server's lists. Protects both from a flood of announced changes.
 const RELIST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The shortest time that an MCP server may say its lists stay as they are; they are read again after it. Protects the server.
+/// The shortest time that an MCP server may say its lists stay as they are; they are read again after it. Protects the
+/// server.
 const LEAST_FRESH: Duration = Duration::from_secs(60);
 
 /// The longest instructions of an MCP server, in bytes; the rest is cut. Protects the context of the model.
@@ -97,8 +99,8 @@ fn away(shared: &Shared, why: String, is_retried: bool) {
     shared.update(|status| status.state = McpState::Unavailable { why, is_retried });
 }
 
-/// The pause after so many failures: doubled each time, and between three quarters and the whole of that, so that servers that
-/// failed together are not all asked together.
+/// The pause after so many failures: doubled each time, and between three quarters and the whole of that, so that
+/// servers that failed together are not all asked together.
 fn pause(failures: u32) -> Duration {
     let longest = PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
     // Without random numbers the pause is whole.
@@ -154,8 +156,8 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
     })
 }
 
-/// Reads the lists again when they may have changed. Never ends: a server that does not answer keeps its lists, and may still
-/// answer calls.
+/// Reads the lists again when they may have changed. Never ends: a server that does not answer keeps its lists, and may
+/// still answer calls.
 async fn keep_fresh(
     shared: &Arc<Shared>,
     peer: &Peer<RoleClient>,
@@ -182,8 +184,8 @@ async fn keep_fresh(
     }
 }
 
-/// Passes on changes that a server without a session announces to those who asked for it. Never ends: without announcements
-/// the lists stay until they are stale.
+/// Passes on changes that a server without a session announces to those who asked for it. Never ends: without
+/// announcements the lists stay until they are stale.
 async fn announced(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> std::convert::Infallible {
     let about = peer.peer_info();
     let announces = about.filter(|about| !about.protocol_version.has_initialize()).map(|about| {

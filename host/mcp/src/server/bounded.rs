@@ -1,8 +1,8 @@
 //! A transport that limits what a client may leave open on its streams.
 //!
-//! Promises: no more than [`MAX_REQUESTS`] requests are without an answer; one beyond that is refused, and nothing else is
-//! read until the refusal was written, so that a client which does not read cannot fill the memory; an id that is in use is
-//! refused; what comes before the first request of a session does not end it.
+//! Promises: no more than [`MAX_REQUESTS`] requests are without an answer; one beyond that is refused, and nothing else
+//! is read until the refusal was written, so that a client which does not read cannot fill the memory; an id that is in
+//! use is refused; what comes before the first request of a session does not end it.
 
 use std::collections::HashSet;
 use std::future::Future;

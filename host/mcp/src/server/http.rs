@@ -1,7 +1,8 @@
 //! The server on HTTP, for clients that do not start it themselves.
 //!
 //! Promises: nothing is answered without the token, nor for a `Host` that the user did not name, nor for a page of any
-//! browser (`Origin`); connections, sessions, headers and bodies are limited, and whoever sends nothing keeps nobody out.
+//! browser (`Origin`); connections, sessions, headers and bodies are limited, and whoever sends nothing keeps nobody
+//! out.
 //!
 //! Deliberately not here: TLS, and which addresses may be listened on (`host/cli`).
 

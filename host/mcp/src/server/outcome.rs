@@ -1,7 +1,7 @@
 //! The end of a call as a result for a client.
 //!
-//! A call that failed, was denied or was cancelled is a result with `isError` that says why, so that the model behind the
-//! client reads it.
+//! A call that failed, was denied or was cancelled is a result with `isError` that says why, so that the model behind
+//! the client reads it.
 
 use host_app::error::Failure;
 use host_message::{InlineData, Output, OutputPart};

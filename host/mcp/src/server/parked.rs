@@ -1,7 +1,7 @@
 //! Calls that wait for an answer which comes with another request, in the revision without sessions.
 //!
-//! Promises: an answer counts once, for the very call that asked, and for the question that was asked; a state that was not
-//! made here, was used before, has expired or belongs to another call is refused; what waits is limited.
+//! Promises: an answer counts once, for the very call that asked, and for the question that was asked; a state that was
+//! not made here, was used before, has expired or belongs to another call is refused; what waits is limited.
 //!
 //! The state in the client's hands is only a random name: everything else stays here, so there is nothing to forge.
 

@@ -1,6 +1,7 @@
 //! The progress of a call, as notifications to a client that asked for them.
 //!
-//! Deliberately not here: the output of a call, which is in its result; of what a program prints the last line is shown.
+//! Deliberately not here: the output of a call, which is in its result; of what a program prints the last line is
+//! shown.
 
 use host_app::tool_service::CallProgress;
 use host_text::title_line;

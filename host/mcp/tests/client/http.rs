@@ -13,8 +13,8 @@ fn called(request: &Request) -> Answer {
     Answer::result(request, json!({"resultType": "complete", "content": [{"type": "text", "text": "called"}]}))
 }
 
-// promise mcp.addresses: A server at an address is reached through the same checks as `http`; its header fields go to its own
-//   origin alone.
+// promise mcp.addresses: A server at an address is reached through the same checks as `http`; its header fields go to
+//   its own origin alone.
 #[tokio::test]
 async fn server_of_the_stateless_era_gets_its_headers_with_each_request() {
     let server = Server::start(|request| stateless(request, called)).await;

@@ -110,8 +110,8 @@ async fn log_in(session: &Session, issuer: String) -> Result<(), McpError> {
     done
 }
 
-// promise mcp.login: A server that wants a login is listed as such; the tokens of a login are stored for the user alone and sent
-//   to that server alone; an answer of another issuer ends the login.
+// promise mcp.login: A server that wants a login is listed as such; the tokens of a login are stored for the user alone
+//   and sent to that server alone; an answer of another issuer ends the login.
 #[tokio::test]
 async fn server_that_wants_a_login_gets_one_and_its_tokens_are_stored() {
     let server = protected(Does::Right).await;

@@ -1,5 +1,5 @@
-//! The client against servers that misbehave, over the real wire format: programs that are shell scripts, and servers on ports
-//! of this machine that the system chose.
+//! The client against servers that misbehave, over the real wire format: programs that are shell scripts, and servers
+//! on ports of this machine that the system chose.
 
 mod fixture;
 mod http;

@@ -74,8 +74,8 @@ async fn server_that_dies_of_an_unknown_first_request_is_started_again() {
     assert_eq!(session.ready().await.revision.as_deref(), Some("2025-11-25"));
 }
 
-// promise mcp.away: A server that hangs, ends or prints rubbish costs its own tools and nothing else; what it listed stays
-//   listed, calls say why, and it is connected again.
+// promise mcp.away: A server that hangs, ends or prints rubbish costs its own tools and nothing else; what it listed
+//   stays listed, calls say why, and it is connected again.
 #[tokio::test]
 async fn server_that_hangs_in_the_handshake_is_away() {
     let fixture = Fixture::new();
@@ -139,8 +139,8 @@ async fn a_few_lines_of_rubbish_are_skipped() {
     session.ready().await;
 }
 
-// promise mcp.bounded: What a server sends is limited in size and number: an answer that is too large fails its call and no
-//   other.
+// promise mcp.bounded: What a server sends is limited in size and number: an answer that is too large fails its call
+//   and no other.
 #[tokio::test]
 async fn answer_of_100_mb_fails_its_call_alone() {
     let fixture = Fixture::new();
@@ -246,8 +246,8 @@ serve"#;
     assert!(session.servers.only_reads(&name(), "b") && !session.servers.only_reads(&name(), "a"));
 }
 
-// promise mcp.calls: A call is made once. One that takes too long or is dropped is cancelled at the server; progress keeps it
-//   alive.
+// promise mcp.calls: A call is made once. One that takes too long or is dropped is cancelled at the server; progress
+//   keeps it alive.
 #[tokio::test]
 async fn slow_call_is_kept_alive_by_progress_and_cancelled_by_silence() {
     let fixture = Fixture::new();
@@ -326,7 +326,8 @@ serve"#;
     assert!(session.call("nothing").await.expect("an answer").content.is_empty());
 }
 
-// promise mcp.questions: A server's question goes to the user of its call, in both eras; a form of any other kind is refused.
+// promise mcp.questions: A server's question goes to the user of its call, in both eras; a form of any other kind is
+//   refused.
 #[tokio::test]
 async fn question_of_the_older_era_is_asked() {
     let fixture = Fixture::new();

@@ -1,11 +1,12 @@
 //! What proves that an entry is still the file that was verified, so that it is not hashed at each load.
 //!
-//! A stamp lies beside an entry, and is a keyed hash over the entry's name, its own keyed hash, and what the system says about
-//! the file: device, inode, size, and the times of its last change in content and in anything. The last of these no program can
-//! set, so a file that was written, copied or restored since has another one. Whoever can go around that can read the key too.
+//! A stamp lies beside an entry, and is a keyed hash over the entry's name, its own keyed hash, and what the system
+//! says about the file: device, inode, size, and the times of its last change in content and in anything. The last of
+//! these no program can set, so a file that was written, copied or restored since has another one. Whoever can go
+//! around that can read the key too.
 //!
-//! Promises: a stamp is made only for an entry that was just verified, is on the disk, and has not changed for [`SETTLED`]; any
-//! doubt means that the entry is hashed. Losing stamps costs time and nothing else.
+//! Promises: a stamp is made only for an entry that was just verified, is on the disk, and has not changed for
+//! [`SETTLED`]; any doubt means that the entry is hashed. Losing stamps costs time and nothing else.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -20,8 +21,8 @@ use super::{KEY_BYTES, MAC_BYTES, NO_FOLLOW};
 /// What distinguishes the hash of a stamp from that of an entry, which has the same key.
 const PURPOSE: &[u8; 8] = b"hoststp1";
 
-/// How long an entry must have been as it is: a change within the same tick of the file system's clock would not show. The
-/// coarsest clocks in use tick every two seconds (FAT).
+/// How long an entry must have been as it is: a change within the same tick of the file system's clock would not show.
+/// The coarsest clocks in use tick every two seconds (FAT).
 pub(super) const SETTLED: Duration = Duration::from_secs(3);
 
 /// The stamp of an entry.

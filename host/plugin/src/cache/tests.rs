@@ -48,8 +48,8 @@ impl Stamped {
     }
 }
 
-// promise cache.stamp: An entry that was verified is verified again when its file changed in any way, and never by another's
-//   stamp.
+// promise cache.stamp: An entry that was verified is verified again when its file changed in any way, and never by
+//   another's stamp.
 #[test]
 fn cache_stamp_of_an_entry_that_changed_is_worth_nothing() {
     let change = |at: usize, stamped: &Stamped| {

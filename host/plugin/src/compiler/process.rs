@@ -1,7 +1,7 @@
 //! The process that compiles one component, from both sides of its pipes.
 //!
-//! The host writes the length of the component and the component, and reads the machine code. The input stays open until
-//! the code has come, so that its end tells the process that the host is gone.
+//! The host writes the length of the component and the component, and reads the machine code. The input stays open
+//! until the code has come, so that its end tells the process that the host is gone.
 //!
 //! Deliberately not here: limiting the process, which it does itself before it reads.
 

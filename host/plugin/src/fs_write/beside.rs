@@ -1,8 +1,8 @@
 //! Writes the new content of a file beside it, to be renamed over it.
 //!
-//! Promises: what is beside it under a name of its own is complete and on the disk. On Linux the file has no name before
-//! that, so a host that is killed while it writes leaves nothing behind; elsewhere, and on file systems that cannot do
-//! so, it leaves a file that begins with a dot and ends in `.new`.
+//! Promises: what is beside it under a name of its own is complete and on the disk. On Linux the file has no name
+//! before that, so a host that is killed while it writes leaves nothing behind; elsewhere, and on file systems that
+//! cannot do so, it leaves a file that begins with a dot and ends in `.new`.
 
 use std::ffi::OsStr;
 use std::fs::File;

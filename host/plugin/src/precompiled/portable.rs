@@ -1,10 +1,10 @@
 //! The compiler of a release: for a level of processors that is written down here, whatever machine it runs on.
 //!
-//! Promises: the same component gives the same code on every machine with the same system and kind of processor, however
-//! many cores it has and whatever its processor can do besides.
+//! Promises: the same component gives the same code on every machine with the same system and kind of processor,
+//! however many cores it has and whatever its processor can do besides.
 //!
-//! Deliberately not here: compiling for other systems. The engine's compiler is built for the processor that it runs on,
-//! and the others would make every binary larger; a release is built on each system anyway.
+//! Deliberately not here: compiling for other systems. The engine's compiler is built for the processor that it runs
+//! on, and the others would make every binary larger; a release is built on each system anyway.
 
 use std::env::consts::{ARCH, OS};
 
@@ -22,8 +22,8 @@ struct Level {
     features: &'static [&'static str],
 }
 
-/// The level x86-64-v2: processors since about 2009, and the default of most virtual machines. Code for v3 (AVX2) is not
-/// faster in what the built-in tools do; docs/decisions/0026-compiled-releases.md has the figures.
+/// The level x86-64-v2: processors since about 2009, and the default of most virtual machines. Code for v3 (AVX2) is
+/// not faster in what the built-in tools do; docs/decisions/0026-compiled-releases.md has the figures.
 const X86_64_V2: &[&str] = &["has_cmpxchg16b", "has_popcnt", "has_sse3", "has_ssse3", "has_sse41", "has_sse42"];
 
 /// ARMv8.0, which is every 64-bit processor of ARM. What came later is for atomics and half-precision floats, which no
@@ -69,8 +69,8 @@ impl PortableCompiler {
         Ok(Self { engine })
     }
 
-    /// Returns a hash over the version and settings of the compiler and the processors that it compiles for. Code is used
-    /// only by a host whose own compiler for releases has the same.
+    /// Returns a hash over the version and settings of the compiler and the processors that it compiles for. Code is
+    /// used only by a host whose own compiler for releases has the same.
     pub fn identity(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         engine::identify(&self.engine, &mut hasher);

@@ -1,7 +1,8 @@
 //! What programs change is kept, so that it can be undone.
 //!
-//! Promises: what it may not leave in repositories does not stay; a program does not start if what it may change cannot be kept; what is known not to be kept is written down
-//! before it starts; what it changed is written down when it has ended, also when its call was dropped.
+//! Promises: what it may not leave in repositories does not stay; a program does not start if what it may change cannot
+//! be kept; what is known not to be kept is written down before it starts; what it changed is written down when it has
+//! ended, also when its call was dropped.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ use crate::programs::{ProgramReach, Repositories, Unkept};
 use crate::shared::Shared;
 use crate::store::CallState;
 
-/// Looks at what there is before a program changes it, for a call whose changes can be undone. If that fails, no program may
-/// run; the error says why what it may change cannot be kept, a clause.
+/// Looks at what there is before a program changes it, for a call whose changes can be undone. If that fails, no
+/// program may run; the error says why what it may change cannot be kept, a clause.
 pub(crate) async fn before_program(changes: Option<CallRecorder>) -> Result<Option<ProgramRecorder>, String> {
     let Some(changes) = changes else { return Ok(None) };
     let looked = tokio::task::spawn_blocking(move || changes.before_program()).await;
@@ -57,14 +58,15 @@ impl CallState {
 }
 
 impl Runtime {
-    /// Returns the files that others run later and that confined programs changed so far, in folders of which others run
-    /// everything, such as `node_modules/.bin`: also where version control ignores them, so that no journal has them.
+    /// Returns the files that others run later and that confined programs changed so far, in folders of which others
+    /// run everything, such as `node_modules/.bin`: also where version control ignores them, so that no journal has
+    /// them.
     pub fn run_later_changed(&self) -> Vec<PathBuf> {
         self.shared().programs.run_later_changed()
     }
 
-    /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts: a
-    /// noun phrase each, such as `its changes outside of the workspace`.
+    /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts:
+    /// a noun phrase each, such as `its changes outside of the workspace`.
     pub fn not_undone(&self, recorder: &Recorder, in_background: bool) -> Vec<String> {
         let unkept = self.shared().programs.unkept(|path| recorder.covers(path));
         let in_files = unkept.iter().map(|place| match place {
@@ -82,8 +84,8 @@ pub(super) fn cannot_be_kept(why: &str) -> Error {
     Error::Io(format!("no program was started, since what it may change cannot be kept: {why}"))
 }
 
-/// What is to be done when a program has ended, also if this is dropped: the repositories are settled, and what it changed
-/// is written down.
+/// What is to be done when a program has ended, also if this is dropped: the repositories are settled, and what it
+/// changed is written down.
 #[derive(Debug)]
 pub(crate) struct AfterProgram {
     recorder: Option<ProgramRecorder>,

@@ -153,8 +153,8 @@ pub(super) enum Refused {
     Other(NotConnected),
 }
 
-/// Connects a program, and asks where nothing granted it the server: about its name, and once more if that leads to this
-/// machine or a private network. Nothing is resolved before: a name alone can carry data out.
+/// Connects a program, and asks where nothing granted it the server: about its name, and once more if that leads to
+/// this machine or a private network. Nothing is resolved before: a name alone can carry data out.
 async fn reach(mut permits: Vec<ProcessPermit>, doors: Arc<Doors>, server: Server) -> Result<TcpStream, NotConnected> {
     loop {
         match connect(&permits, &server).await {
@@ -167,7 +167,8 @@ async fn reach(mut permits: Vec<ProcessPermit>, doors: Arc<Doors>, server: Serve
     }
 }
 
-/// The most permits that one connection is tried with: those of its call and of the configuration, and two that were asked for.
+/// The most permits that one connection is tried with: those of its call and of the configuration, and two that were
+/// asked for.
 const MOST_PERMITS: usize = 3;
 
 async fn connect(permits: &[ProcessPermit], server: &Server) -> Result<TcpStream, Refused> {

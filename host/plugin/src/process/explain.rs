@@ -33,8 +33,8 @@ const FILES: &[(&str, bool)] = &[
 /// What git says of a folder that is not there for it, in lower case.
 const NO_REPOSITORY: &str = "does not appear to be a git repository";
 
-/// Messages of programs that need what is nowhere behind the walls, in lower case: the user's keys for signing, a service of
-/// the machine, a screen.
+/// Messages of programs that need what is nowhere behind the walls, in lower case: the user's keys for signing, a
+/// service of the machine, a screen.
 const MACHINE: &[&str] = &[
     "gpg failed to sign",
     "gpg: signing failed",
@@ -146,8 +146,8 @@ impl<'e> File<'e> {
 /// Messages about a file that is not there, in lower case.
 const MISSING: &[&str] = &["no such file", "not found", "does not exist", "does not appear to be", "cannot find"];
 
-/// Returns a line if a failed program was to use a file of the user's `/tmp`, which it does not see. `sees` says which paths
-/// there it does.
+/// Returns a line if a failed program was to use a file of the user's `/tmp`, which it does not see. `sees` says which
+/// paths there it does.
 pub(super) fn own_tmp(argv: &[String], errors: &str, sees: impl Fn(&Path) -> bool) -> Option<String> {
     let lower = errors.to_lowercase();
     if !MISSING.iter().any(|message| lower.contains(message)) {
@@ -162,7 +162,8 @@ pub(super) fn own_tmp(argv: &[String], errors: &str, sees: impl Fn(&Path) -> boo
     ))
 }
 
-/// Returns a line if a failed program needs what no door in its walls leads to, so that only running it without them helps.
+/// Returns a line if a failed program needs what no door in its walls leads to, so that only running it without them
+/// helps.
 pub(super) fn machine(errors: &str) -> Option<String> {
     let lower = errors.to_lowercase();
     let folder = || lower.contains(NO_REPOSITORY) && !files(errors).is_empty();
@@ -176,8 +177,8 @@ pub(super) fn machine(errors: &str) -> Option<String> {
 /// Messages about a file that is hidden, in lower case.
 const HIDDEN: &[&str] = &["permission denied", "eacces", "no such device or address", "enxio"];
 
-/// Returns a line if a program that failed in this folder was to use a file that the user keeps from programs, as `hides`
-/// says.
+/// Returns a line if a program that failed in this folder was to use a file that the user keeps from programs, as
+/// `hides` says.
 pub(super) fn kept(argv: &[String], errors: &str, folder: &Path, hides: impl Fn(&Path) -> bool) -> Option<String> {
     let lower = errors.to_lowercase();
     if !HIDDEN.iter().any(|message| lower.contains(message)) {

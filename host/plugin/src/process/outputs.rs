@@ -28,8 +28,8 @@ struct Outputs<R> {
     in_a_row: usize,
 }
 
-/// Hands over what a program prints until both outputs have ended, and returns the end of its standard error. Sets `last`
-/// to the time whenever something was printed.
+/// Hands over what a program prints until both outputs have ended, and returns the end of its standard error. Sets
+/// `last` to the time whenever something was printed.
 ///
 /// One task reads both. Of two, the runtime would run the one first that was woken last, so an error that follows some
 /// output would often come before it.

@@ -1,11 +1,11 @@
 //! Git over ssh from behind the walls: which servers a program may use, and the user's ssh that is started for it.
 //!
-//! Promises: nothing is started before the user, a rule or a setting allowed the server, the user on it and the direction;
-//! the ssh is the user's own, found in no folder that programs can change, and does not start in one; it ends with the
-//! program.
+//! Promises: nothing is started before the user, a rule or a setting allowed the server, the user on it and the
+//! direction; the ssh is the user's own, found in no folder that programs can change, and does not start in one; it
+//! ends with the program.
 //!
-//! Deliberately not here: what a request may be, and the arguments of ssh (`host-process`). Where ssh leads with a name, the
-//! user's own settings of ssh decide.
+//! Deliberately not here: what a request may be, and the arguments of ssh (`host-process`). Where ssh leads with a
+//! name, the user's own settings of ssh decide.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -106,8 +106,8 @@ pub(super) async fn start(
     })
 }
 
-/// Says that one of the permits covers the use of a remote, as far as its name shows where it leads. A name that cannot be
-/// looked up is one of the user's own settings of ssh.
+/// Says that one of the permits covers the use of a remote, as far as its name shows where it leads. A name that cannot
+/// be looked up is one of the user's own settings of ssh.
 async fn check(permits: &[ProcessPermit], remote: &GitRemote) -> Result<(), Refused> {
     let server = remote.server();
     let permits: Vec<_> = permits.iter().filter_map(|permit| permit.permit_git(remote).ok()).collect();

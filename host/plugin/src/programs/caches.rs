@@ -1,8 +1,8 @@
 //! Caches of package managers behind the walls.
 //!
-//! A program that downloads sees the user's cache through a layer that belongs to this workspace: what it adds is there for
-//! the next one, until the machine is started again, and the user's own cache stays as it is. So nothing that a confined program left there is ever built or run
-//! without walls.
+//! A program that downloads sees the user's cache through a layer that belongs to this workspace: what it adds is there
+//! for the next one, until the machine is started again, and the user's own cache stays as it is. So nothing that a
+//! confined program left there is ever built or run without walls.
 //!
 //! Deliberately not here: which programs have which caches, which the application says, and the servers.
 
@@ -26,8 +26,9 @@ pub struct Caches {
     pub programs: &'static [&'static str],
     /// The folders, absolute. Those that do not exist are left out.
     pub folders: Vec<PathBuf>,
-    /// The folders that a program makes where there is none, each with the name of the program. They are made for it, empty:
-    /// it cannot make them itself, because what is around them cannot be changed, and would fail at its first download.
+    /// The folders that a program makes where there is none, each with the name of the program. They are made for it,
+    /// empty: it cannot make them itself, because what is around them cannot be changed, and would fail at its first
+    /// download.
     pub first: Vec<(&'static str, PathBuf)>,
 }
 

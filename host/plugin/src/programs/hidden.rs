@@ -1,8 +1,8 @@
 //! Files that the user keeps from programs.
 //!
 //! They are found by their paths right before a program starts, in what it may read of the user's own: a program finds
-//! something that cannot be opened in their place. What is installed on the machine and what git keeps are not searched:
-//! there is a `*.pem` that every program needs, and git's folders have no files of the user's.
+//! something that cannot be opened in their place. What is installed on the machine and what git keeps are not
+//! searched: there is a `*.pem` that every program needs, and git's folders have no files of the user's.
 //!
 //! Deliberately not here: how something is hidden (`host-process`), and which files the user keeps.
 
@@ -22,8 +22,8 @@ pub(super) fn is_hidden(access: &ProgramAccess, path: &Path) -> bool {
     access.shown.iter().any(|scope| !scope.has_path(path))
 }
 
-/// Returns those that are there and in one of these folders, as they are without links; not one with a folder in it that
-/// programs get by its own name.
+/// Returns those that are there and in one of these folders, as they are without links; not one with a folder in it
+/// that programs get by its own name.
 pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<PathBuf> {
     let is_within = |path: &Path| {
         roots.clone().any(|root| path.starts_with(root)) && !roots.clone().any(|root| root.starts_with(path))
@@ -31,8 +31,8 @@ pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a
     hidden.into_iter().filter_map(|path| fs::canonicalize(path).ok()).filter(|path| is_within(path)).collect()
 }
 
-/// Hides what the user keeps from programs, in all that this one may read besides what is installed. Blocks for as long as
-/// listing that takes.
+/// Hides what the user keeps from programs, in all that this one may read besides what is installed. Blocks for as long
+/// as listing that takes.
 pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io::Result<()> {
     if access.shown.is_empty() {
         return Ok(());

@@ -1,11 +1,11 @@
 //! Git's folders behind the walls.
 //!
-//! A program sees each through a layer: its changes lie beside the folder, and come back when it has ended, as far as they
-//! make the user's own git run nothing (`host-git`). So git beside it never sees what is not checked. What it makes of
-//! repositories elsewhere in the workspace is checked, too, and moved aside if it could run something.
+//! A program sees each through a layer: its changes lie beside the folder, and come back when it has ended, as far as
+//! they make the user's own git run nothing (`host-git`). So git beside it never sees what is not checked. What it
+//! makes of repositories elsewhere in the workspace is checked, too, and moved aside if it could run something.
 //!
-//! Promises: a repository that cannot be seen through a layer cannot be changed; nothing that was there before is moved;
-//! what does not come back is said, with the reason.
+//! Promises: a repository that cannot be seen through a layer cannot be changed; nothing that was there before is
+//! moved; what does not come back is said, with the reason.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -158,8 +158,8 @@ impl Repositories {
         confinement.protected.extend(self.fixed.iter().chain(&self.obeyed).cloned());
     }
 
-    /// Takes the files that others run later and that the program changed, as far as they lie in folders that hold nothing
-    /// else: also in those that version control ignores. They are known once all is settled.
+    /// Takes the files that others run later and that the program changed, as far as they lie in folders that hold
+    /// nothing else: also in those that version control ignores. They are known once all is settled.
     pub(crate) fn take_run_later(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.run_later)
     }
@@ -169,8 +169,8 @@ impl Repositories {
         &self.notes
     }
 
-    /// Brings back what the program changed, which has ended with all that it started, and moves aside what may not stay.
-    /// Returns what the user should know, a line each. Blocks.
+    /// Brings back what the program changed, which has ended with all that it started, and moves aside what may not
+    /// stay. Returns what the user should know, a line each. Blocks.
     pub(crate) fn settle(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         let places: Vec<PathBuf> = self.layered.iter().map(|layered| layered.layer.place.clone()).collect();
@@ -282,8 +282,8 @@ impl Known {
         lock(&self.searches).entry(root.to_owned()).or_default().look(root)
     }
 
-    /// Returns the files in folders of which others run everything later, in a tree that was just searched, that changed
-    /// since. No program can set the time that shows it. They are remembered.
+    /// Returns the files in folders of which others run everything later, in a tree that was just searched, that
+    /// changed since. No program can set the time that shows it. They are remembered.
     fn run_later(&self, root: &Path, since: SystemTime) -> Vec<PathBuf> {
         let searches = lock(&self.searches);
         let folders = searches.get(root).into_iter().flat_map(Search::folders);

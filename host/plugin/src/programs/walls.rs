@@ -2,8 +2,8 @@
 
 use host_process::{ConfineMode, level};
 
-/// How far the programs of a call reach, as it was decided. In every mode they are behind the walls; what differs is what the
-/// walls enclose.
+/// How far the programs of a call reach, as it was decided. In every mode they are behind the walls; what differs is
+/// what the walls enclose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramReach {
     /// They read the workspace and change nothing but temporary files: what runs without a question because it reads.
@@ -25,7 +25,8 @@ pub struct ProgramWalls {
 }
 
 impl ProgramWalls {
-    /// Whether programs are confined by every wall. The first use tries the machine out, which takes a few milliseconds.
+    /// Whether programs are confined by every wall. The first use tries the machine out, which takes a few
+    /// milliseconds.
     pub fn are_complete(self) -> bool {
         self.mode != ConfineMode::Off && level().is_whole()
     }

@@ -1,12 +1,12 @@
 //! Reading what the system has in memory, where a call runs, without a thread that may wait for a disk.
 //!
-//! A thread that is woken and wakes the call again takes some 50 µs, and opening and reading a small file that is in memory a
-//! fifth of it. A file is in memory if it was written or read lately, as most files are that a model asks for.
+//! A thread that is woken and wakes the call again takes some 50 µs, and opening and reading a small file that is in
+//! memory a fifth of it. A file is in memory if it was written or read lately, as most files are that a model asks for.
 //!
-//! Promises: the path is checked and opened as on any other thread, with the permit; only where that happens is decided here.
-//! Nothing that a network or another program is behind is taken for being in memory.
-//! Deliberately not here: files with rules about what is ignored. They are small and read with each path, so only the first
-//! time can wait.
+//! Promises: the path is checked and opened as on any other thread, with the permit; only where that happens is decided
+//! here. Nothing that a network or another program is behind is taken for being in memory.
+//! Deliberately not here: files with rules about what is ignored. They are small and read with each path, so only the
+//! first time can wait.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ pub(super) const MAX_AT_ONCE: usize = 64 << 10;
 #[cfg(target_os = "linux")]
 pub(crate) fn is_known(folder: &Dir, path: &Path) -> bool {
     use rustix::fs::{Mode, OFlags, ResolveFlags};
-    // `RESOLVE_CACHED` (Linux 5.12) fails where the file system would have to look something up, to ask whether what it knows
-    // still holds, or to write down that a link was read. A kernel without it says that the flag is invalid.
+    // `RESOLVE_CACHED` (Linux 5.12) fails where the file system would have to look something up, to ask whether what it
+    // knows still holds, or to write down that a link was read. A kernel without it says that the flag is invalid.
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::CACHED;
     rustix::fs::openat2(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).is_ok()
 }

@@ -1,7 +1,8 @@
 //! Parts of the paths that a walk finds.
 //!
-//! Such a path is that of a real folder with names behind it, so its parts are found at the separators. Taking it apart by
-//! components, as the standard library does for any path, was a tenth of the time of a walk that only looks at names.
+//! Such a path is that of a real folder with names behind it, so its parts are found at the separators. Taking it apart
+//! by components, as the standard library does for any path, was a tenth of the time of a walk that only looks at
+//! names.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -4,8 +4,8 @@
 //! symbolic link; anything else of that name is treated as absent, as git does with links. So no repository makes the
 //! host wait, read without end, or read a file outside of it.
 //!
-//! The meaning of patterns is the `ignore` crate's. Its reading is not used: it follows links, waits for pipes and has no
-//! limit. Deliberately not here: the walk.
+//! The meaning of patterns is the `ignore` crate's. Its reading is not used: it follows links, waits for pipes and has
+//! no limit. Deliberately not here: the walk.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -150,8 +150,8 @@ impl Rules {
 }
 
 impl Folder {
-    /// Matches a path with the rules of its folder and of all above. Of each kind of rules the nearest match counts, and
-    /// of those the strongest kind. Rules of git reach no further up than the root of their repository.
+    /// Matches a path with the rules of its folder and of all above. Of each kind of rules the nearest match counts,
+    /// and of those the strongest kind. Rules of git reach no further up than the root of their repository.
     fn matched(nearest: Option<&Self>, global: &Gitignore, path: &Path, is_folder: bool) -> Match<()> {
         let mut kinds = [const { Match::<()>::None }; 4];
         let mut within = true;

@@ -1,7 +1,8 @@
 //! The texts of a search, of which a file must contain one to be handed over.
 //!
 //! What the guest would read only to find nothing is not copied to it, and all threads of the walk look, with vector
-//! instructions that a guest does not have. Promises: linear time, and memory within the limits, whatever the texts are.
+//! instructions that a guest does not have. Promises: linear time, and memory within the limits, whatever the texts
+//! are.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem::Finder;
@@ -15,8 +16,8 @@ const MAX_TEXTS: usize = 64;
 /// The longest text, in bytes. Protects the automaton.
 const MAX_TEXT: usize = 256;
 
-/// How many bytes are lowercased at once: they stay in the fastest cache, and a file that has a text early is not lowercased
-/// to its end.
+/// How many bytes are lowercased at once: they stay in the fastest cache, and a file that has a text early is not
+/// lowercased to its end.
 const WINDOW: usize = 16 << 10;
 
 /// What a file must contain.

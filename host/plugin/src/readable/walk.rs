@@ -44,8 +44,8 @@ const SHOWN: usize = 200;
 /// The most threads that one walk gets: more do not read faster from one disk.
 const MAX_THREADS: usize = 12;
 
-// The threads of a walk look for work and sleep for a millisecond where they find none (`ignore::WalkParallel`): ten times as
-// long as it takes to walk 20 files. A larger tree is begun twice, which is 1 % of a walk over 20,000 files.
+// The threads of a walk look for work and sleep for a millisecond where they find none (`ignore::WalkParallel`): ten
+// times as long as it takes to walk 20 files. A larger tree is begun twice, which is 1 % of a walk over 20,000 files.
 /// The most entries of a tree that is walked on one thread.
 const FEW: usize = 100;
 /// The most bytes that are read in such a walk.

@@ -1,8 +1,8 @@
 //! Where the compiled form of a plugin comes from: the user's cache, the binary, or the compiler, in this order.
 //!
-//! Promises: code of the binary is put into the cache at its first use, so that later processes map it like any other entry;
-//! if that fails it is used all the same. A cache that cannot be used is reported when something is compiled because of it,
-//! and not before.
+//! Promises: code of the binary is put into the cache at its first use, so that later processes map it like any other
+//! entry; if that fails it is used all the same. A cache that cannot be used is reported when something is compiled
+//! because of it, and not before.
 //!
 //! Deliberately not here: what makes an entry of the cache trusted (`cache`), or code of the binary (`precompiled`).
 
@@ -28,8 +28,8 @@ impl Runtime {
     }
 
     /// Starts the engine, and loads and links the compiled form, so that it is ready for a first call. Compiles
-    /// nothing; errors are left for the call to report. It blocks for about a millisecond, or some more where the code of
-    /// the binary was never used, and belongs on a thread of its own.
+    /// nothing; errors are left for the call to report. It blocks for about a millisecond, or some more where the code
+    /// of the binary was never used, and belongs on a thread of its own.
     pub fn warm(&self, plugin: &Plugin) {
         let (Ok((engine, ..)), Ok(imports)) = (self.engine(), plugin.imports()) else { return };
         if !plugin.compiled.initialized()

@@ -1,7 +1,7 @@
 //! What variables hold: secrets by their looks, and settings of git.
 //!
-//! Agents print what their programs print, and a program can print its environment. So what looks like a secret is left out
-//! of it, by its name or by a value with the shape of one, even where a list says that it passes.
+//! Agents print what their programs print, and a program can print its environment. So what looks like a secret is left
+//! out of it, by its name or by a value with the shape of one, even where a list says that it passes.
 
 use std::ffi::{OsStr, OsString};
 
@@ -62,9 +62,10 @@ const BEGINNINGS: &[&str] = &[
     "xoxp-",
 ];
 
-/// Settings of git in every program. A folder of a repository can look like a bare repository (`HEAD`, `objects`, `refs`,
-/// `config`), and its `config` names programs that git runs: only one that the user named counts
-/// (`safe.bareRepository`, git 2.38). The monitor of a work tree is such a program, and a daemon that outlives its call.
+/// Settings of git in every program. A folder of a repository can look like a bare repository (`HEAD`, `objects`,
+/// `refs`, `config`), and its `config` names programs that git runs: only one that the user named counts
+/// (`safe.bareRepository`, git 2.38). The monitor of a work tree is such a program, and a daemon that outlives its
+/// call.
 const GIT_SETTINGS: &[(&str, &str)] = &[("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")];
 
 /// The beginning of the names of the variables by which git takes settings (`GIT_CONFIG_COUNT`, `_KEY_0`, `_VALUE_0`).
@@ -73,8 +74,8 @@ const GIT_VARIABLES: &str = "GIT_CONFIG_";
 /// The most settings that are taken over from the environment. Protects the host from a count without end.
 const MAX_GIT_SETTINGS: usize = 1_000;
 
-/// Returns the variables that carry [`GIT_SETTINGS`] behind the settings that the environment has already, without those
-/// that look like a secret. They override every file with settings, and hold for each git that a program starts.
+/// Returns the variables that carry [`GIT_SETTINGS`] behind the settings that the environment has already, without
+/// those that look like a secret. They override every file with settings, and hold for each git that a program starts.
 pub(super) fn git_settings(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let variable = |name: &str| {
         let name = format!("{GIT_VARIABLES}{name}");

@@ -31,8 +31,8 @@ const OPAQUE: &str = "user.overlay.opaque";
 /// The attribute of a file that stands for a removed one. The kernel itself makes a device for that.
 const WHITEOUT: &str = "user.overlay.whiteout";
 
-/// Returns what programs changed in a layer so far: each folder before what is in it, in the order of their names. To be
-/// called when no program uses it.
+/// Returns what programs changed in a layer so far: each folder before what is in it, in the order of their names. To
+/// be called when no program uses it.
 ///
 /// # Errors
 ///
@@ -74,8 +74,8 @@ pub fn changed(layer: &Layer) -> io::Result<Vec<Changed>> {
     Ok(found)
 }
 
-/// Removes what is in the folders of a layer for changes and work, whatever rights a program took away. The folders stay. To
-/// be called when no program uses it.
+/// Removes what is in the folders of a layer for changes and work, whatever rights a program took away. The folders
+/// stay. To be called when no program uses it.
 ///
 /// # Errors
 ///

@@ -103,7 +103,8 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Clones the guard, which starts the program. Returns in the host, when the program runs, or nothing of it is left.
+    /// Clones the guard, which starts the program. Returns in the host, when the program runs, or nothing of it is
+    /// left.
     pub(super) fn start(&self) -> Result<Pid, Failed> {
         let pipe = pipe_with(PipeFlags::CLOEXEC);
         let (failed_in, failed_out) = pipe.map_err(|error| Failed { step: Step::Clone, error: error.into() })?;
@@ -181,8 +182,8 @@ impl Plan<'_> {
         }
     }
 
-    /// The steps of the guard: the surroundings that it shares with the program. `host` is the host if the guard is to end
-    /// what is beneath it once the host is gone.
+    /// The steps of the guard: the surroundings that it shares with the program. `host` is the host if the guard is to
+    /// end what is beneath it once the host is gone.
     fn prepare(&self, host: Option<c_int>) -> Result<(), (Step, i32)> {
         // SAFETY: system calls without pointers.
         unsafe {
@@ -246,8 +247,8 @@ impl Image {
                 libc::EACCES => worst = libc::EACCES,
                 libc::ENOEXEC => {
                     let script = self.script.as_ptr().cast_mut();
-                    // SAFETY: `script` has at least two entries, and this process, which has one thread, is the only one
-                    // that sees this copy.
+                    // SAFETY: `script` has at least two entries, and this process, which has one thread, is the only
+                    // one that sees this copy.
                     unsafe {
                         *script.add(1) = file.as_ptr();
                         libc::execve(SHELL.as_ptr(), script, environment);
@@ -266,8 +267,8 @@ const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
 /// Clones a process in new namespaces, which does this and nothing else.
 pub(super) fn cloned(namespaces: u32, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
     let blocked = Blocked::all()?;
-    // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head of
-    // this file says, and never returns.
+    // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head
+    // of this file says, and never returns.
     let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
     if pid == 0 {
         child();
@@ -297,17 +298,18 @@ fn fail(failed: c_int, step: Step, error: i32) -> ! {
     }
 }
 
-/// The signal that a guard without a PID namespace gets when the host is gone. Like all signals it is blocked, and waits
-/// until it is looked at.
+/// The signal that a guard without a PID namespace gets when the host is gone. Like all signals it is blocked, and
+/// waits until it is looked at.
 const HOST_IS_GONE: c_int = libc::SIGTERM;
 
-/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process. With `host`, ends
-/// all that is left once that process is gone.
+/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process. With `host`,
+/// ends all that is left once that process is gone.
 fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
     // SAFETY: system calls on memory of this process.
     unsafe {
         // Whoever waits for the end of the program's output, or for its start, must not wait for the guard.
-        // Without a report nothing may be written either: the standard input can be a socket, whose other end would read it.
+        // Without a report nothing may be written either: the standard input can be a socket, whose other end would
+        // read it.
         match report {
             Some(report) => libc::dup2(report, 0),
             None => libc::close(0),
@@ -431,8 +433,8 @@ fn usual_signals() {
     }
 }
 
-/// All signals of this thread, blocked until it is dropped: a handler of the host must not run in a clone, where it would
-/// write to the host's descriptors.
+/// All signals of this thread, blocked until it is dropped: a handler of the host must not run in a clone, where it
+/// would write to the host's descriptors.
 struct Blocked(libc::sigset_t);
 
 impl Blocked {

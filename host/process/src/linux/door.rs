@@ -1,7 +1,7 @@
 //! The door between a program's network and the host: the listener of the program's proxy in there.
 //!
-//! In a network of the program's own the guard makes the listener and hands it over. In that of a session other programs
-//! reach it too, so the proxy there serves only who knows the program's [`Token`].
+//! In a network of the program's own the guard makes the listener and hands it over. In that of a session other
+//! programs reach it too, so the proxy there serves only who knows the program's [`Token`].
 
 use std::ffi::c_int;
 use std::io;
@@ -60,8 +60,8 @@ impl Door {
         let socks = ["all_proxy", "ALL_PROXY"].into_iter().map(move |name| (name, socks.clone()));
         // What a program starts itself is reached without the proxy.
         let own = ["no_proxy", "NO_PROXY"].into_iter().map(|name| (name, "localhost,127.0.0.1,::1".to_owned()));
-        // Node.js uses the others only if it is told to. A look for a newer version of npm, or of what it runs, is not what
-        // the command needs, and would be asked about as if it were.
+        // Node.js uses the others only if it is told to. A look for a newer version of npm, or of what it runs, is not
+        // what the command needs, and would be asked about as if it were.
         let node = [("NODE_USE_ENV_PROXY", "1"), ("NO_UPDATE_NOTIFIER", "1"), ("npm_config_update_notifier", "false")];
         http.chain(socks).chain(own).chain(node.map(|(name, value)| (name, value.to_owned())))
     }

@@ -169,15 +169,16 @@ fn denied(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
     denied
 }
 
-/// The bits of a mode by which a program gets the rights of its file's owner or group: one that a confined program leaves
-/// behind would give another user those of this one.
+/// The bits of a mode by which a program gets the rights of its file's owner or group: one that a confined program
+/// leaves behind would give another user those of this one.
 const SET_ID: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
 
 /// The call that sets a mode with flags (Linux 6.6), whose number is the same on all processors.
 const FCHMODAT2: c_long = 452;
 
-/// The calls that give a file such a bit. A folder inherits the group's from the one that it is made in, which the kernel
-/// does by itself, and which stays; giving it to a folder looks the same here as giving it to a file, and is denied.
+/// The calls that give a file such a bit. A folder inherits the group's from the one that it is made in, which the
+/// kernel does by itself, and which stays; giving it to a folder looks the same here as giving it to a file, and is
+/// denied.
 fn setting_ids() -> Vec<(c_long, Vec<Condition>)> {
     let mut denied = Vec::new();
     let number = |constant: i32| u64::from(constant.unsigned_abs());

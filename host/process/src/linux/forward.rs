@@ -1,8 +1,8 @@
 //! Carries connections from the user's loopback address to what listens in the network of a session.
 //!
-//! Promises: a port is forwarded while something listens on it, on the same port outside if that is free; only processes of
-//! the host's own user are let through, and each connection ends up in the session's network. Proxies of programs are
-//! never forwarded, nor is what listens for a moment only, as the servers of tests do.
+//! Promises: a port is forwarded while something listens on it, on the same port outside if that is free; only
+//! processes of the host's own user are let through, and each connection ends up in the session's network. Proxies of
+//! programs are never forwarded, nor is what listens for a moment only, as the servers of tests do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -21,7 +21,8 @@ use super::holder::Holder;
 use super::table::Table;
 use crate::Forwarded;
 
-/// The most ports of a session that are forwarded at once, those with the lowest numbers first. Protects the user's ports.
+/// The most ports of a session that are forwarded at once, those with the lowest numbers first. Protects the user's
+/// ports.
 const MAX_FORWARDED_PORTS: usize = 16;
 /// The most connections of a session that are forwarded at once; others wait. Protects the host's descriptors.
 const MAX_FORWARDED_CONNECTIONS: usize = 256;
@@ -51,8 +52,8 @@ struct Way {
     connections: Arc<Mutex<JoinSet<()>>>,
 }
 
-/// Forwards what listens in a network while programs run in it. `inside` has the sockets there, `outside` those of the host's
-/// own network.
+/// Forwards what listens in a network while programs run in it. `inside` has the sockets there, `outside` those of the
+/// host's own network.
 pub(super) async fn forward(
     holder: Arc<Holder>,
     mut inside: Table,

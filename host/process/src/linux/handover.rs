@@ -25,8 +25,8 @@ pub(super) fn give(socket: c_int, done: Result<i32, (Step, i32)>, files: &[c_int
     };
     let files = files.get(..MOST).unwrap_or(files);
     let size = u32::try_from(size_of_val(files)).unwrap_or_default();
-    // SAFETY: the structures are zeroed, filled and the kernel's; the control buffer is aligned, and larger than one message
-    // with the most files.
+    // SAFETY: the structures are zeroed, filled and the kernel's; the control buffer is aligned, and larger than one
+    // message with the most files.
     unsafe {
         let mut control = [0_u64; 8];
         let mut data = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };

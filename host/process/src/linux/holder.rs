@@ -1,8 +1,9 @@
 //! The process that holds the network of a session.
 //!
 //! A network lives as long as something is in it, and a socket belongs to the network of the process that makes it, for
-//! good. The host cannot enter one: without privileges that needs a user namespace, which no process with several threads
-//! can enter. So the holder makes sockets in there and hands them over; the host binds and connects them itself.
+//! good. The host cannot enter one: without privileges that needs a user namespace, which no process with several
+//! threads can enter. So the holder makes sockets in there and hands them over; the host binds and connects them
+//! itself.
 //!
 //! It is a confined process that may touch nothing, and runs no program. It ends when the host's end of its socket is
 //! closed, and not by a signal at its parent's death: that comes when the *thread* ends that cloned it.
@@ -28,7 +29,8 @@ use super::step::{Failed, Step, check, errno};
 use super::walls::Walls;
 use crate::{Confinement, StartError};
 
-/// How long the holder of a session's network may take to answer. It only makes sockets, so that one which takes longer is stopped or gone.
+/// How long the holder of a session's network may take to answer. It only makes sockets, so that one which takes longer
+/// is stopped or gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is asked of the holder, in one byte: a socket of this family.
@@ -156,7 +158,8 @@ fn hold(walls: &Walls, socket: c_int) -> ! {
                 libc::_exit(126);
             }
         }
-        // Nothing of the host stays open, so that whoever waits for the end of something does not wait for this process.
+        // Nothing of the host stays open, so that whoever waits for the end of something does not wait for this
+        // process.
         if libc::dup2(socket, 0) < 0 {
             libc::_exit(126);
         }
@@ -182,8 +185,8 @@ fn hold(walls: &Walls, socket: c_int) -> ! {
     }
 }
 
-/// Puts up the walls around the holder. Returns what it has besides its network, and the files: its network, and behind it
-/// those that it has of the table of sockets and the user namespace, and how many they are.
+/// Puts up the walls around the holder. Returns what it has besides its network, and the files: its network, and behind
+/// it those that it has of the table of sockets and the user namespace, and how many they are.
 fn prepare(walls: &Walls) -> Result<(i32, [c_int; MOST], usize), (Step, i32)> {
     walls.surround()?;
     let (mut has, mut files, mut count) = (0, [-1; MOST], 0);

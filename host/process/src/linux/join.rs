@@ -1,10 +1,10 @@
 //! Starts a guard in the network of a session.
 //!
-//! As root the guard joins the network itself. Without privileges only who is in the holder's user namespace may, and what
-//! it clones is in a user namespace of its own beneath that one: programs of a session share a network and no user
-//! namespace, and none has a right over the network. The step between is a process that shares the host's memory while the
-//! host's thread waits, as with `vfork`, so that the memory is copied once, for the guard; copying it twice doubled the
-//! time of a start.
+//! As root the guard joins the network itself. Without privileges only who is in the holder's user namespace may, and
+//! what it clones is in a user namespace of its own beneath that one: programs of a session share a network and no user
+//! namespace, and none has a right over the network. The step between is a process that shares the host's memory while
+//! the host's thread waits, as with `vfork`, so that the memory is copied once, for the guard; copying it twice doubled
+//! the time of a start.
 
 use std::convert::Infallible;
 use std::ffi::{c_int, c_void};
@@ -43,8 +43,8 @@ struct Joining<F> {
     pid: Result<c_int, i32>,
 }
 
-/// Clones a guard in a user namespace beneath that of the network, as a child of the host. All signals of this thread are
-/// blocked.
+/// Clones a guard in a user namespace beneath that of the network, as a child of the host. All signals of this thread
+/// are blocked.
 pub(super) fn cloned<F: FnOnce() -> Infallible>(
     joins: Joins,
     users: c_int,
@@ -56,8 +56,8 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
     let failed = |error: io::Error| Failed { step: Step::Network, error };
     let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack is aligned, grows downwards on each architecture that this is built for, and lives as long as the
-    // process, for whose end this thread waits; so does what it is given.
+    // SAFETY: the stack is aligned, grows downwards on each architecture that this is built for, and lives as long as
+    // the process, for whose end this thread waits; so does what it is given.
     let between = unsafe {
         let top = stack.as_mut_ptr().add(stack.capacity());
         libc::clone(join::<F>, top.cast(), flags, (&raw mut joining).cast())
@@ -70,8 +70,8 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
 
 /// Joins, and clones the guard. Shares its memory with the host, and neither files nor namespaces.
 extern "C" fn join<F: FnOnce() -> Infallible>(argument: *mut c_void) -> c_int {
-    // SAFETY: the argument is what `cloned` gave, and nothing else uses it meanwhile. The clone is a fork, since it has no
-    // `CLONE_VM`: the guard has a copy of the memory, and never returns.
+    // SAFETY: the argument is what `cloned` gave, and nothing else uses it meanwhile. The clone is a fork, since it has
+    // no `CLONE_VM`: the guard has a copy of the memory, and never returns.
     unsafe {
         let joining = &mut *argument.cast::<Joining<F>>();
         let joined = check(libc::setns(joining.users, libc::CLONE_NEWUSER).into());

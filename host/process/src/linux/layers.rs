@@ -85,8 +85,8 @@ fn hold(layer: &Layer) -> Result<File, StartError> {
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
     let folder: OwnedFd = work.try_clone().map_err(failed)?.into();
-    // The kernel marks here that what is in the folders may not have reached the disk, and does not use them again while
-    // the mark is there. They belong to this run of the machine, in which nothing was lost.
+    // The kernel marks here that what is in the folders may not have reached the disk, and does not use them again
+    // while the mark is there. They belong to this run of the machine, in which nothing was lost.
     match way::list(&folder, "work".as_ref()) {
         Ok(inner) => remove(&inner, "incompat".as_ref()).map_err(|error| failed(error.into()))?,
         Err(rustix::io::Errno::NOENT) => {}
@@ -119,8 +119,8 @@ impl Overlay {
 
     /// Mounts it. Runs between clone and exec.
     ///
-    /// The folders are named by descriptors: their own names can be longer than the kernel takes, and have characters that
-    /// mean something there.
+    /// The folders are named by descriptors: their own names can be longer than the kernel takes, and have characters
+    /// that mean something there.
     fn make(&self) -> Stepped {
         let mut opened = Opened { descriptors: [-1; MAX_BELOW + 3], count: 0 };
         let mut options = Options { text: [0; OPTIONS], length: 0 };

@@ -60,8 +60,8 @@ pub fn level() -> &'static Level {
     })
 }
 
-/// Whether a PID namespace has its own largest number of a process (Linux 6.14). Elsewhere the whole machine has one, which
-/// must not be changed, and looks the same.
+/// Whether a PID namespace has its own largest number of a process (Linux 6.14). Elsewhere the whole machine has one,
+/// which must not be changed, and looks the same.
 fn has_pid_limit() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     is_at_least(&release, (6, 14))

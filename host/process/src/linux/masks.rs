@@ -1,8 +1,9 @@
 //! What a program must not read, under something empty.
 //!
-//! A socket and an empty folder, both without any right, are mounted over what is hidden. Nobody can open a socket by its
-//! path, root neither, so what stands in place of a file is never taken for an empty file. A mount cannot be renamed,
-//! replaced or linked, and nothing leads around it but the folders above, which [`mounts`](super::mounts) fixes.
+//! A socket and an empty folder, both without any right, are mounted over what is hidden. Nobody can open a socket by
+//! its path, root neither, so what stands in place of a file is never taken for an empty file. A mount cannot be
+//! renamed, replaced or linked, and nothing leads around it but the folders above, which [`mounts`](super::mounts)
+//! fixes.
 
 use std::ffi::{CStr, CString};
 use std::fs;

@@ -1,5 +1,5 @@
-//! The wall of mounts: the whole tree read-only but for the writable folders, in which what stays unchanged is read-only
-//! again.
+//! The wall of mounts: the whole tree read-only but for the writable folders, in which what stays unchanged is
+//! read-only again.
 //!
 //! A mount cannot be moved away or replaced, but a folder above it can. So each folder between a writable root and
 //! something in it that is protected, hidden or a layer is a mount, too.

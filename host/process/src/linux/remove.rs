@@ -16,8 +16,8 @@ const LISTED: usize = 1_024;
 /// How often a folder is listed, altogether. Ends the work against a program that makes new entries meanwhile.
 const MAX_LISTINGS: usize = 1_000_000;
 
-/// Removes a file or a folder with all that is in it, however deep, and takes the rights for that which a program took away.
-/// Follows no link but those in the folders above it. It is no error if there is nothing.
+/// Removes a file or a folder with all that is in it, however deep, and takes the rights for that which a program took
+/// away. Follows no link but those in the folders above it. It is no error if there is nothing.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! The wall around files: Landlock.
 //!
-//! A ruleset allows and cannot except: what lies in a writable folder and stays unchanged is a read-only mount where there
-//! are mounts, and is left out here where there are none; so is what is hidden. Each version of Landlock handles more; what a kernel does not
-//! handle, its [`Level`](super::Level) says.
+//! A ruleset allows and cannot except: what lies in a writable folder and stays unchanged is a read-only mount where
+//! there are mounts, and is left out here where there are none; so is what is hidden. Each version of Landlock handles
+//! more; what a kernel does not handle, its [`Level`](super::Level) says.
 
 mod ahead;
 

@@ -1,9 +1,9 @@
 //! The network of a session: one loopback device, which the programs of its calls share.
 //!
-//! A server that one of them starts is reached by the next, and by the user through ports of the same numbers. Promises: it
-//! is reached by nobody else, neither by programs of other sessions and other users nor from elsewhere; each program has a
-//! user, PID, mount and IPC namespace of its own, and no right over the network; it reaches the servers of its own grant
-//! and not those of the others, whose proxies serve only who knows their token.
+//! A server that one of them starts is reached by the next, and by the user through ports of the same numbers.
+//! Promises: it is reached by nobody else, neither by programs of other sessions and other users nor from elsewhere;
+//! each program has a user, PID, mount and IPC namespace of its own, and no right over the network; it reaches the
+//! servers of its own grant and not those of the others, whose proxies serve only who knows their token.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,8 +21,8 @@ use super::means::Means;
 use super::table::Table;
 use crate::{Forwarded, StartError};
 
-/// The network of a session. It is made when the first confined program starts in it, and ends with the last one once this
-/// is dropped.
+/// The network of a session. It is made when the first confined program starts in it, and ends with the last one once
+/// this is dropped.
 #[derive(Debug, Default)]
 pub struct SessionNetwork {
     ports: watch::Sender<Vec<Forwarded>>,

@@ -176,8 +176,8 @@ async fn try_cases(level: &Level, differences: &[&str]) -> Vec<String> {
     wrong
 }
 
-// promise confine.files: A confined program reads the system, the toolchains and the workspace, and changes the workspace
-//   and its temporary folder; not what git, shells or the host obey in it.
+// promise confine.files: A confined program reads the system, the toolchains and the workspace, and changes the
+//   workspace and its temporary folder; not what git, shells or the host obey in it.
 #[tokio::test]
 async fn confined_programs_do_their_work_and_do_not_get_past_a_wall() {
     let wrong = try_cases(level_of_tests(), &[]).await;
@@ -534,7 +534,8 @@ async fn program_that_cannot_start_is_reported_and_leaves_nothing() {
     }
 }
 
-// promise confine.level: What a machine cannot do to confine programs is named; with `require` programs do not run then.
+// promise confine.level: What a machine cannot do to confine programs is named; with `require` programs do not run
+//   then.
 #[test]
 fn level_names_each_missing_wall() {
     let level = level_of_tests();

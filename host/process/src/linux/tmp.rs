@@ -1,8 +1,8 @@
 //! A program's own `/tmp`.
 //!
-//! The folder for temporary files is mounted over `/tmp`. What the program may touch beneath the machine's `/tmp` is put
-//! back in its place: copied before, and mounted again on mount points in that folder. Several programs share the folder,
-//! so what one of them left where a mount point belongs is moved aside, and no link of theirs is followed.
+//! The folder for temporary files is mounted over `/tmp`. What the program may touch beneath the machine's `/tmp` is
+//! put back in its place: copied before, and mounted again on mount points in that folder. Several programs share the
+//! folder, so what one of them left where a mount point belongs is moved aside, and no link of theirs is followed.
 //!
 //! `/var/tmp` stays as it is, and read-only.
 

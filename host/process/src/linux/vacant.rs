@@ -1,13 +1,13 @@
 //! Protected places where nothing is yet.
 //!
 //! A mount protects only what exists, and Landlock cannot except a name from a folder that may be written: git needs to
-//! make files beside `commondir`, which it obeys. So what appears in such a place while a program runs is moved aside when
-//! the program and all that it started have ended. It is moved and not removed, because it can be the user's own; it is
-//! removed only if it cannot be moved. Files that are made beforehand to hold the place, as others do, would appear in
-//! every repository.
+//! make files beside `commondir`, which it obeys. So what appears in such a place while a program runs is moved aside
+//! when the program and all that it started have ended. It is moved and not removed, because it can be the user's own;
+//! it is removed only if it cannot be moved. Files that are made beforehand to hold the place, as others do, would
+//! appear in every repository.
 //!
-//! Promises: no link is followed on the way to such a place, so nothing outside a writable folder is moved or removed; what
-//! names a program occupies beforehand does not matter.
+//! Promises: no link is followed on the way to such a place, so nothing outside a writable folder is moved or removed;
+//! what names a program occupies beforehand does not matter.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

@@ -42,8 +42,8 @@ pub(super) struct Walls {
 }
 
 /// The capabilities of a program that root starts: those over files and processes that root owns or could own. All
-/// others, and all of those in a user namespace, are given up. Without that to keep set-user-ID bits, a file loses them when
-/// it is written.
+/// others, and all of those in a user namespace, are given up. Without that to keep set-user-ID bits, a file loses them
+/// when it is written.
 const KEPT: u64 = 1 << 0 /* chown */
     | 1 << 1 /* dac_override */
     | 1 << 3 /* fowner */
@@ -51,8 +51,8 @@ const KEPT: u64 = 1 << 0 /* chown */
     | 1 << 6 /* setgid */
     | 1 << 7 /* setuid */;
 
-/// The most processes and threads of a program, where they are counted apart: in a user namespace, and for root in a PID
-/// namespace with a limit of its own, or in a control group. Ends a fork bomb.
+/// The most processes and threads of a program, where they are counted apart: in a user namespace, and for root in a
+/// PID namespace with a limit of its own, or in a control group. Ends a fork bomb.
 pub(super) const MAX_PROCESSES: u64 = 4_096;
 
 impl Walls {
@@ -211,7 +211,8 @@ impl Walls {
     }
 }
 
-/// Limits the processes and threads of this PID namespace, which also bounds their numbers. Runs between clone and exec.
+/// Limits the processes and threads of this PID namespace, which also bounds their numbers. Runs between clone and
+/// exec.
 fn limit_pids() -> Stepped {
     let mut denied = libc::EINVAL;
     // A machine with very many processors takes no number as low as the first.
@@ -343,8 +344,8 @@ fn keep(kept: u64) -> Stepped {
     }
 }
 
-/// Whether this process may make namespaces and mounts without a user namespace: `CAP_SYS_ADMIN`, as root has it outside
-/// of containers.
+/// Whether this process may make namespaces and mounts without a user namespace: `CAP_SYS_ADMIN`, as root has it
+/// outside of containers.
 pub(super) fn is_admin() -> io::Result<bool> {
     const SYS_ADMIN: u32 = 21;
     let status = io::read_to_string(File::open(Path::new("/proc/self/status"))?)?;

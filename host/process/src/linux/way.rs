@@ -60,8 +60,8 @@ impl Way {
         Ok(())
     }
 
-    /// Goes to the folder above, and returns the name of the one that it comes from; `None` at the first. Gives the folder
-    /// back the mode that it had.
+    /// Goes to the folder above, and returns the name of the one that it comes from; `None` at the first. Gives the
+    /// folder back the mode that it had.
     pub(super) fn up(&mut self) -> Result<Option<OsString>, Errno> {
         let Some(Above { name, id: expected, mode }) = self.above.pop() else { return Ok(None) };
         let folder = openat(&self.here.folder, "..", LISTED, Mode::empty())?;

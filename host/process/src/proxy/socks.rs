@@ -1,4 +1,5 @@
-//! SOCKS 5 (RFC 1928), with a user and a password (RFC 1929) if a token is asked for: `CONNECT` to a name or an address.
+//! SOCKS 5 (RFC 1928), with a user and a password (RFC 1929) if a token is asked for: `CONNECT` to a name or an
+//! address.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};

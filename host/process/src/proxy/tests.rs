@@ -89,7 +89,8 @@ impl Bench {
     }
 }
 
-// promise confine.proxy: A confined program reaches only servers that were granted by name, and greets them by that name.
+// promise confine.proxy: A confined program reaches only servers that were granted by name, and greets them by that
+//   name.
 #[tokio::test]
 async fn proxy_connects_by_http_only_to_what_is_allowed() {
     let bench = Bench::new().await;

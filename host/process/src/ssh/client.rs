@@ -1,7 +1,7 @@
 //! What a confined git starts as its ssh: the host's binary, which asks the proxy of the program and carries bytes.
 //!
-//! It has no rights of its own: it runs behind the walls of the program that started it, and says only what that program
-//! could say itself.
+//! It has no rights of its own: it runs behind the walls of the program that started it, and says only what that
+//! program could say itself.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
@@ -51,8 +51,8 @@ pub struct GitSshCall {
     pub protocol: Option<String>,
 }
 
-/// Runs the client, with these as its standard streams. Returns the exit code. The input may be read on in a thread when it
-/// has ended, since git can keep its end open.
+/// Runs the client, with these as its standard streams. Returns the exit code. The input may be read on in a thread
+/// when it has ended, since git can keep its end open.
 pub fn run_git_ssh(
     call: GitSshCall,
     input: impl Read + Send + 'static,

@@ -1,7 +1,7 @@
 //! What the host sends to the client inside: standard output and standard error of ssh, and how it ended.
 //!
-//! A frame is its kind, the length of what it holds in four bytes, the highest first, and that. Towards the host there are
-//! no frames: all bytes are standard input, and their end is its end.
+//! A frame is its kind, the length of what it holds in four bytes, the highest first, and that. Towards the host there
+//! are no frames: all bytes are standard input, and their end is its end.
 
 use std::io::{self, Read};
 

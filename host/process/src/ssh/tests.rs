@@ -11,8 +11,8 @@ fn words(request: &GitRequest) -> String {
     request.arguments().split_off(fixed).join("|")
 }
 
-// promise confine.ssh: Of ssh a confined program gets the three commands of git and the path of one repository, quoted by
-//   the host, on a server that the user was asked about.
+// promise confine.ssh: Of ssh a confined program gets the three commands of git and the path of one repository, quoted
+//   by the host, on a server that the user was asked about.
 #[test]
 fn git_ssh_takes_the_commands_of_git_and_writes_them_anew() {
     for (target, command, expected) in [

@@ -52,7 +52,8 @@ pub(super) const ROWS: &[Program] = &[
     },
     Program { runs: Runs::Command { operands: 0 }, ..Program::named(&["builtin"]) },
     Program {
-        // `-c` takes the variables away by which the host sets what git obeys, and `-l` makes a shell read its start files.
+        // `-c` takes the variables away by which the host sets what git obeys, and `-l` makes a shell read its start
+        // files.
         runs: Runs::Command { operands: 0 },
         ..Program::named(&["exec"])
     },

@@ -95,8 +95,8 @@ fn deleted(words: &[Word]) -> Vec<String> {
     if starts.is_empty() { vec![".".to_owned()] } else { starts }
 }
 
-/// Returns the indices of the folders and files that it opens; `None` if it runs or changes something, follows links, or
-/// has a word that is not known.
+/// Returns the indices of the folders and files that it opens; `None` if it runs or changes something, follows links,
+/// or has a word that is not known.
 pub(super) fn files(words: &[Word]) -> Option<Vec<usize>> {
     let (mut files, mut at) = (Vec::new(), 1);
     while let Some(word) = words.get(at) {

@@ -213,7 +213,8 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         "fetch" | "pull" => {
             // The first operand is the repository, whose address may have a colon.
             let refspec = |word: &Word| word.text.starts_with('+') || forced && word.text.contains(':');
-            // `--prune` drops what remembers branches that the remote has no more: everyday work, and no branch of the user's.
+            // `--prune` drops what remembers branches that the remote has no more: everyday work, and no branch of the
+            // user's.
             hit(operands().skip(1).any(refspec), "it overwrites references, and drops the commits that only they named")
         }
         "send-pack" => hit(
@@ -313,8 +314,8 @@ fn hazards(words: &[Word]) -> Vec<Hazard> {
     hazards
 }
 
-/// Returns the indices of the repositories that the command at this index sends to or fetches from: a folder is one, too,
-/// and git runs the hooks in it.
+/// Returns the indices of the repositories that the command at this index sends to or fetches from: a folder is one,
+/// too, and git runs the hooks in it.
 fn remotes(words: &[Word], at: usize) -> Vec<usize> {
     if !["fetch", "pull", "push"].iter().any(|command| words.get(at).is_some_and(|word| word.is(command))) {
         return Vec::new();

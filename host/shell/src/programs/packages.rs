@@ -154,8 +154,8 @@ const PYTEST: &str = "\
     --color= --markers --fixtures --version --cov= : inside
 ";
 
-/// Returns the tests, which may lead out of the workspace through a link, and the words that begin with `@`: pytest reads
-/// more words from the file that they name.
+/// Returns the tests, which may lead out of the workspace through a link, and the words that begin with `@`: pytest
+/// reads more words from the file that they name.
 fn of_pytest(words: &[Word]) -> Vec<Hazard> {
     let from_file = |at: &usize| words[*at].text.starts_with(['@', UNKNOWN]);
     let files = (1..words.len()).filter(from_file).map(|at| Hazard::new(at, RISKY_OPTION));

@@ -1,5 +1,5 @@
-//! Shells, of which only dash, bash and BusyBox read a line as it is read here, and programs that read a line as a shell
-//! does: `sh -c`, `su -c`.
+//! Shells, of which only dash, bash and BusyBox read a line as it is read here, and programs that read a line as a
+//! shell does: `sh -c`, `su -c`.
 
 use super::{Program, Runs};
 use crate::Word;

@@ -26,8 +26,8 @@ fn found(words: &[Word]) -> Option<Wrapped> {
         Ok(at) if at >= words.len() => return None,
         Ok(at) => at,
     };
-    // The replacement mark: after `-I`, in the same word or the next one. Two of them, or one in a bundle, could be read
-    // otherwise than it is meant.
+    // The replacement mark: after `-I`, in the same word or the next one. Two of them, or one in a bundle, could be
+    // read otherwise than it is meant.
     let marks: Vec<usize> = (1..at).filter(|index| words[*index].text.contains('I')).collect();
     let mark = match marks[..] {
         [] => None,

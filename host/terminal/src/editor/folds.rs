@@ -1,8 +1,8 @@
 //! Texts that are shown folded: a long paste as `[pasted 200 lines]`, an image by its name.
 //!
-//! Each is one character of the text that is being written, from a plane of Unicode that has no characters of its own. So
-//! the cursor steps over it and Backspace removes it as one. A text from outside that has such a character is folded as a
-//! whole, so that none is ever taken for a fold, and none is lost.
+//! Each is one character of the text that is being written, from a plane of Unicode that has no characters of its own.
+//! So the cursor steps over it and Backspace removes it as one. A text from outside that has such a character is folded
+//! as a whole, so that none is ever taken for a fold, and none is lost.
 //!
 //! Deliberately not here: editing.
 

@@ -1,9 +1,9 @@
 //! Keys as in vim: a normal mode, in which letters move and change, and an insert mode.
 //!
 //! What users do all day and no more: motions `h j k l w b e 0 ^ $ f F t T gg G`, the operators `d c y` with them and
-//! doubled, `x X s S D C r p P u`, `i a I A o O`, and counts. Esc leaves the insert mode. The cursor of the normal mode is
-//! on a character, never behind the last one of its line. Deliberately not here: registers, visual mode, repeating with
-//! `.`, and ex commands.
+//! doubled, `x X s S D C r p P u`, `i a I A o O`, and counts. Esc leaves the insert mode. The cursor of the normal mode
+//! is on a character, never behind the last one of its line. Deliberately not here: registers, visual mode, repeating
+//! with `.`, and ex commands.
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -1,8 +1,8 @@
 //! Colours for code: comments, texts, numbers, and the words of a language.
 //!
 //! A line is read from its beginning to its end with what the line before left open: a comment, or a text of several
-//! lines. Languages are rows of a table. What a row does not know is shown without colour, never wrongly cut: the text is
-//! what the model wrote in any case.
+//! lines. Languages are rows of a table. What a row does not know is shown without colour, never wrongly cut: the text
+//! is what the model wrote in any case.
 //!
 //! Deliberately not here: grammars. docs/decisions/0021-own-markdown.md has the figures.
 

@@ -1,8 +1,8 @@
 //! The text of a paragraph, a heading or a cell: emphasis, code, links, line breaks.
 //!
-//! Emphasis follows CommonMark's algorithm of delimiter runs, with two additions: `~~strikethrough~~`, and a mark beside
-//! an ideograph counts as beside a blank, because Chinese and Japanese have none. A text may still be growing: parsing
-//! returns up to where nothing that follows can change it.
+//! Emphasis follows CommonMark's algorithm of delimiter runs, with two additions: `~~strikethrough~~`, and a mark
+//! beside an ideograph counts as beside a blank, because Chinese and Japanese have none. A text may still be growing:
+//! parsing returns up to where nothing that follows can change it.
 //!
 //! Deliberately not here: links by reference, which are defined after their use, and HTML except `<br>`. Both are shown
 //! as they were written.

@@ -81,8 +81,8 @@ impl Painter {
     fn event(&mut self, event: &Event) {
         match event {
             Event::Text(text) => {
-                // It was made visible before it was parsed. Without the marks between its characters, a joiner or selector
-                // may have come to stand behind another one.
+                // It was made visible before it was parsed. Without the marks between its characters, a joiner or
+                // selector may have come to stand behind another one.
                 let text = visible_line(text);
                 let style = self.style();
                 self.push(&text, style);
@@ -208,9 +208,9 @@ fn over(below: Style, above: Style) -> Style {
     below.effects(below.get_effects() | above.get_effects()).fg_color(above.get_fg_color().or(below.get_fg_color()))
 }
 
-/// Returns the target of a link, which is the text that is shown for it, whole; `None` for an address that a terminal should
-/// not open with one click, that contains anything other than visible ASCII, or that begins with another name than that of
-/// its server, as `https://bank.example@evil.example/` does.
+/// Returns the target of a link, which is the text that is shown for it, whole; `None` for an address that a terminal
+/// should not open with one click, that contains anything other than visible ASCII, or that begins with another name
+/// than that of its server, as `https://bank.example@evil.example/` does.
 fn target(address: &str) -> Option<&str> {
     let is_web = ["https://", "http://"].iter().any(|scheme| address.starts_with(scheme));
     // A backslash is in no address: it shows that a character was escaped.

@@ -1,7 +1,7 @@
 //! Tables: columns that are aligned where the terminal is wide enough for them, and a list of entries where it is not.
 //!
-//! The widths of columns need all rows, so a table is shown when it ends; until then it is drawn with the rows that came.
-//! One that becomes too long for that keeps the widths that it has.
+//! The widths of columns need all rows, so a table is shown when it ends; until then it is drawn with the rows that
+//! came. One that becomes too long for that keeps the widths that it has.
 
 use anstyle::{Effects, Style};
 

@@ -150,8 +150,8 @@ fn markdown_links_show_their_address() {
     assert!(coloured.contains("\u{1b}]8;;\u{1b}\\"), "{coloured:?}");
 }
 
-// promise terminal.links: A link that can be clicked leads to exactly the address that is shown in its place, whole, and is
-//   a web address that begins with the name of its server.
+// promise terminal.links: A link that can be clicked leads to exactly the address that is shown in its place, whole,
+//   and is a web address that begins with the name of its server.
 #[test]
 fn markdown_link_leads_to_exactly_the_address_that_is_shown() {
     let source = "[https://good.example](https://evil.example/x) <https://a.example/b?c=d> https://c.example/ \n\n\

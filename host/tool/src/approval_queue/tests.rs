@@ -170,7 +170,8 @@ fn approval_queue_answer_has_a_stable_json_form() {
     check(Answer::Cancel { reason: None }, json!({"outcome": "cancel"}));
 }
 
-// promise ask.allows-nothing: No answer to a model's question allows a call, and no approval answers a model's question.
+// promise ask.allows-nothing: No answer to a model's question allows a call, and no approval answers a model's
+//   question.
 #[tokio::test]
 async fn approval_queue_answer_to_a_model_allows_no_call() {
     let queue = ApprovalQueue::new();

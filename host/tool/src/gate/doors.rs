@@ -1,8 +1,8 @@
 //! Asks whether a confined program may reach a server, while the program waits.
 //!
-//! Promises: a question about a server that a package manager downloads from is about all of its servers, so that a build is
-//! asked about once; every answer names the servers exactly; a lasting one is a rule about servers for this program in this
-//! folder, which lets no command run.
+//! Promises: a question about a server that a package manager downloads from is about all of its servers, so that a
+//! build is asked about once; every answer names the servers exactly; a lasting one is a rule about servers for this
+//! program in this folder, which lets no command run.
 //!
 //! Deliberately not here: the walls, and resolving names: nothing about a server is looked up before the answer.
 
@@ -48,7 +48,8 @@ impl Wanted {
     }
 }
 
-/// A server without the usual port, and in words what git does over ssh and what reaches this machine or a private network.
+/// A server without the usual port, and in words what git does over ssh and what reaches this machine or a private
+/// network.
 fn named(server: &str) -> String {
     let (name, network) = match server.strip_suffix(" +private") {
         Some(name) => (name, " on a private network"),

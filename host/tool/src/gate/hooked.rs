@@ -1,8 +1,9 @@
 //! What hooks say about a call: before it is decided, and before the user is asked.
 //!
 //! Promises: a hook never widens what a call may touch. Its allowance skips a question only if everything that the call
-//! touches is granted and no rule of the user's asks; what a hook changed is checked and previewed like a call of a model,
-//! is asked about unless the hook that changed it allowed it too, and runs only once the hooks have seen it as it is.
+//! touches is granted and no rule of the user's asks; what a hook changed is checked and previewed like a call of a
+//! model, is asked about unless the hook that changed it allowed it too, and runs only once the hooks have seen it as
+//! it is.
 //!
 //! Deliberately not here: which hooks there are, and how they run.
 
@@ -58,8 +59,8 @@ impl Hooked {
 }
 
 impl Considered {
-    /// Returns the decision with what hooks said: never less strict than a denial, nor than a question about something that
-    /// is not granted.
+    /// Returns the decision with what hooks said: never less strict than a denial, nor than a question about something
+    /// that is not granted.
     pub(super) fn decision(&self, mode: ApprovalMode) -> Decision {
         let Hooked { allows, asks, changed_by, .. } = &self.hooked;
         let is_silent_change = changed_by.is_some() && !*allows && mode < ApprovalMode::Yolo;

@@ -164,8 +164,8 @@ impl Gate {
         Some(words)
     }
 
-    /// Returns how the definition of the MCP server's tool differs from the one that the user allowed lastingly; `None` if
-    /// it is the same, or they allowed none.
+    /// Returns how the definition of the MCP server's tool differs from the one that the user allowed lastingly; `None`
+    /// if it is the same, or they allowed none.
     pub(super) fn redefined(&self, considered: &Considered) -> Option<String> {
         let Considered { intent, .. } = considered;
         let (target, kept) = (intent.mcp.as_ref()?, self.definitions()?);

@@ -1,8 +1,9 @@
 //! Limits on the calls of a run that a skill or a command file sets: `allowed-tools`.
 //!
-//! Promises: a limit only takes away. A call that is outside of one limit is denied, whatever a rule, a grant or an answer
-//! allows; a call within all of them is decided as if there were none. Limits are about calls that change something, run
-//! programs or reach a server: what only reads, and the agent's own tools, which touch nothing, need not be in a list.
+//! Promises: a limit only takes away. A call that is outside of one limit is denied, whatever a rule, a grant or an
+//! answer allows; a call within all of them is decided as if there were none. Limits are about calls that change
+//! something, run programs or reach a server: what only reads, and the agent's own tools, which touch nothing, need not
+//! be in a list.
 //!
 //! Deliberately not here: how the limits are written, and when they begin and end.
 
@@ -115,8 +116,8 @@ mod tests {
         Verdict { decision, message: None, leaves_walls: false, reasons: Vec::new() }
     }
 
-    // promise skills.narrow: `allowed-tools` of a skill or a command only takes tools away: it allows no call that would be
-    //   asked about or denied without it.
+    // promise skills.narrow: `allowed-tools` of a skill or a command only takes tools away: it allows no call that
+    //   would be asked about or denied without it.
     #[test]
     fn narrowing_takes_calls_away_and_allows_none() {
         let gate = Gate::new(Policy::new([]), ApprovalQueue::new(), ApprovalMode::Default, "/w", None);

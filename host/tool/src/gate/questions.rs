@@ -1,9 +1,9 @@
 //! Asks the user on behalf of a running call: whether it may read outside of the workspace, and whether a plan is good.
 //!
-//! A call that only reads begins without a question: which files it opens is known when it opens them. The sandbox denies
-//! one outside of the workspace; then the user is asked about exactly that path, and the call runs again with it. Only the
-//! main agent asks, only about what [`SessionReads`](crate::SessionReads) lets be asked, and a rule that denies comes
-//! first. A rule that allows does not answer: nothing in it shows that it meant files elsewhere.
+//! A call that only reads begins without a question: which files it opens is known when it opens them. The sandbox
+//! denies one outside of the workspace; then the user is asked about exactly that path, and the call runs again with
+//! it. Only the main agent asks, only about what [`SessionReads`](crate::SessionReads) lets be asked, and a rule that
+//! denies comes first. A rule that allows does not answer: nothing in it shows that it meant files elsewhere.
 //!
 //! Deliberately not here: opening anything, and running the call.
 

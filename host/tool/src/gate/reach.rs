@@ -1,9 +1,9 @@
 //! How far the programs of an allowed call reach.
 //!
 //! Every program is behind walls, in every mode; what was decided about its call says what the walls enclose. What runs
-//! without a question only because it reads, reads the workspace and changes nothing: whatever its text hid from those who
-//! read it, there is nothing that it could do. Everything else that was allowed may change the workspace. Nothing but the
-//! user's own word takes the walls away: an answer about one call, or the mode that asks nothing.
+//! without a question only because it reads, reads the workspace and changes nothing: whatever its text hid from those
+//! who read it, there is nothing that it could do. Everything else that was allowed may change the workspace. Nothing
+//! but the user's own word takes the walls away: an answer about one call, or the mode that asks nothing.
 //!
 //! Deliberately not here: the walls themselves (`host-process`), and where the workspace is (`host-plugin`).
 

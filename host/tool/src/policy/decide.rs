@@ -199,8 +199,8 @@ impl Call<'_, '_> {
         (!words.is_empty() && !is_granted && !is_covered).then_some(words)
     }
 
-    /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the command
-    /// around it, `shells` where the shell can be, and `stays` whether it stays in the workspace.
+    /// Decides a part, apart from what is unclear about it; `outer` is how many of its words a rule names for the
+    /// command around it, `shells` where the shell can be, and `stays` whether it stays in the workspace.
     fn part(&self, part: &Command, outer: Option<usize>, shells: &[PathBuf], stays: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target, shells)) {

@@ -41,8 +41,8 @@ pub enum Effect {
     Runs(String),
 }
 
-/// Returns what a command would do, as far as its words show, most dangerous first, each kind in the order of the command.
-/// `uses` is what it may use besides what every confined command may; `None` if it is not confined.
+/// Returns what a command would do, as far as its words show, most dangerous first, each kind in the order of the
+/// command. `uses` is what it may use besides what every confined command may; `None` if it is not confined.
 pub fn effects(argv: &[String], uses: Option<&Resources>, workspace: &Path) -> Vec<Effect> {
     let mut found: Vec<Effect> =
         analyse(argv).commands.iter().flat_map(|command| of_command(command, workspace)).collect();

@@ -1,8 +1,8 @@
 //! What of the environment of programs decides which program a name starts, and what that program reads.
 //!
-//! A decision is about names: `git` is the git of the system. It is not where `PATH` leads into the workspace, whose files
-//! anyone may have written; nor does `cd src` enter `src` with a `CDPATH`, or git read the repository around it with a
-//! `GIT_DIR`. So the decision looks at the variables that the program will have, whoever set them.
+//! A decision is about names: `git` is the git of the system. It is not where `PATH` leads into the workspace, whose
+//! files anyone may have written; nor does `cd src` enter `src` with a `CDPATH`, or git read the repository around it
+//! with a `GIT_DIR`. So the decision looks at the variables that the program will have, whoever set them.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -102,8 +102,8 @@ impl ProgramEnvironment {
         self.search.iter().all(|folder| folder.is_absolute() && is_outside(folder, controlled))
     }
 
-    /// Returns the file that a name without a folder starts, `None` if there is none; the error says why it may be one of
-    /// these folders.
+    /// Returns the file that a name without a folder starts, `None` if there is none; the error says why it may be one
+    /// of these folders.
     pub(super) fn find(&self, name: &str, controlled: &[PathBuf]) -> Result<Option<PathBuf>, String> {
         for folder in &self.search {
             if !folder.is_absolute() || !is_outside(folder, controlled) {

@@ -14,7 +14,8 @@ enum Piece {
 }
 
 /// Whether a pattern may stand for a name, whatever the case of its letters. Rather once too often: a set in brackets
-/// stands for every character, and in a name that is not ASCII, of which some shells count bytes, for any number of them.
+/// stands for every character, and in a name that is not ASCII, of which some shells count bytes, for any number of
+/// them.
 pub(super) fn may_match(pattern: &str, name: &str) -> bool {
     // Only a point that is written stands for a point at the beginning; shells differ in sets.
     if name.starts_with('.') && pattern.starts_with(['*', '?']) {

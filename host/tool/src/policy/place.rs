@@ -64,8 +64,8 @@ impl<'a> Place<'a> {
             .any(|real| self.is_protected(&real, false) || self.own.paths.iter().any(|own| real.starts_with(own)))
     }
 
-    /// Whether a shell that is in one of these folders and enters another one stays in the workspace and out of protected
-    /// folders, by the name of that folder and by where its links lead. Adds where the shell can be then.
+    /// Whether a shell that is in one of these folders and enters another one stays in the workspace and out of
+    /// protected folders, by the name of that folder and by where its links lead. Adds where the shell can be then.
     pub(super) fn enters(&self, shells: &mut Vec<PathBuf>, folder: &str) -> bool {
         let beneath =
             Path::new(folder).strip_prefix(self.named).or_else(|_| Path::new(folder).strip_prefix(&self.workspace));
@@ -92,8 +92,8 @@ impl<'a> Place<'a> {
         self.holds(path, shell) && (path.glob || is_open(&shell.join(&path.path)))
     }
 
-    /// Returns a folder in which a program that is named by a relative path is another file than the one that a rule with its
-    /// name means: the one of the workspace, or else the one of the folder in which the call runs.
+    /// Returns a folder in which a program that is named by a relative path is another file than the one that a rule
+    /// with its name means: the one of the workspace, or else the one of the folder in which the call runs.
     pub(super) fn another(&self, program: &str, directory: Option<&Path>, shells: &[PathBuf]) -> Option<PathBuf> {
         if !program.contains('/') || program.starts_with('/') {
             return None;
@@ -162,8 +162,8 @@ fn is_unprotected(beneath: &Path) -> bool {
     !beneath.components().any(|part| is_protected_folder(&part.as_os_str().to_string_lossy()))
 }
 
-/// Returns where a path leads: its links are resolved as the system does it, and what is not there yet follows. `None` if
-/// that cannot be told.
+/// Returns where a path leads: its links are resolved as the system does it, and what is not there yet follows. `None`
+/// if that cannot be told.
 pub(crate) fn resolve(path: &Path) -> Option<PathBuf> {
     let mut there = path;
     loop {

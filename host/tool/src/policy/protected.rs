@@ -30,8 +30,8 @@ const START_FILES: [&str; 14] = [
     ".zshrc",
 ];
 
-/// Whether a path beneath the workspace, or any other, is one that may not be changed, by the names in it. In a pattern of
-/// a shell, a part that may stand for such a name counts like it.
+/// Whether a path beneath the workspace, or any other, is one that may not be changed, by the names in it. In a pattern
+/// of a shell, a part that may stand for such a name counts like it.
 pub(super) fn is_protected_beneath(path: &str, glob: bool) -> bool {
     let is = |part: &str, known: &str| match glob && is_pattern(part) {
         true => may_match(part, known),
@@ -60,9 +60,9 @@ fn normal(path: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether the path, as it is written, is one of the host's own folders or in one. If the path begins with a part that is
-/// known only at run time, such as `~` or a variable, the names of the folder beneath the home are compared, or else its last
-/// two. In a pattern of a shell, a part that may stand for such a name counts like it.
+/// Whether the path, as it is written, is one of the host's own folders or in one. If the path begins with a part that
+/// is known only at run time, such as `~` or a variable, the names of the folder beneath the home are compared, or else
+/// its last two. In a pattern of a shell, a part that may stand for such a name counts like it.
 pub(super) fn is_within_own(target: &NamedPath, own: &OwnPlaces, workspace: &Path) -> bool {
     let is = |part: &str, known: &str| match target.glob && is_pattern(part) {
         true => may_match(part, known),

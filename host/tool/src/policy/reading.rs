@@ -4,8 +4,8 @@
 //! files says the rest: that each path leads to a file of the workspace, also through links, and that the repository's
 //! settings make git run nothing of their own.
 //!
-//! It promises to say no whenever it cannot tell: a question is the worst that follows. Between the look and the command
-//! nothing else of the run changes files, unless a user allowed it.
+//! It promises to say no whenever it cannot tell: a question is the worst that follows. Between the look and the
+//! command nothing else of the run changes files, unless a user allowed it.
 
 use std::path::{Path, PathBuf};
 
@@ -81,8 +81,8 @@ pub(super) fn shows_objects(command: &Command) -> bool {
     command.reads.as_ref().is_some_and(|reads| reads.repository) && !names_only
 }
 
-/// Returns the settings that the repository in which a shell is shares with its work trees; `None` if it is in none, or they
-/// cannot be read.
+/// Returns the settings that the repository in which a shell is shares with its work trees; `None` if it is in none, or
+/// they cannot be read.
 pub(super) fn settings_of_repository(shell: &Path) -> Option<String> {
     let repository = Repository::around(shell).ok().flatten()?;
     // A pipe in its place would be waited for by a reader that takes any file.
@@ -97,8 +97,8 @@ fn is_of_version_manager(file: &Path) -> bool {
         || file.components().any(|part| part.as_os_str() == "shims")
 }
 
-/// Whether a folder around a shell has a file that chooses a version. What is above the project is the user's, but rustup
-/// obeys a path in a file there, too.
+/// Whether a folder around a shell has a file that chooses a version. What is above the project is the user's, but
+/// rustup obeys a path in a file there, too.
 fn has_version_file(shell: &Path, controlled: &[PathBuf]) -> bool {
     let is_there =
         |folder: &Path, names: &[&str]| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok());

@@ -1,5 +1,5 @@
-//! Which remotes a repository has by its settings. Anything else that git takes for a remote is a folder or an address: in
-//! a folder, git runs the hooks that are there.
+//! Which remotes a repository has by its settings. Anything else that git takes for a remote is a folder or an address:
+//! in a folder, git runs the hooks that are there.
 
 use std::path::Path;
 

@@ -159,8 +159,8 @@ pub struct Rule {
     pub agent: Vec<String>,
     /// Approval modes.
     pub mode: Vec<ApprovalMode>,
-    /// Servers that a confined command which the rule names may reach, each as a grant names it. A rule with servers is about
-    /// nothing else: whether the command runs, others decide.
+    /// Servers that a confined command which the rule names may reach, each as a grant names it. A rule with servers is
+    /// about nothing else: whether the command runs, others decide.
     pub net: Vec<String>,
     /// Whether a command that the rule allows runs without walls.
     pub leaves_walls: bool,
@@ -239,7 +239,8 @@ impl Rule {
     }
 
     /// Returns the servers of the call that the rule does not cover though it allows the call: who allows a tool does
-    /// not think of this machine and its network, so a rule reaches private addresses only where its `scope` names them.
+    /// not think of this machine and its network, so a rule reaches private addresses only where its `scope` names
+    /// them.
     pub(super) fn beyond(&self, query: &Query<'_>) -> Option<String> {
         if self.decision != Decision::Allow || self.scope.is_some() {
             return None;

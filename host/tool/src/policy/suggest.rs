@@ -14,8 +14,8 @@ pub struct SimpleCommand {
     pub doubts: Vec<String>,
 }
 
-/// Returns the commands that a command would run: those of the line for `sh -c LINE`, and what it runs for a wrapper whose
-/// own words are clear.
+/// Returns the commands that a command would run: those of the line for `sh -c LINE`, and what it runs for a wrapper
+/// whose own words are clear.
 pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     let commands = analyse(argv).commands.into_iter();
     let is_silent = |command: &host_shell::Command| command.transparent && command.unclear.is_empty();
@@ -32,8 +32,8 @@ pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
     shown.collect()
 }
 
-/// Returns the words of each command that a command would run, itself included. A word that is known only at run time is
-/// `\0`, which is no word of any grant.
+/// Returns the words of each command that a command would run, itself included. A word that is known only at run time
+/// is `\0`, which is no word of any grant.
 pub fn commands_in(argv: &[String]) -> Vec<Vec<String>> {
     let word = |word: &Word| word.literal().unwrap_or("\0").to_owned();
     analyse(argv).commands.iter().map(|command| command.words.iter().map(word).collect()).collect()

@@ -15,8 +15,8 @@ type Ended = (usize, Outcome);
 
 /// Calls that run. Dropping it drops them.
 pub(super) struct Running {
-    /// Whether the wave has only one call. No other runs beside it, so with a task of its own the runtime would only have to
-    /// change tasks twice, and to wake a second thread for it.
+    /// Whether the wave has only one call. No other runs beside it, so with a task of its own the runtime would only
+    /// have to change tasks twice, and to wake a second thread for it.
     is_single: bool,
     single: Option<BoxFuture<'static, Ended>>,
     tasks: JoinSet<Ended>,

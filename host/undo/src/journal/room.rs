@@ -1,8 +1,8 @@
 //! How much is kept of what a session replaced.
 //!
-//! Promises: the contents that are kept stay within a limit. What was there before the session, and what the last change of each
-//! file replaced, goes last; older versions between the two go first, the oldest of all before the others. For each call it is
-//! written down that a version is no longer kept, before it is removed.
+//! Promises: the contents that are kept stay within a limit. What was there before the session, and what the last
+//! change of each file replaced, goes last; older versions between the two go first, the oldest of all before the
+//! others. For each call it is written down that a version is no longer kept, before it is removed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -10,12 +10,13 @@ use std::ffi::OsStr;
 use super::{Change, Entry, Gap, Journal, JournalError};
 use crate::state::{Digest, State};
 
-/// The most bytes of replaced contents that are kept of a session. Protects the disk from programs that write the same files
-/// again and again. Of each file the version before the session and the one before its last change are kept longest.
+/// The most bytes of replaced contents that are kept of a session. Protects the disk from programs that write the same
+/// files again and again. Of each file the version before the session and the one before its last change are kept
+/// longest.
 pub const MAX_KEPT: u64 = 1 << 30;
 
-/// How many changes are added before it is looked again for versions that can go, if there were none. Bounds the time that this
-/// takes where each file was changed once.
+/// How many changes are added before it is looked again for versions that can go, if there were none. Bounds the time
+/// that this takes where each file was changed once.
 const AGAIN: usize = 1_000;
 
 /// How many contents one line names that are not kept any more. A line has room for them.
@@ -73,8 +74,8 @@ impl Journal {
         Ok(kept)
     }
 
-    /// Removes versions between the first and the last of their files, the oldest first, until a quarter of the room and so
-    /// many bytes are free.
+    /// Removes versions between the first and the last of their files, the oldest first, until a quarter of the room
+    /// and so many bytes are free.
     fn drop_between(&mut self, size: u64) -> Result<(), JournalError> {
         let goal = (self.room.most / 4 * 3).saturating_sub(size);
         let mut left = self.kept()?;

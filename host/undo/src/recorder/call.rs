@@ -20,8 +20,8 @@ pub struct CallRecorder {
     call: Arc<str>,
 }
 
-/// One program that may change files, from before it starts until what it changed is written down. If it is dropped before,
-/// nothing is written down: it was not started.
+/// One program that may change files, from before it starts until what it changed is written down. If it is dropped
+/// before, nothing is written down: it was not started.
 #[derive(Debug)]
 #[must_use = "what the program changes is written down when it has ended"]
 pub struct ProgramRecorder {
@@ -136,8 +136,8 @@ impl CallRecorder {
 }
 
 impl ProgramRecorder {
-    /// Returns the same for a program that goes on behind its call. What is found while only such programs run may as well be
-    /// the user's work, and is not written down as theirs.
+    /// Returns the same for a program that goes on behind its call. What is found while only such programs run may as
+    /// well be the user's work, and is not written down as theirs.
     pub fn in_background(self) -> Self {
         self.of.recorder.inner().ended(self.number);
         self

@@ -1,4 +1,5 @@
-//! What changes while a call runs: links that are exchanged with folders, and files that are read while they are written.
+//! What changes while a call runs: links that are exchanged with folders, and files that are read while they are
+//! written.
 
 use std::os::unix::fs::symlink;
 use std::sync::Arc;

@@ -158,8 +158,8 @@ impl Row {
     }
 }
 
-/// What comes back for each row, and then for a tunnel to the granted server and for a greeting with its name, with these
-/// servers granted.
+/// What comes back for each row, and then for a tunnel to the granted server and for a greeting with its name, with
+/// these servers granted.
 fn answers(net: &str, allowed: &Named, other: &Named) -> Vec<String> {
     let own = [Tunnel("localhost:ALLOWED", true), Greeting("localhost")];
     let requests: Vec<Value> = ROWS.iter().chain(&own).map(|row| row.request(allowed.port(), other.port())).collect();

@@ -1,8 +1,8 @@
 //! System calls that lead out of the other walls, and rights that a program could take back.
 //!
 //! An attack by a call that would harm this machine has arguments that the kernel finds wrong once it looks at them:
-//! `reached` fails only if the call was not let through. Calls that are free for every user have their control unconfined,
-//! the others as root.
+//! `reached` fails only if the call was not let through. Calls that are free for every user have their control
+//! unconfined, the others as root.
 
 use super::world::check;
 use super::{Attack, Control, Place, python, shell};
@@ -188,8 +188,8 @@ const RIGHTS: &[Attack] = &[
         .controlled(Control::Root),
 ];
 
-// promise confine.kernel: A confined program makes no system call that leads around its other walls: no namespaces, mounts,
-//   rings, traces, modules or keys.
+// promise confine.kernel: A confined program makes no system call that leads around its other walls: no namespaces,
+//   mounts, rings, traces, modules or keys.
 #[test]
 fn escape_programs_make_no_call_around_their_walls() {
     check(CALLS);

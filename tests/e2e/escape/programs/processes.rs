@@ -1,4 +1,5 @@
-//! Other processes: those of the user, the host, and the guard above the program, which is a copy of the host's process.
+//! Other processes: those of the user, the host, and the guard above the program, which is a copy of the host's
+//! process.
 
 use super::world::check;
 use super::{Attack, Control, How, python, shell};

@@ -1,5 +1,5 @@
-//! A repository, a home and the surroundings with things to steal, and the two runs of a table of attacks in it: one with
-//! the walls, one without.
+//! A repository, a home and the surroundings with things to steal, and the two runs of a table of attacks in it: one
+//! with the walls, one without.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -214,8 +214,8 @@ impl Drop for World {
     }
 }
 
-/// Uses up the small ids of processes: in a namespace of its own a program has these, and would take its own process for
-/// the victim.
+/// Uses up the small ids of processes: in a namespace of its own a program has these, and would take its own process
+/// for the victim.
 fn away_from_small_pids() {
     const USED: u32 = 3_000;
     const NEEDED: u32 = 1_000;
@@ -253,7 +253,8 @@ fn picture(path: &Path, found: &mut BTreeMap<String, String>) {
     found.insert(path.display().to_string(), text);
 }
 
-/// Tries each attack of a table behind the walls and without them, and reports each row that ended otherwise than it must.
+/// Tries each attack of a table behind the walls and without them, and reports each row that ended otherwise than it
+/// must.
 pub(super) fn check(table: &[Attack]) {
     let mut failures = Failures::default();
     let is_root = rustix::process::geteuid().is_root();

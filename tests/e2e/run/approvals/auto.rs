@@ -16,8 +16,8 @@ fn told(line: &str, arguments: &[&str]) -> (Host, String) {
     (host, told.expect("the call was answered"))
 }
 
-// promise approval.auto: In `auto` a program that is confined runs without a question, and what no wall can take back is
-//   asked about: deleting folders and what git keeps, other users' rights, servers.
+// promise approval.auto: In `auto` a program that is confined runs without a question, and what no wall can take back
+//   is asked about: deleting folders and what git keeps, other users' rights, servers.
 #[test]
 fn auto_runs_confined_programs_without_a_question() {
     let (host, answer) = told("echo new > made && cat made; cat $HOME/.ssh/id; echo x > $HOME/outside", AUTO);
@@ -63,8 +63,8 @@ fn begin_idle(host: &Host) -> Pty {
     pty
 }
 
-// promise approval.servers: A command that wants to reach a server waits while the user is asked about that server by its name;
-//   a yes is for that command and that server.
+// promise approval.servers: A command that wants to reach a server waits while the user is asked about that server by
+//   its name; a yes is for that command and that server.
 #[tokio::test(flavor = "multi_thread")]
 async fn auto_asks_about_the_server_that_a_command_was_kept_from() {
     let server = Server::start(|request| Answer::ok(format!("reached {}", request.path))).await;
@@ -91,8 +91,8 @@ async fn auto_asks_about_the_server_that_a_command_was_kept_from() {
     assert_eq!(paths, ["/a"]);
 }
 
-// promise approval.files: A command that was kept from a file and runs again is asked about with that file's name; a yes is
-//   for that command. Nobody is asked about secrets.
+// promise approval.files: A command that was kept from a file and runs again is asked about with that file's name; a
+//   yes is for that command. Nobody is asked about secrets.
 #[test]
 fn auto_asks_about_the_files_that_a_command_was_kept_from() {
     let host = Host::scripted(&[], AUTO)
@@ -170,8 +170,9 @@ fn auto_granted_files_are_used_and_a_link_there_is_not() {
     assert_eq!(made, [true, false, false]);
 }
 
-// promise approval.auto-again: A command that failed in `auto` because it needs something of the machine that no door leads to is
-//   asked about when it is run again, and the answer `o` lets it run without walls; where nobody can be asked it runs as before.
+// promise approval.auto-again: A command that failed in `auto` because it needs something of the machine that no door
+//   leads to is asked about when it is run again, and the answer `o` lets it run without walls; where nobody can be
+//   asked it runs as before.
 #[test]
 fn auto_asks_about_a_command_that_failed_for_what_is_not_behind_the_walls() {
     let signs = "cat \"$HOME/key\" || { echo 'error: gpg failed to sign the data' >&2; exit 1; }";

@@ -174,7 +174,8 @@ fn approvals_folder_is_added_listed_and_taken_back_in_a_conversation() {
     leaves(&mut pty, Way::Talk);
 }
 
-// promise reading.typed: A path that the user types after an `@` may be read; one that a model, a file or a pipe writes may not.
+// promise reading.typed: A path that the user types after an `@` may be read; one that a model, a file or a pipe writes
+//   may not.
 #[test]
 fn approvals_path_that_the_user_types_counts_as_asked_about_and_no_other_does() {
     let beside = Beside::new();

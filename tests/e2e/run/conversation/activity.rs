@@ -11,7 +11,8 @@ fn turning(screen: &str) -> Vec<&str> {
     screen.lines().filter(|row| row.starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c))).collect()
 }
 
-// promise conversation.retry: Ctrl-C ends the wait for another request to a model at once, and the conversation goes on.
+// promise conversation.retry: Ctrl-C ends the wait for another request to a model at once, and the conversation goes
+//   on.
 #[tokio::test]
 async fn ctrl_c_ends_the_wait_before_a_retry_which_is_counted_down() {
     let server = Server::start(|_| {
@@ -68,7 +69,8 @@ fn activity_fits_a_narrow_terminal() {
     }
 }
 
-// promise conversation.writing: While a model writes a call, its first argument and the number of its lines are shown, where the service sends them.
+// promise conversation.writing: While a model writes a call, its first argument and the number of its lines are shown,
+//   where the service sends them.
 #[tokio::test]
 async fn activity_names_the_file_that_the_model_writes_and_counts_its_lines() {
     let piece = |function: Value| {

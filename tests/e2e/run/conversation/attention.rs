@@ -25,7 +25,8 @@ fn leaves(mut pty: Pty, code: i32) -> String {
     written
 }
 
-// promise conversation.title: The title of the window says what goes on, has no control characters of others, and is as before at every end.
+// promise conversation.title: The title of the window says what goes on, has no control characters of others, and is as
+//   before at every end.
 #[test]
 fn title_says_what_goes_on_and_is_as_before_at_the_end() {
     let asks = json!({"chunks": [call("shell", json!({"command": "touch asked"}))]});
@@ -75,7 +76,8 @@ fn title_and_reports_are_absent_where_they_are_not_wanted() {
     }
 }
 
-// promise conversation.alerts: The user is alerted when a turn ends or a question waits, and only if the terminal reports that keys go elsewhere.
+// promise conversation.alerts: The user is alerted when a turn ends or a question waits, and only if the terminal
+//   reports that keys go elsewhere.
 #[test]
 fn alert_comes_only_if_keys_go_elsewhere() {
     for (configured, report, bell, osc9) in [

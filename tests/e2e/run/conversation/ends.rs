@@ -62,8 +62,8 @@ fn conversation_continues_after_a_prompt_that_fails_is_reported() {
     assert_eq!(pty.ends(), Some(0));
 }
 
-// promise conversation.stopped: A prompt that is stopped or fails keeps its calls, with the open one as stopped; the model
-//   learns who stopped it and what changed, here and in a later process; `/undo-prompt` forgets the prompt.
+// promise conversation.stopped: A prompt that is stopped or fails keeps its calls, with the open one as stopped; the
+//   model learns who stopped it and what changed, here and in a later process; `/undo-prompt` forgets the prompt.
 #[test]
 fn conversation_stopped_prompt_keeps_its_calls_and_goes_on_with_other_words() {
     let replies = [

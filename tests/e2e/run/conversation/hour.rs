@@ -1,5 +1,5 @@
-//! An hour at the terminal without its pauses: 300 turns, 40 questions, pastes, interrupts, and a window that changes its
-//! size.
+//! An hour at the terminal without its pauses: 300 turns, 40 questions, pastes, interrupts, and a window that changes
+//! its size.
 
 use super::*;
 
@@ -34,7 +34,8 @@ fn kind(at: usize) -> Kind {
     }
 }
 
-// promise conversation.hour: After 300 turns with 40 questions, pastes, interrupts and resizes every answer has been shown once, and memory has not grown.
+// promise conversation.hour: After 300 turns with 40 questions, pastes, interrupts and resizes every answer has been
+//   shown once, and memory has not grown.
 #[test]
 fn conversation_of_an_hour_keeps_its_screen_and_its_memory() {
     let count = |kind_of: Kind| (0..PROMPTS).filter(|at| kind(*at) == kind_of).count();

@@ -1,4 +1,5 @@
-//! The input line: the list of completions, the search, the editor, commands of the user's, pastes, modes, steering, vim.
+//! The input line: the list of completions, the search, the editor, commands of the user's, pastes, modes, steering,
+//! vim.
 
 use host_tests::server::{Answer, Server};
 
@@ -93,8 +94,8 @@ fn input_editor_opens_on_the_prompt_also_with_what_was_folded() {
     assert_eq!(pty.ends(), Some(0));
 }
 
-// promise conversation.shell: `!command` runs as the user and only from what was typed at the prompt; the model gets its
-//   output with the next prompt.
+// promise conversation.shell: `!command` runs as the user and only from what was typed at the prompt; the model gets
+//   its output with the next prompt.
 #[test]
 fn input_command_of_the_user_is_shown_and_given_to_the_model() {
     let (host, mut pty) = talk(&[answers("what happened", "It failed.")], &[]);

@@ -15,7 +15,8 @@ fn conversation_has_no_limit_of_turns_of_its_own() {
     assert_eq!((&ended["terminate_reason"], &ended["turns"]), (&json!("GOAL"), &json!(61)));
 }
 
-// promise conversation.wait: Esc on an empty line and Ctrl-C stop the model, also while a request waits to be sent again.
+// promise conversation.wait: Esc on an empty line and Ctrl-C stop the model, also while a request waits to be sent
+//   again.
 #[tokio::test]
 async fn conversation_esc_and_ctrl_c_stop_the_wait_for_a_quota() {
     let server = Server::start(|_| Answer::status(429, r#"{"error": {"message": "slow down"}}"#)).await;

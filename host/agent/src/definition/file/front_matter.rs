@@ -110,8 +110,8 @@ pub(super) fn read(front: &str) -> Result<FrontMatter, Wrong> {
     parse(front)
 }
 
-/// Reads the front matter of a document and returns it with the text behind it. Anchors and aliases are rejected, as in the
-/// definition of an agent.
+/// Reads the front matter of a document and returns it with the text behind it. Anchors and aliases are rejected, as in
+/// the definition of an agent.
 ///
 /// # Errors
 ///

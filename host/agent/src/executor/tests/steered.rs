@@ -46,8 +46,8 @@ fn said(contents: &[Content]) -> Vec<String> {
     contents.iter().map(text).collect()
 }
 
-// promise conversation.steer: What a user says while the model works reaches the model at its next turn, and is recorded
-//   as said then.
+// promise conversation.steer: What a user says while the model works reaches the model at its next turn, and is
+//   recorded as said then.
 #[tokio::test(start_paused = true)]
 async fn steering_reaches_the_next_turn_and_a_later_process_reads_the_same() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -90,8 +90,8 @@ struct CutShort {
     sent: Vec<Content>,
 }
 
-/// Holds a conversation whose second prompt is cut short as the replies say, and whose third is answered. Another process
-/// must agree at each point.
+/// Holds a conversation whose second prompt is cut short as the replies say, and whose third is answered. Another
+/// process must agree at each point.
 async fn cut_short(definition: AgentDefinition, replies: impl IntoIterator<Item = Scripted>) -> CutShort {
     let folder = tempfile::tempdir().expect("a folder");
     let log = session(&folder);

@@ -46,8 +46,8 @@ pub(in super::super) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> 
     Ok(logged)
 }
 
-/// Reads an entry that the parser's own limit of 128 levels, for which nothing is counted beforehand, does not let pass, or
-/// returns why it is none.
+/// Reads an entry that the parser's own limit of 128 levels, for which nothing is counted beforehand, does not let
+/// pass, or returns why it is none.
 fn deep(line: &[u8]) -> Result<Logged, Flaw> {
     if depth(line) > MAX_DEPTH {
         return Err(Flaw::Other(format!("it is nested deeper than {MAX_DEPTH} levels")));

@@ -1,7 +1,7 @@
 //! The entry of a call that ended, whose status is two fields of the entry.
 //!
-//! What is derived for a flattened field copies all fields first, and this entry has what the call returned: most of the
-//! bytes of a long session.
+//! What is derived for a flattened field copies all fields first, and this entry has what the call returned: most of
+//! the bytes of a long session.
 
 use host_message::{CallId, Display, Part, PromptId};
 use host_tool::{Decided, FailureKind};

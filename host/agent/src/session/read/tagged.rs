@@ -1,8 +1,8 @@
 //! Reads an entry field by field as it stands in its line.
 //!
-//! What is derived for a tagged enum within another object copies every field before it knows the type, which is most of the time
-//! that a long session takes to be read. A line begins with its time and its type, so what follows is read where it stands; fields
-//! before them, which this host never writes, are kept until the type is known.
+//! What is derived for a tagged enum within another object copies every field before it knows the type, which is most
+//! of the time that a long session takes to be read. A line begins with its time and its type, so what follows is read
+//! where it stands; fields before them, which this host never writes, are kept until the type is known.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

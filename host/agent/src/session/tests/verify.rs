@@ -158,8 +158,8 @@ fn session_log_copy_is_verified_on_its_own() {
     assert_eq!(world.chains().names().expect("listed"), [world.stored.id.as_str()]);
 }
 
-// promise audit.old: The log of an older host is read and resumed as before; nothing verifies what it says, but from then
-//   on its bytes are covered.
+// promise audit.old: The log of an older host is read and resumed as before; nothing verifies what it says, but from
+//   then on its bytes are covered.
 #[test]
 fn session_log_of_an_older_host_is_covered_once_it_is_resumed() {
     let folder = tempfile::tempdir().expect("a folder");

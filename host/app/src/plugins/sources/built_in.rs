@@ -1,7 +1,7 @@
 //! The plugins that are part of the binary.
 //!
-//! Deliberately not here: the tools that a command lists, and those of MCP servers; their plugins are built in too, but each
-//! of their tools comes from the command (`command`) or a server (`crate::mcp`).
+//! Deliberately not here: the tools that a command lists, and those of MCP servers; their plugins are built in too, but
+//! each of their tools comes from the command (`command`) or a server (`crate::mcp`).
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -51,14 +51,15 @@ impl BuiltIn {
     }
 
     fn precompiled(&self) -> Option<Precompiled> {
-        // SAFETY: only the list above makes one of these, and `build.rs` wrote it: the code is a file of the folder that
-        // `host-precompile` made in the first stage of the same release, and came into the binary with the component.
+        // SAFETY: only the list above makes one of these, and `build.rs` wrote it: the code is a file of the folder
+        // that `host-precompile` made in the first stage of the same release, and came into the binary with the
+        // component.
         self.code.map(|(identity, code)| unsafe { Precompiled::new(identity, code) })
     }
 }
 
-/// Reads all manifests, so that they are there when they are needed. Errors are left for that moment. It begins with the
-/// last, since a thread that needs them meanwhile begins with the first.
+/// Reads all manifests, so that they are there when they are needed. Errors are left for that moment. It begins with
+/// the last, since a thread that needs them meanwhile begins with the first.
 pub(crate) fn read_ahead() {
     for built_in in BUILT_IN.iter().rev() {
         built_in.manifest().ok();
@@ -70,7 +71,8 @@ pub(super) fn find(workspace: &Path) -> Result<Vec<Found>, Failure> {
     Ok(plugins.map(|plugin| Found { origin: plugin.origin.clone(), plugin: Ok(plugin) }).collect())
 }
 
-/// The plugin behind the tools of MCP servers. It has none of its own: those of the servers come when they are connected.
+/// The plugin behind the tools of MCP servers. It has none of its own: those of the servers come when they are
+/// connected.
 pub(super) fn mcp(workspace: &Path) -> Found {
     let missing = || Failure::configuration(format!("this build has no plugin `{MCP}`"));
     let plugin = BuiltIn::find(MCP).ok_or_else(missing).and_then(|built_in| {
@@ -80,7 +82,8 @@ pub(super) fn mcp(workspace: &Path) -> Found {
     Found { origin: PluginOrigin::Mcp, plugin }
 }
 
-/// The plugins that are part of the binary, but for those behind the tools that a command lists and those of MCP servers.
+/// The plugins that are part of the binary, but for those behind the tools that a command lists and those of MCP
+/// servers.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! The tools that a command of the user, or of a trusted project, lists.
 //!
-//! Promises: the command that lists them runs in the sandbox like any tool, with a grant for exactly its words and a time
-//! limit; each tool of the list becomes one of the plugin `discovered`, and may run exactly the command that calls it. An
-//! invalid list is an error, since tools that are missing without a word are noticed much later. Nothing is kept between
-//! two searches.
+//! Promises: the command that lists them runs in the sandbox like any tool, with a grant for exactly its words and a
+//! time limit; each tool of the list becomes one of the plugin `discovered`, and may run exactly the command that calls
+//! it. An invalid list is an error, since tools that are missing without a word are noticed much later. Nothing is kept
+//! between two searches.
 //!
 //! Deliberately not here: which commands may be configured (`configuration`), and reading the list (`host_tool`).
 

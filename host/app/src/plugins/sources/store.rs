@@ -1,7 +1,7 @@
 //! The installed plugins that the user's lock file names, and that of a trusted project.
 //!
-//! Promises: whatever is read of a bundle is hashed and compared with the lock file, each time; its component is not read before
-//! it has to be compiled ([`StoredBundle`]). One that was revoked since it was installed is skipped.
+//! Promises: whatever is read of a bundle is hashed and compared with the lock file, each time; its component is not
+//! read before it has to be compiled ([`StoredBundle`]). One that was revoked since it was installed is skipped.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;

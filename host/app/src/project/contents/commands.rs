@@ -1,8 +1,8 @@
 //! The command files of a project, where other agents have theirs: `.claude/commands/**/*.md` and
 //! `.gemini/commands/**/*.toml`.
 //!
-//! Promises, as for all files of a project: no link is followed, and reads are bounded. A link is somebody's own arrangement
-//! for another agent: nothing behind it is listed. Deliberately not here: what is in a file.
+//! Promises, as for all files of a project: no link is followed, and reads are bounded. A link is somebody's own
+//! arrangement for another agent: nothing behind it is listed. Deliberately not here: what is in a file.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;

@@ -1,7 +1,8 @@
-//! The skills of a project, where other agents have theirs: `SKILL.md` in each folder of `.agents/skills` and `.claude/skills`.
+//! The skills of a project, where other agents have theirs: `SKILL.md` in each folder of `.agents/skills` and
+//! `.claude/skills`.
 //!
-//! Promises, as for all files of a project: no link is followed, and reads are bounded. A link is somebody's own arrangement
-//! for another agent: nothing behind it is listed. Deliberately not here: what is in a skill.
+//! Promises, as for all files of a project: no link is followed, and reads are bounded. A link is somebody's own
+//! arrangement for another agent: nothing behind it is listed. Deliberately not here: what is in a skill.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;

@@ -51,8 +51,8 @@ fn by_shell(line: &str) -> Vec<String> {
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-// promise commands.quoted: Words of the user in a shell line of a command are words there and nothing else, or the command
-//   is not sent.
+// promise commands.quoted: Words of the user in a shell line of a command are words there and nothing else, or the
+//   command is not sent.
 #[test]
 fn command_words_stay_words_in_a_shell_line() {
     let hostile = [

@@ -67,8 +67,8 @@ fn described(line: &str, description: &str) -> Question {
     Question { reasons: Vec::new(), ..question }
 }
 
-// promise approval.words: The model's reason for a command is shown in quotes as the model's, on one line, and cannot look
-//   like words of the host's.
+// promise approval.words: The model's reason for a command is shown in quotes as the model's, on one line, and cannot
+//   look like words of the host's.
 #[test]
 fn approval_look_quotes_the_words_of_the_model() {
     let line = "cargo build --release && ./target/release/fuel | head -5 > out.txt; rm -rf target";

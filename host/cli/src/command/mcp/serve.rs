@@ -1,8 +1,8 @@
 //! `host mcp serve`: the tools for other agents, on standard streams or HTTP.
 //!
 //! Promises: standard output has messages of the protocol and nothing else, or, with `--http`, the one line with the
-//! address; a client that never reads standard error stops nothing; an address that other machines reach is used only if the
-//! user names the server for them.
+//! address; a client that never reads standard error stops nothing; an address that other machines reach is used only
+//! if the user names the server for them.
 //!
 //! Deliberately not here: the protocol (`host-mcp`).
 
@@ -107,8 +107,8 @@ fn token(file: Option<&Path>, environment: &Environment) -> Result<Token, Failur
     Token::new(text.trim()).map_err(|error| failed(error.to_string()))
 }
 
-/// Stops the server when nobody reads its standard output any more, also while nothing is written: the client is gone, and
-/// what its calls started has to end. The thread ends with the process.
+/// Stops the server when nobody reads its standard output any more, also while nothing is written: the client is gone,
+/// and what its calls started has to end. The thread ends with the process.
 fn end_without_reader(stop: &CancellationToken) {
     let stop = stop.clone();
     let watching = std::thread::Builder::new().name("reader".to_owned()).spawn(move || {

@@ -22,8 +22,8 @@ use crate::arguments::store::Install;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
 
-/// The most signatures that are shown with the reason why they do not count. Protects the lines above them: anybody can add
-/// a signature.
+/// The most signatures that are shown with the reason why they do not count. Protects the lines above them: anybody can
+/// add a signature.
 const MAX_REFUSALS: usize = 8;
 
 pub(super) async fn run(

@@ -32,7 +32,8 @@ pub(super) fn run(name: &str, language: &str, into: Option<&Path>, environment: 
     Ok(Code::Done)
 }
 
-/// Adds the target that the plugin is compiled for, if the compiler lacks it. Without it the plugin is there all the same.
+/// Adds the target that the plugin is compiled for, if the compiler lacks it. Without it the plugin is there all the
+/// same.
 fn add_target(folder: &Path, environment: &Environment) {
     let tools = build::tools(environment);
     if !host_devkit::lacks_target(folder, &tools) {

@@ -57,8 +57,8 @@ pub(super) async fn pull(pull: &Pull, environment: &Environment, stop: &Cancella
     Ok(Code::Done)
 }
 
-/// Gets a bundle from a registry, a file or folder, a web server, or where an index has it; with how a list names where it
-/// was.
+/// Gets a bundle from a registry, a file or folder, a web server, or where an index has it; with how a list names where
+/// it was.
 pub(super) async fn get(
     source: &str,
     digest: Option<&OciDigest>,

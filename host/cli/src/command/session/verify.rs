@@ -19,8 +19,8 @@ pub(super) fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<Sessio
     Ok(verdicts)
 }
 
-/// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged, or all
-/// of its lines are gone.
+/// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged, or
+/// all of its lines are gone.
 pub(super) fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let began = began(chains)?;
     let has_no_folder = |stored: &Stored| match stored.workspace() {

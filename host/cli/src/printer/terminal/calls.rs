@@ -1,8 +1,8 @@
 //! The calls that run: what is drawn of them while they do, and the lines that stay when they end.
 //!
 //! A call gets one line: its tool, its title, its result. The title gives way first when the terminal is narrow, since
-//! a result that is not seen misleads; the reason of a failure gets rows of its own. Below it stand the last lines that a
-//! command printed, or the change that was made.
+//! a result that is not seen misleads; the reason of a failure gets rows of its own. Below it stand the last lines that
+//! a command printed, or the change that was made.
 //!
 //! Deliberately not here: titles, summaries, and what counts as failed (`host_agent::CallReport`).
 

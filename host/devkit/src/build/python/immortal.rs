@@ -1,12 +1,12 @@
 //! Makes the objects in a snapshot of Python immortal: references to them are not counted.
 //!
-//! A count is written to the object, and a page of the snapshot that a call writes to is copied by the system, in each call: of
-//! the pages that a small tool wrote to, half were written for nothing but counts. An object whose count has a certain value is
-//! immortal (PEP 683). The interpreter itself makes names and small numbers so, and offers no function for others, so the
-//! counts are set in the component's data. `host_snapshot.py` lists the objects, and the value.
+//! A count is written to the object, and a page of the snapshot that a call writes to is copied by the system, in each
+//! call: of the pages that a small tool wrote to, half were written for nothing but counts. An object whose count has a
+//! certain value is immortal (PEP 683). The interpreter itself makes names and small numbers so, and offers no function
+//! for others, so the counts are set in the component's data. `host_snapshot.py` lists the objects, and the value.
 //!
-//! Promises: a count is set only if the type of the object is beside it, as the list says; the component keeps its length. The
-//! list is of objects that are kept: the first word of a freed one is no count, but leads to another.
+//! Promises: a count is set only if the type of the object is beside it, as the list says; the component keeps its
+//! length. The list is of objects that are kept: the first word of a freed one is no count, but leads to another.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use wasmparser::{BinaryReaderError, DataKind, Operator, Parser, Payload};
 /// What the list begins with. Behind it are the count of an immortal object, the number of entries, and the entries.
 const MARK: &[u8] = b"host: objects";
 
-/// The bytes of an entry: where an object is, and where its type is. An object itself begins with its count of references
-/// and the place of its type, four bytes each (`PyObject` of CPython, in 32 bits).
+/// The bytes of an entry: where an object is, and where its type is. An object itself begins with its count of
+/// references and the place of its type, four bytes each (`PyObject` of CPython, in 32 bits).
 const ENTRY: usize = 8;
 
 /// Makes the objects that are listed in a component immortal, and blanks the list. Returns how many there are.

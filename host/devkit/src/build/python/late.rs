@@ -1,9 +1,10 @@
-//! What the functions of Python modules import, found in their text when a component is made: afterwards there are no files
-//! to import from.
+//! What the functions of Python modules import, found in their text when a component is made: afterwards there are no
+//! files to import from.
 //!
-//! An import that is indented is one; it may also stand in a class or behind an `if`, where importing it again does nothing.
-//! Text that only looks like one names a module that does not exist, which is passed over. The interpreter's own parser would
-//! do this more exactly, but it would run in the component, and what it leaves in memory would be part of it.
+//! An import that is indented is one; it may also stand in a class or behind an `if`, where importing it again does
+//! nothing. Text that only looks like one names a module that does not exist, which is passed over. The interpreter's
+//! own parser would do this more exactly, but it would run in the component, and what it leaves in memory would be part
+//! of it.
 //!
 //! Deliberately not here: names that are computed.
 

@@ -1,7 +1,7 @@
 //! Places for connections: few for those that have not shown the token yet, more for those that have.
 //!
-//! Promises: a connection is always accepted, and one that sends nothing keeps nobody out: where too many wait, the oldest
-//! of them is closed, of the peers that have the most. One that showed the token is never closed for another.
+//! Promises: a connection is always accepted, and one that sends nothing keeps nobody out: where too many wait, the
+//! oldest of them is closed, of the peers that have the most. One that showed the token is never closed for another.
 //!
 //! Deliberately not here: how long a head may take, and what is answered.
 
@@ -15,8 +15,8 @@ use tokio::task::{AbortHandle, JoinSet};
 /// The most connections at the same time whose client has shown the token. Protects memory and descriptors.
 pub(super) const MAX_CONNECTIONS: usize = 128;
 
-/// The most connections at the same time whose client has not shown the token yet, since no whole request came. Protects
-/// the clients that have it from any process of this machine that opens connections and sends nothing.
+/// The most connections at the same time whose client has not shown the token yet, since no whole request came.
+/// Protects the clients that have it from any process of this machine that opens connections and sends nothing.
 const MAX_WAITING: usize = 64;
 
 /// The most of these of one peer. Protects the peers from each other.

@@ -1,4 +1,5 @@
-//! Programs that share the network of a session: what each reaches of the others, and who else reaches what listens there.
+//! Programs that share the network of a session: what each reaches of the others, and who else reaches what listens
+//! there.
 
 use std::sync::Arc;
 use std::time::Duration;

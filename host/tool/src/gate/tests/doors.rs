@@ -33,8 +33,8 @@ fn crates() -> ReachAnswer {
     ReachAnswer::Allowed(["index.crates.io:443", "static.crates.io:443"].map(str::to_owned).into())
 }
 
-// promise confine.doors: A question about a server names it exactly, with all servers of a package manager at once; a lasting
-//   answer is for this program in this folder, and lets no command run.
+// promise confine.doors: A question about a server names it exactly, with all servers of a package manager at once; a
+//   lasting answer is for this program in this folder, and lets no command run.
 #[tokio::test]
 async fn gate_server_of_a_package_manager_is_asked_about_with_all_of_its_servers() {
     let queue = ApprovalQueue::new();

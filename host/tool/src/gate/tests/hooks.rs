@@ -62,8 +62,8 @@ async fn gate_denial_of_a_hook_wins_over_everything() {
     assert_eq!(words(&settled), ["Denied Denied: `run` was not run: the hook `h` denied it"]);
 }
 
-// promise hooks.allow: A hook's allowance skips only a question about what is granted; a rule that denies or asks wins, and
-//   what is not granted is asked about.
+// promise hooks.allow: A hook's allowance skips only a question about what is granted; a rule that denies or asks wins,
+//   and what is not granted is asked about.
 #[tokio::test]
 async fn gate_allowance_of_a_hook_reaches_only_as_far_as_the_grants() {
     let allow = || said(HookDecision::Allow, "");
@@ -89,8 +89,8 @@ async fn gate_allowance_of_a_hook_reaches_only_as_far_as_the_grants() {
     }
 }
 
-// promise hooks.changed: Arguments that a hook changed are checked, previewed and decided about again, and the question says
-//   who changed them.
+// promise hooks.changed: Arguments that a hook changed are checked, previewed and decided about again, and the question
+//   says who changed them.
 #[tokio::test]
 async fn gate_arguments_that_a_hook_changed_are_asked_about_again() {
     let queue = ApprovalQueue::new();

@@ -13,7 +13,8 @@ fn shown(question: &Question) -> Vec<String> {
     question.always.iter().map(words).collect()
 }
 
-// promise approval.session: An answer for the session holds for the same things as a lasting one, and is stored nowhere.
+// promise approval.session: An answer for the session holds for the same things as a lasting one, and is stored
+//   nowhere.
 #[tokio::test]
 async fn gate_answer_for_the_session_covers_the_same_and_is_not_stored() {
     let folder = tempfile::tempdir().expect("a folder");

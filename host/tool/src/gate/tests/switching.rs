@@ -5,8 +5,8 @@ use crate::{Effect, ModeSwitch};
 
 const AUTO: Answer = Answer::Switch { mode: ApprovalMode::Auto };
 
-// promise approval.switch: The answer that allows a command and switches to `auto` is offered where the session can have
-//   that mode; the mode changes once the calls of the reply are done, and no other answer changes it.
+// promise approval.switch: The answer that allows a command and switches to `auto` is offered where the session can
+//   have that mode; the mode changes once the calls of the reply are done, and no other answer changes it.
 #[tokio::test]
 async fn gate_answer_switches_to_a_mode_that_is_offered_and_to_no_other() {
     let queue = ApprovalQueue::new();

@@ -1,8 +1,8 @@
-//! Lines that run unasked are executed, without walls and with the shell and the variables that the host would use: none
-//! may read a canary, run a program of the workspace, or change a file.
+//! Lines that run unasked are executed, without walls and with the shell and the variables that the host would use:
+//! none may read a canary, run a program of the workspace, or change a file.
 //!
-//! Deciding about text is never complete, and so what runs unasked also runs behind walls. This test has none, so that it
-//! shows what a decision lets through by itself. `tests/lines.sh` runs many more lines than usual.
+//! Deciding about text is never complete, and so what runs unasked also runs behind walls. This test has none, so that
+//! it shows what a decision lets through by itself. `tests/lines.sh` runs many more lines than usual.
 
 mod generated;
 mod scratch;
@@ -19,8 +19,8 @@ const LINES: usize = 400;
 /// The modes in which a question is asked.
 const MODES: [ApprovalMode; 3] = [ApprovalMode::Plan, ApprovalMode::Default, ApprovalMode::AutoEdit];
 
-/// Lines that did what their words do not say: where each runs, and with which variables. `@` is the folder with the home
-/// and the workspace in it.
+/// Lines that did what their words do not say: where each runs, and with which variables. `@` is the folder with the
+/// home and the workspace in it.
 const ATTACKS: &[(&str, Variables, &str)] = &[
     // The folder is a part of the call.
     ("sub", Variables::Usual, "cargo --version"),
@@ -82,8 +82,8 @@ fn runs_unasked(policy: &Policy, scratch: &Scratch, directory: &str, line: &str)
     (allowed && real.starts_with(&workspace)).then_some(real)
 }
 
-// promise policy.as-it-runs: A call that runs unasked is decided from its real folder, by the program and the repository
-//   that it will find there.
+// promise policy.as-it-runs: A call that runs unasked is decided from its real folder, by the program and the
+//   repository that it will find there.
 #[test]
 fn policy_attack_that_works_without_walls_is_asked_about() {
     let scratch = Scratch::new();

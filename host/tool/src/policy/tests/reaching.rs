@@ -53,8 +53,8 @@ fn policy_rule_for_a_program_of_the_workspace_is_for_no_other_file_with_its_name
     }
 }
 
-// promise policy.reach: A rule for a program covers sending and fetching only with remotes of the repository, and running
-//   only what is in the workspace.
+// promise policy.reach: A rule for a program covers sending and fetching only with remotes of the repository, and
+//   running only what is in the workspace.
 #[test]
 fn policy_rule_reaches_remotes_and_folders_of_the_workspace_only() {
     let folder = workspace();

@@ -1,8 +1,8 @@
 //! The progress of a transfer: one row on standard error, if that is a terminal.
 //!
-//! Promises: the row goes when the transfer ends, also by Ctrl-C. The terminal writes `^C` where the cursor is, so the row
-//! leaves room for it: in a row that is full it would begin another one, and the full one would stay. Deliberately not here:
-//! how much was transferred.
+//! Promises: the row goes when the transfer ends, also by Ctrl-C. The terminal writes `^C` where the cursor is, so the
+//! row leaves room for it: in a row that is full it would begin another one, and the full one would stay. Deliberately
+//! not here: how much was transferred.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -104,8 +104,8 @@ fn template(way: Way, total: u64, room: usize) -> &'static str {
     }
 }
 
-/// Standard error as a terminal of fewer columns than it has. What is drawn at a time is one write: with `^C` the terminal
-/// forgets what was written and not shown yet, and half of a drawing would leave the row before it.
+/// Standard error as a terminal of fewer columns than it has. What is drawn at a time is one write: with `^C` the
+/// terminal forgets what was written and not shown yet, and half of a drawing would leave the row before it.
 #[derive(Debug)]
 struct Stderr {
     columns: u16,

@@ -1,7 +1,7 @@
 //! The alert when a turn has ended, and what title and alerts name.
 //!
-//! Deliberately not here: whether the user looks elsewhere and what the terminal is sent (`host_terminal`), and running the
-//! user's command (`host_app::notify`).
+//! Deliberately not here: whether the user looks elsewhere and what the terminal is sent (`host_terminal`), and running
+//! the user's command (`host_app::notify`).
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! The image in the clipboard, and images that are dropped onto the terminal.
 //!
-//! A terminal passes on text alone, so the image is taken from the system's clipboard by the program that the desktop has
-//! for it: `wl-paste`, `xclip`, or `osascript`. It is found in folders of `PATH` that lie outside of the workspace, so that
-//! no repository puts a program of its own in its place. The image becomes a private file beside the session's other
-//! outputs, which the reading tools may read.
+//! A terminal passes on text alone, so the image is taken from the system's clipboard by the program that the desktop
+//! has for it: `wl-paste`, `xclip`, or `osascript`. It is found in folders of `PATH` that lie outside of the workspace,
+//! so that no repository puts a program of its own in its place. The image becomes a private file beside the session's
+//! other outputs, which the reading tools may read.
 //!
 //! Deliberately not here: sending it, which is an attachment like any other.
 
@@ -164,8 +164,9 @@ fn mention(path: &Path) -> Option<String> {
     Some(format!("@\"{path}\""))
 }
 
-/// What an image that was dropped onto the terminal is written as: terminals paste its path, quoted as for a shell or as a
-/// `file://` address. `None` if the paste is anything else. Nothing is looked up: a path without a file stays text.
+/// What an image that was dropped onto the terminal is written as: terminals paste its path, quoted as for a shell or
+/// as a `file://` address. `None` if the paste is anything else. Nothing is looked up: a path without a file stays
+/// text.
 pub(super) fn dropped(paste: &str) -> Option<Folded> {
     let paste = paste.trim();
     if paste.len() > 4_096 || paste.contains('\n') {

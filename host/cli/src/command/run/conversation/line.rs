@@ -1,4 +1,5 @@
-//! What the conversation does for its input line: completions, the editor, images, modes, and words for a run under way.
+//! What the conversation does for its input line: completions, the editor, images, modes, and words for a run under
+//! way.
 //!
 //! Deliberately not here: keys and drawing, which the terminal has.
 

@@ -1,8 +1,8 @@
 //! `!command`: a command that the user runs from the prompt line, as themselves.
 //!
-//! It is the user's own: no sandbox, no question, the rights of the user. Only a line that was typed at this prompt comes
-//! here; nothing that a model, a tool or a file says does. Its output is shown as it comes, and the model gets it with the
-//! next prompt, cut in the middle if it is long.
+//! It is the user's own: no sandbox, no question, the rights of the user. Only a line that was typed at this prompt
+//! comes here; nothing that a model, a tool or a file says does. Its output is shown as it comes, and the model gets it
+//! with the next prompt, cut in the middle if it is long.
 //!
 //! Deliberately not here: programs that need the terminal, such as an editor: standard input is empty.
 

@@ -1,6 +1,7 @@
 //! The row below the input line: the status of the session in words.
 //!
-//! Deliberately not here: the figures (`host_app::session::status`), and which parts fit into the row (`host_terminal`).
+//! Deliberately not here: the figures (`host_app::session::status`), and which parts fit into the row
+//! (`host_terminal`).
 
 use std::sync::Arc;
 
