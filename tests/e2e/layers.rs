@@ -361,7 +361,8 @@ fn layers_comments_are_at_most_as_wide_as_code() {
     let too_wide = |line: &str| {
         let comment = line.trim_start();
         // A table and a single word cannot be broken.
-        let can_be_broken = comment.starts_with("//") && !comment.contains("| ") && comment.split_whitespace().count() > 2;
+        let can_be_broken =
+            comment.starts_with("//") && !comment.contains("| ") && comment.split_whitespace().count() > 2;
         can_be_broken && line.chars().count() > WIDTH
     };
     let mut wrong = Vec::new();

@@ -6,18 +6,16 @@
 //! Deliberately not here: what an answer means (`host_tool::Gate`), and the questions of `ask_user`, which this
 //! frontend does not show: the model has to decide by itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionId,
     ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_app::question::{
-    Summary, Touches, asker, choices, commands_to_list, reaching, reason_of_model, server_in_words,
-};
-use host_plugin::{Confirmation, command_line};
+use host_app::question::{Block, Choice, QuestionPage, Title};
 use host_text::{Newlines, escape_exact, exact, fenced};
-use host_tool::{About, Answer, ApprovalMode, Listener, Notice, Question, Until};
+use host_tool::{Answer, Listener, Notice, Question, Until};
 
 use crate::calls::{self, Tools};
 use crate::connection::Connection;
@@ -55,9 +53,10 @@ impl Asking {
     }
 
     async fn ask(&self, question: &Question) -> Answer {
-        let offers = offered(question);
+        let page = QuestionPage::new(question);
+        let offers = offered(&page.answers);
         let options = offers.iter().enumerate().map(|(at, offer)| option(at, offer)).collect();
-        let request = RequestPermissionRequest::new(self.session.clone(), self.shown(question), options);
+        let request = RequestPermissionRequest::new(self.session.clone(), self.shown(question, page), options);
         // The client has to know the call before it is asked about it.
         self.outbox.flush().await;
         let no = || Answer::Cancel { reason: None };
@@ -78,35 +77,9 @@ impl Asking {
     }
 
     /// The call that is asked about: what it would do, and nothing that it only claims.
-    fn shown(&self, question: &Question) -> ToolCallUpdate {
+    fn shown(&self, question: &Question, page: QuestionPage) -> ToolCallUpdate {
         let call = &question.call;
-        let tool = exact(call.name.as_str());
-        let who = match question.agent_id.is_subagent() {
-            true => format!("{tool} (of the agent {})", exact(&question.agent)),
-            false => tool.into_owned(),
-        };
-        let (title, mut contents) = match &question.about {
-            About::Reading { path } => {
-                let path = exact(&path.display().to_string()).into_owned();
-                (format!("{who} wants to read outside of the workspace: {path}"), Vec::new())
-            }
-            About::Reaching { program, what, servers } => {
-                let about = servers;
-                let servers = servers.iter().map(|server| server_in_words(server)).collect::<Vec<_>>();
-                (format!("{}: {}", reaching(program, *what, about), servers.join("; ")), Vec::new())
-            }
-            About::Plan { text, .. } => ("The plan".to_owned(), vec![calls::text(text)]),
-            About::Call => self.about_call(question, &who),
-        };
-        let mut notes: Vec<String> =
-            question.reasons.iter().map(|reason| format!("reason: {}", exact(reason))).collect();
-        if question.mode != ApprovalMode::Default {
-            notes.push(format!("{} mode", question.mode));
-        }
-        notes.extend(question.objection.as_deref().map(|objection| exact(objection).into_owned()));
-        if !notes.is_empty() {
-            contents.push(ToolCallContent::from(notes.join("\n")));
-        }
+        let (title, contents) = drawn(page, &|path| self.tools.absolute(path));
         let fields = ToolCallUpdateFields::new()
             .title(title)
             .kind(self.tools.kind(call.name.as_str()))
@@ -114,70 +87,67 @@ impl Asking {
             .content(contents);
         ToolCallUpdate::new(call_id(&question.agent_id, &call.id), fields)
     }
+}
 
-    fn about_call(&self, question: &Question, who: &str) -> (String, Vec<ToolCallContent>) {
-        match &question.confirmation {
-            Confirmation::Exec { argv, directory, input, background } => {
-                let place = if directory == "." { String::new() } else { format!(" in {}", exact(directory)) };
-                let ground = if *background { " in the background" } else { "" };
-                let mut contents = vec![code("sh", &command_line(argv))];
-                // What it does, and each command by itself, so that none hides behind the others.
-                let reason = reason_of_model(question).map(|words| format!("in the model's words: {words}"));
-                let commands = commands_to_list(question, COLUMNS).iter();
-                let commands = commands.map(|command| format!("it runs: {}", exact(&command.text)));
-                let lines: Vec<String> =
-                    reason.into_iter().chain(Summary::new(question).line()).chain(commands).collect();
-                if !lines.is_empty() {
-                    contents.push(ToolCallContent::from(lines.join("\n")));
+/// Returns the title and the contents in which a client shows a question.
+fn drawn(page: QuestionPage, absolute: &dyn Fn(&str) -> Option<PathBuf>) -> (String, Vec<ToolCallContent>) {
+    // The answers are options of the request.
+    let QuestionPage { title: Title { words, name, .. }, blocks, answers: _ } = page;
+    let mut title = if name.is_empty() { words } else { format!("{words} {name}") };
+    let mut drawn = Drawn::default();
+    for block in blocks {
+        match block {
+            Block::Reason(words) => drawn.line(format!("in the model's words: {words}")),
+            Block::Code { language, text } => drawn.content(code(language, &text)),
+            Block::Prose(text) | Block::Plan(text) => drawn.content(calls::text(&text)),
+            Block::Difference { path, unified } => {
+                let absolute = path.and_then(|path| absolute(&path));
+                let changes = absolute.map(|absolute| calls::changes(&absolute, &unified).0).unwrap_or_default();
+                match changes.is_empty() {
+                    true => drawn.content(code("diff", &unified)),
+                    false => changes.into_iter().for_each(|change| drawn.content(change)),
                 }
-                if let Some(input) = input {
-                    contents.push(ToolCallContent::from("which reads this:".to_owned()));
-                    contents.push(code("", input));
-                }
-                (format!("{who} wants to run this command{ground}{place}"), contents)
             }
-            Confirmation::Edit { path, unified, .. } => {
-                let absolute = self.tools.absolute(path);
-                let changes = absolute.map(|absolute| calls::changes(&absolute, unified).0).unwrap_or_default();
-                let contents = if changes.is_empty() { vec![code("diff", unified)] } else { changes };
-                (format!("{who} wants to change {}", exact(path)), contents)
-            }
-            Confirmation::Info { text, requests, writes } => {
-                let requests =
-                    requests.iter().map(|(method, url)| format!("it sends: {} {}", exact(method), exact(url)));
-                let writes = writes.iter().map(|path| format!("it changes: {}", exact(path)));
-                let lines: Vec<String> = requests.chain(writes).collect();
-                let mut contents = vec![calls::text(text)];
-                if !lines.is_empty() {
-                    contents.push(ToolCallContent::from(lines.join("\n")));
-                }
-                (format!("{who} wants to do this"), contents)
-            }
-            Confirmation::Mcp { server, identity, tool, changed } => {
-                let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
-                let mut contents = vec![code("json", &arguments)];
-                contents.push(ToolCallContent::from(format!("`{server}` is: {}", exact(identity))));
-                if let Some(changed) = changed {
-                    let words = "what the server says about this tool has changed since you allowed it:";
-                    contents.push(ToolCallContent::from(words.to_owned()));
-                    contents.push(code("diff", changed));
-                }
-                (format!("{} wants to call `{}` of the MCP server `{server}`", asker(question), exact(tool)), contents)
-            }
-            Confirmation::Call => {
-                let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
-                let mut contents = vec![code("json", &arguments)];
-                let Touches { capabilities, exceptions } = Touches::new(&question.touches);
-                let lines = |label: &str, all: Vec<String>| -> Vec<String> {
-                    all.iter().map(|one| format!("{label}: {}", exact(one))).collect()
-                };
-                let all = [lines("it could touch", capabilities), lines("but not", exceptions)].concat();
-                if !all.is_empty() {
-                    contents.push(ToolCallContent::from(all.join("\n")));
-                }
-                (format!("{who} wants to run with these arguments"), contents)
-            }
+            Block::Names(names) => title = format!("{title}: {}", names.join("; ")),
+            Block::Effects(summary) => summary.line().into_iter().for_each(|line| drawn.line(line)),
+            Block::Commands(commands) => drawn.list("it runs", commands.to_list(COLUMNS)),
+            Block::List { label, items, .. } => drawn.list(label, &items),
+            Block::Note(words) | Block::Objection(words) => drawn.line(words),
         }
+    }
+    (title, drawn.contents())
+}
+
+/// The contents of a question: lines that follow each other are one.
+#[derive(Default)]
+struct Drawn {
+    contents: Vec<ToolCallContent>,
+    lines: Vec<String>,
+}
+
+impl Drawn {
+    fn line(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    fn list(&mut self, label: &str, items: &[String]) {
+        self.lines.extend(items.iter().map(|item| format!("{label}: {}", exact(item))));
+    }
+
+    fn content(&mut self, content: ToolCallContent) {
+        self.end_lines();
+        self.contents.push(content);
+    }
+
+    fn end_lines(&mut self) {
+        if !self.lines.is_empty() {
+            self.contents.push(ToolCallContent::from(std::mem::take(&mut self.lines).join("\n")));
+        }
+    }
+
+    fn contents(mut self) -> Vec<ToolCallContent> {
+        self.end_lines();
+        self.contents
     }
 }
 
@@ -187,9 +157,8 @@ fn code(language: &str, text: &str) -> ToolCallContent {
 }
 
 /// The answers that the client can choose: a list cannot change what is proposed.
-fn offered(question: &Question) -> Vec<(Answer, String)> {
-    let answers = choices(question).into_iter();
-    answers.filter_map(|choice| Some((choice.answer(None)?, choice.label))).collect()
+fn offered(answers: &[Choice]) -> Vec<(Answer, String)> {
+    answers.iter().filter_map(|choice| Some((choice.answer(None)?, choice.label.clone()))).collect()
 }
 
 fn option(at: usize, (answer, label): &(Answer, String)) -> PermissionOption {
@@ -201,4 +170,92 @@ fn option(at: usize, (answer, label): &(Answer, String)) -> PermissionOption {
         Answer::Cancel { .. } => PermissionOptionKind::RejectOnce,
     };
     PermissionOption::new(at.to_string(), label.clone(), kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use host_capability::{Grants, PluginName};
+    use host_message::{AgentId, CallId, FunctionCall, ToolName};
+    use host_plugin::Confirmation;
+    use host_tool::{About, ApprovalMode, Origin, simple_commands};
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+
+    fn question(confirmation: Confirmation, about: About) -> Question {
+        let commands = match &confirmation {
+            Confirmation::Exec { argv, .. } => simple_commands(argv),
+            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
+                Vec::new()
+            }
+        };
+        let arguments = Map::from_iter([("description".to_owned(), json!("to see"))]);
+        Question {
+            agent: "main".to_owned(),
+            agent_id: AgentId::new("main"),
+            call: Arc::new(FunctionCall::new(CallId::new("c"), ToolName::new("builds"), arguments)),
+            origin: Some(Origin { plugin: PluginName::new("strange"), digest: "0".repeat(64) }),
+            confirmation,
+            about,
+            commands,
+            effects: Vec::new(),
+            touches: Grants::none(),
+            reasons: vec!["a reason of a rule".to_owned()],
+            not_undone: vec!["what lies elsewhere".to_owned()],
+            can_leave_walls: false,
+            mode: ApprovalMode::AutoEdit,
+            switches: Vec::new(),
+            always: Vec::new(),
+            objection: Some("the text was empty".to_owned()),
+        }
+    }
+
+    /// All texts in a value, joined.
+    fn texts(value: &Value) -> String {
+        match value {
+            Value::String(text) => format!("{text}\n"),
+            Value::Array(values) => values.iter().map(texts).collect(),
+            Value::Object(fields) => fields.values().map(texts).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+        }
+    }
+
+    // promise approval.page
+    #[test]
+    fn client_shows_everything_that_a_question_says() {
+        let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old line\n+new line\n".to_owned();
+        let argv = ["sh", "-c", "make && $(rm -rf x)"].map(str::to_owned).to_vec();
+        let confirmations = [
+            Confirmation::Exec { argv, directory: "sub".into(), input: Some("the input".into()), background: true },
+            Confirmation::Edit { path: "f".into(), unified: unified.clone(), proposed: "new line\n".into() },
+            Confirmation::Info {
+                text: "It fetches a page.".into(),
+                requests: vec![("GET".into(), "https://example.org/a".into())],
+                writes: vec!["out.html".into()],
+            },
+            Confirmation::Mcp {
+                server: "lab".into(),
+                identity: "node lab.js".into(),
+                tool: "measure".into(),
+                changed: Some(unified),
+            },
+            Confirmation::Call,
+        ];
+        let abouts = [
+            About::Reading { path: "/etc/motd".into() },
+            About::Reaching { program: "cargo".into(), what: Some("crates"), servers: vec!["a.example:443".into()] },
+            About::Plan { text: "Look, then change".into(), modes: vec![ApprovalMode::Auto] },
+        ];
+        let calls = confirmations.map(|confirmation| question(confirmation, About::Call)).into_iter();
+        for asked in calls.chain(abouts.map(|about| question(Confirmation::Call, about))) {
+            let page = QuestionPage::new(&asked);
+            for absolute in [None, Some(PathBuf::from("/w/f"))] {
+                let (title, contents) = drawn(page.clone(), &|_| absolute.clone());
+                let shown = title + "\n" + &texts(&serde_json::to_value(contents).expect("JSON"));
+                for words in page.words() {
+                    assert!(shown.contains(words.trim()), "`{words}` is not in:\n{shown}");
+                }
+            }
+        }
+    }
 }

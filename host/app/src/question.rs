@@ -8,6 +8,7 @@
 //! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
 
 mod commands;
+mod page;
 mod summary;
 mod touches;
 
@@ -15,7 +16,7 @@ use host_plugin::{Confirmation, command_line};
 use host_text::{clip, exact};
 use host_tool::{About, Answer, ApprovalMode, Lasting, Question, Until};
 
-pub use self::commands::commands_to_list;
+pub use self::page::{Block, CommandList, QuestionPage, Title};
 pub use self::summary::{Part, Summary, Weight};
 pub use self::touches::Touches;
 
@@ -72,7 +73,7 @@ impl Choice {
 }
 
 /// Returns the answers that a question offers, the narrowest first.
-pub fn choices(question: &Question) -> Vec<Choice> {
+fn choices(question: &Question) -> Vec<Choice> {
     let choice = |id, label: &str, meaning| Choice { id, label: label.to_owned(), meaning };
     if let About::Plan { modes, .. } = &question.about {
         let of_mode =
@@ -150,90 +151,38 @@ pub fn editable(question: &Question) -> Option<String> {
 
 /// Returns what a question asks, in lines. Safe to show.
 pub fn text(question: &Question) -> String {
+    // A form has the answers in a field of its own.
+    let QuestionPage { title, blocks, answers: _ } = QuestionPage::new(question);
     let mut page = Page::default();
-    if let Some(objection) = &question.objection {
-        page.say(&format!("Asked again: {}", line(objection)));
+    let together = format!("{} {}", title.words, title.name);
+    if title.name.is_empty() || together.chars().count() <= FORM_COLUMNS {
+        page.say(&format!("{}:", together.trim_end()));
+    } else {
+        page.say(&format!("{}:", title.words));
+        page.text(&title.name);
     }
-    let tool = line(question.call.name.as_str());
-    let who = match question.agent_id.is_subagent() {
-        true => format!("{tool} (of the agent {})", line(&question.agent)),
-        false => tool,
-    };
-    match &question.about {
-        About::Reading { path } => {
-            page.say(&format!("{who} wants to read outside of the workspace:"));
-            page.text(&path.display().to_string().replace('\n', "\\n"));
-            return page.0;
-        }
-        About::Reaching { program, what, servers } => {
-            page.say(&format!("{}:", reaching(program, *what, servers)));
-            servers.iter().for_each(|server| page.text(&server_in_words(server)));
-            return page.0;
-        }
-        About::Plan { text, .. } => {
-            page.say("The plan:");
-            page.text(text);
-            return page.0;
-        }
-        About::Call => {}
-    }
-    match &question.confirmation {
-        Confirmation::Exec { argv, directory, input, background } => {
-            let place = if directory == "." { String::new() } else { format!(" in {}", line(directory)) };
-            let kind = if *background { " in the background" } else { "" };
-            page.say(&format!("{who} wants to run this command{kind}{place}:"));
-            page.text(&command_line(argv));
-            page.of_model(question);
-            Summary::new(question).line().iter().for_each(|line| page.say(line));
-            let commands = commands_to_list(question, FORM_COLUMNS).iter();
-            page.list("it runs", commands.map(|command| command.text.clone()), LISTED);
-            if let Some(input) = input {
-                page.say("which reads this:");
-                page.text(input);
+    for block in &blocks {
+        match block {
+            Block::Reason(words) => {
+                page.say("in the model's words:");
+                page.text(words);
             }
-        }
-        Confirmation::Edit { path, unified, .. } => {
-            page.say(&format!("{who} wants to change this file:"));
-            page.text(path);
-            page.of_model(question);
-            page.say("as follows:");
-            page.text(unified.trim_end_matches('\n'));
-        }
-        Confirmation::Info { text, requests, writes } => {
-            page.say(&format!("{who} wants to do this:"));
-            page.text(text);
-            page.of_model(question);
-            page.list("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")), usize::MAX);
-            page.list("it changes", writes.iter().cloned(), usize::MAX);
-        }
-        Confirmation::Mcp { server, identity, tool, changed } => {
-            page.say(&format!(
-                "{} wants to call `{}` of the MCP server `{server}`, with these arguments:",
-                asker(question),
-                line(tool)
-            ));
-            page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
-            page.list("the server is", [identity.clone()].into_iter(), LISTED);
-            if let Some(changed) = changed {
-                page.say("what the server says about this tool has changed since you allowed it:");
-                page.text(changed.trim_end_matches('\n'));
-            }
-        }
-        Confirmation::Call => {
-            page.say(&format!("{who} wants to run with these arguments:"));
-            page.text(&serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default());
-            let Touches { capabilities, exceptions } = Touches::new(&question.touches);
-            page.list("it could touch", capabilities.into_iter(), LISTED);
-            page.list("but not", exceptions.into_iter(), LISTED);
+            Block::Code { text, .. } | Block::Prose(text) | Block::Plan(text) => page.text(text),
+            Block::Difference { unified, .. } => page.text(unified.trim_end_matches('\n')),
+            Block::Names(names) => names.iter().for_each(|name| page.text(name)),
+            Block::Effects(summary) => summary.line().iter().for_each(|line| page.say(line)),
+            Block::Commands(commands) => page.list("it runs", commands.to_list(FORM_COLUMNS), LISTED),
+            Block::List { label, items, is_whole: true } => page.list(label, items, usize::MAX),
+            Block::List { label, items, is_whole: false } => page.list(label, items, LISTED),
+            Block::Note(words) => page.say(words),
+            Block::Objection(words) => page.say(&format!("Asked again: {words}")),
         }
     }
-    page.list("reason", question.reasons.iter().cloned(), LISTED);
-    page.list("cannot be undone", question.not_undone.iter().cloned(), LISTED);
     page.0
 }
 
 /// Returns what a program wants of servers, as the head of a question. Safe to show.
-pub fn reaching(program: &str, what: Option<&str>, servers: &[String]) -> String {
+pub(crate) fn reaching(program: &str, what: Option<&str>, servers: &[String]) -> String {
     let program = line(program);
     if let Some(server) = servers.first().filter(|server| server.starts_with(SSH)) {
         let does = if parts(server).pushes { "send to" } else { "fetch from" };
@@ -264,7 +213,7 @@ fn parts(server: &str) -> ServerParts<'_> {
 
 /// Returns a server, which is named as a grant names it, for a user: without the usual port, and with what a private
 /// address means. Safe to show.
-pub fn server_in_words(server: &str) -> String {
+pub(crate) fn server_in_words(server: &str) -> String {
     let ServerParts { name, is_private, .. } = parts(server);
     let name = line(name.strip_prefix(SSH).or_else(|| name.strip_suffix(":443")).unwrap_or(name));
     if is_private { format!("{name}, which leads to this machine or a private network") } else { name }
@@ -272,7 +221,7 @@ pub fn server_in_words(server: &str) -> String {
 
 /// Returns who wants to make a call, at the beginning of a sentence: for a tool whose name says where it is and not who
 /// it is. Safe to show.
-pub fn asker(question: &Question) -> String {
+pub(crate) fn asker(question: &Question) -> String {
     match question.agent_id.is_subagent() {
         true => format!("The agent {}", line(&question.agent)),
         false => "The model".to_owned(),
@@ -281,7 +230,7 @@ pub fn asker(question: &Question) -> String {
 
 /// Returns what the model says that the call is for, in quotes that it cannot end. `None` if it says nothing, and for a
 /// call whose arguments are shown as they are. Safe to show.
-pub fn reason_of_model(question: &Question) -> Option<String> {
+pub(crate) fn reason_of_model(question: &Question) -> Option<String> {
     match &question.confirmation {
         Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => {}
         Confirmation::Mcp { .. } | Confirmation::Call => return None,
@@ -335,16 +284,7 @@ impl Page {
         }
     }
 
-    /// Adds what the model says that the call is for, behind the bar.
-    fn of_model(&mut self, question: &Question) {
-        if let Some(words) = reason_of_model(question) {
-            self.say("in the model's words:");
-            self.text(&words);
-        }
-    }
-
-    fn list(&mut self, what: &str, items: impl Iterator<Item = String>, most: usize) {
-        let items: Vec<String> = items.collect();
+    fn list(&mut self, what: &str, items: &[String], most: usize) {
         for item in items.iter().take(most) {
             self.say(&format!("{what}: {}", line(item)));
         }

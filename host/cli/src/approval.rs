@@ -11,7 +11,7 @@ mod model_question;
 use std::sync::Arc;
 
 use host_app::environment::Environment;
-use host_app::question;
+use host_app::question::{self, QuestionPage};
 use host_plugin::{Confirmation, command_line};
 use host_terminal::{self as terminal, Choice, Chosen, Line, Terminal};
 use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, Until};
@@ -143,7 +143,7 @@ impl Asking {
 fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
     let is_plan = matches!(question.about, About::Plan { .. });
     let mut rows: Vec<(Choice, Meaning)> =
-        question::choices(question).into_iter().map(|offered| choice(offered, is_plan)).collect();
+        QuestionPage::new(question).answers.into_iter().map(|offered| choice(offered, is_plan)).collect();
     if is_plan {
         let label = "Change it in your editor: what you save goes to the model".to_owned();
         rows.push((Choice { letter: 'e', label }, Meaning::Modify));

@@ -44,7 +44,10 @@ fn mcp_serve_asks_with_a_request_of_its_own_in_the_older_revision() {
         let question = client.question();
         let params = &question["params"];
         let message = params["message"].as_str().expect("words");
-        assert!(message.contains("write_file wants to change this file:") && message.contains("│ +new"), "{message}");
+        assert!(
+            message.contains(&format!("write_file wants to change {path}:")) && message.contains("│ +new"),
+            "{message}"
+        );
         let offered = params["requestedSchema"]["properties"]["answer"]["oneOf"].as_array().expect("answers");
         assert!(offered.iter().any(|one| one["const"] == "once"), "{params}");
         client.answer(&question, answer);
@@ -113,7 +116,7 @@ fn mcp_serve_takes_an_answer_for_the_call_that_asked_and_no_other() {
     let mut client = Client::new(&host, &[], forms());
     let (request, state) = asked(&mut client, "a.txt");
     assert_eq!(request["method"], "elicitation/create");
-    assert!(request["params"]["message"].as_str().is_some_and(|words| words.contains("│ a.txt")), "{request}");
+    assert!(request["params"]["message"].as_str().is_some_and(|words| words.contains("change a.txt:")), "{request}");
     // Moved to another call, and forged.
     let last = if state.ends_with('0') { "1" } else { "0" };
     let forged = format!("{}{last}", &state[..state.len() - 1]);

@@ -92,8 +92,8 @@ fn answers(pty: &mut Pty, asked: &str, keys: &str) {
     pty.until(asked, |screen| screen.contains(asked) && listens(screen));
     let before = answered(pty);
     pty.types(keys);
-    // A letter that nothing follows yet is no answer: a key that came now would take its place. That the question is gone
-    // says nothing, since a screen that is half drawn has none.
+    // A letter that nothing follows yet is no answer: a key that came now would take its place. That the question is
+    // gone says nothing, since a screen that is half drawn has none.
     let is_done = |pty: &mut Pty| answered(pty) > before || keys == "r" && pty.screen().contains("why › ");
     pty.settles(Duration::from_secs(120), is_done);
     assert!(is_done(pty), "`{keys}` did not answer:\n{}", pty.everything());

@@ -1,34 +1,26 @@
 //! The commands in a line, listed by themselves where the line does not show them: so that none hides behind the
 //! others, and nothing is repeated that is seen at a glance.
 
-use host_plugin::{Confirmation, command_line};
 use host_text::exact;
-use host_tool::{Question, SimpleCommand};
 
 /// The most rows of a line in which each command is seen.
 const ROWS: usize = 4;
 
-/// Returns the commands that a question lists besides the line itself, which is shown on rows of this width: none if
-/// the line is a few rows of commands one after the other.
-pub fn commands_to_list(question: &Question, columns: usize) -> &[SimpleCommand] {
-    let Confirmation::Exec { argv, .. } = &question.confirmation else { return &[] };
-    let commands = question.commands.as_slice();
-    let line = command_line(argv);
+/// Whether a line that is shown on rows of this width shows each of its commands: it is a few rows of commands one
+/// after the other.
+pub(super) fn are_shown(line: &str, commands: &[String], columns: usize) -> bool {
     let rows: usize = line.split('\n').map(|row| exact(row).chars().count() / columns.max(1) + 1).sum();
-    if commands.len() < 2 || rows <= ROWS && is_list_of(&line, commands) {
-        return &[];
-    }
-    commands
+    commands.len() < 2 || rows <= ROWS && is_list_of(line, commands)
 }
 
 /// Whether a line is these commands one after the other, with nothing between them but what joins and redirects them.
-fn is_list_of(line: &str, commands: &[SimpleCommand]) -> bool {
+fn is_list_of(line: &str, commands: &[String]) -> bool {
     let mut rest = line;
     let found = commands.iter().all(|command| {
-        let Some((between, behind)) = rest.split_once(command.text.as_str()) else { return false };
+        let Some((between, behind)) = rest.split_once(command.as_str()) else { return false };
         rest = behind;
         // Behind a comment nothing runs that looks like a command.
-        !command.text.is_empty() && !command.text.contains('#') && joins(between)
+        !command.is_empty() && !command.contains('#') && joins(between)
     });
     found && joins(rest)
 }
@@ -60,13 +52,12 @@ fn joins(mut text: &str) -> bool {
 mod tests {
     use host_tool::simple_commands;
 
-    use super::super::tests::{exec, question};
     use super::*;
 
     fn is_listed(line: &str, columns: usize) -> bool {
-        let argv = ["sh", "-c", line].map(str::to_owned);
-        let question = Question { commands: simple_commands(&argv), ..question(exec(line)) };
-        !commands_to_list(&question, columns).is_empty()
+        let commands = simple_commands(&["sh", "-c", line].map(str::to_owned));
+        let commands: Vec<String> = commands.into_iter().map(|command| command.text).collect();
+        !are_shown(line, &commands, columns)
     }
 
     #[test]

@@ -3,19 +3,15 @@
 //! Promises: all text from a model, a plugin or a file is on lines of its own, each after a bar, with each invisible or
 //! confusable character shown by its code; so it can neither look like the question nor hide part of it. Text that is
 //! too long is cut in the middle, with a note. Short words of a model can also stand in the title, in quotes that they
-//! cannot end. Below a command is what it does, the most dangerous part first, and its commands one by one unless the
-//! line shows each of them.
+//! cannot end. Deliberately not here: what a question says (`host_app::question`).
 
 mod plain;
 
 use anstyle::AnsiColor;
-use host_app::question::{
-    Summary, Touches, Weight, asker, commands_to_list, line, reaching, reason_of_model, server_in_words, shown,
-};
-use host_plugin::{Confirmation, command_line};
+use host_app::question::{Block, QuestionPage, Summary, Weight, line, shown};
 use host_terminal::{Answers, DifferenceRow, broken_at_word, difference, rendered, width, wrapped_lines};
 use host_text::{Newlines, escape_exact};
-use host_tool::{About, ApprovalMode, Question, QuestionAuthor};
+use host_tool::{Question, QuestionAuthor};
 
 use crate::printer::Style;
 
@@ -32,108 +28,36 @@ const NARROWEST: usize = 20;
 
 /// The question, line by line; a plan is shown as answers are.
 pub(super) fn lines(question: &Question, style: Style, columns: usize, answers: Answers) -> Vec<String> {
+    let QuestionPage { title, blocks, answers: _ } = QuestionPage::new(question);
     let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
-    let tool = line(question.call.name.as_str());
-    let who = match question.agent_id.is_subagent() {
-        true => format!("{tool} (of the agent {})", line(&question.agent)),
-        false => tool,
-    };
-    match &question.about {
-        About::Reading { path } => {
-            let path = path.display().to_string();
-            page.named(&format!("{who} wants to read outside of the workspace"), "");
-            page.text(&path.replace('\n', "\\n"), 1);
-            return page.lines;
+    let mut blocks = blocks.as_slice();
+    match (blocks, &title.before_reason) {
+        // What the model says is short enough for the title.
+        ([Block::Reason(words), rest @ ..], Some(before)) if title.name.is_empty() => {
+            page.named(before, words);
+            blocks = rest;
         }
-        About::Reaching { program, what, servers } => {
-            page.named(&reaching(program, *what, servers), "");
-            servers.iter().for_each(|server| page.text(&server_in_words(server), 1));
-            return page.lines;
-        }
-        About::Plan { text, .. } => {
-            page.named("The plan", "");
-            match answers {
+        _ => page.named(&title.words, &title.name),
+    }
+    for block in blocks {
+        match block {
+            Block::Reason(words) => page.list("in the model's words", std::slice::from_ref(words)),
+            Block::Code { text, .. } => page.text(text, TEXT_LINES),
+            Block::Prose(text) => page.prose(text, TEXT_LINES),
+            Block::Plan(text) => match answers {
                 Answers::Rendered => page.markdown(text, PLAN_LINES),
                 Answers::Source => page.prose(text, PLAN_LINES),
-            }
-            return page.lines;
+            },
+            Block::Difference { unified, .. } => page.difference(unified),
+            Block::Names(names) => names.iter().for_each(|name| page.text(name, 1)),
+            Block::Effects(summary) => page.summary(summary),
+            Block::Commands(commands) => page.list("it runs", commands.to_list(page.columns)),
+            Block::List { label, items, is_whole: true } => page.whole(label, items),
+            Block::List { label, items, is_whole: false } => page.list(label, items),
+            Block::Note(words) => page.note(words),
+            // It is asked again in a moment, perhaps for a reason of the terminal's own: see `objection`.
+            Block::Objection(_) => {}
         }
-        About::Call => {}
-    }
-    match &question.confirmation {
-        Confirmation::Exec { argv, directory, input, background } => {
-            let place = if directory == "." { String::new() } else { format!("in {}", line(directory)) };
-            let ground = if *background { " in the background" } else { "" };
-            match reason_of_model(question) {
-                Some(words) if place.is_empty() => {
-                    page.named(&format!("{who} wants to run{ground}, in the model's words"), &words);
-                }
-                words => {
-                    page.named(&format!("{who} wants to run this command{ground}"), &place);
-                    page.of_model(words);
-                }
-            }
-            page.text(&command_line(argv), TEXT_LINES);
-            page.summary(question);
-            let commands = commands_to_list(question, page.columns).iter();
-            page.list("it runs", commands.map(|command| command.text.clone()));
-            if let Some(input) = input {
-                page.note("which reads this:");
-                page.text(input, TEXT_LINES);
-            }
-            if *background {
-                page.note("it runs on after the call, until it ends, is stopped, or this session ends");
-            }
-        }
-        Confirmation::Edit { path, unified, .. } => {
-            page.named(&format!("{who} wants to change"), &line(path));
-            page.of_model(reason_of_model(question));
-            page.difference(unified);
-        }
-        Confirmation::Info { text, requests, writes } => {
-            let what = match (requests.len(), writes.is_empty()) {
-                (0, true) => "do this",
-                (0, false) => "change files",
-                (1, true) => "send a request",
-                (_, true) => "send requests",
-                (_, false) => "send requests and change files",
-            };
-            page.named(&format!("{who} wants to {what}"), "");
-            page.of_model(reason_of_model(question));
-            page.prose(text, TEXT_LINES);
-            page.whole("it sends", requests.iter().map(|(method, url)| format!("{method} {url}")));
-            page.whole("it changes", writes.iter().cloned());
-        }
-        Confirmation::Mcp { server, identity, tool, changed } => {
-            let what = format!("`{}` of the MCP server `{server}`", line(tool));
-            page.named(&format!("{} wants to call", asker(question)), &what);
-            let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
-            page.text(&arguments, TEXT_LINES);
-            page.note(&format!("`{server}` is: {}", line(identity)));
-            if let Some(changed) = changed {
-                page.note("what the server says about this tool has changed since you allowed it:");
-                page.difference(changed);
-            }
-        }
-        Confirmation::Call => {
-            page.named(&format!("{who} wants to run with these arguments"), "");
-            let arguments = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
-            page.text(&arguments, TEXT_LINES);
-            let Touches { capabilities, exceptions } = Touches::new(&question.touches);
-            page.list("it could touch", capabilities.into_iter());
-            page.list("but not", exceptions.into_iter());
-        }
-    }
-    page.list("reason", question.reasons.iter().cloned());
-    page.list("cannot be undone", question.not_undone.iter().cloned());
-    let is_of_server = matches!(question.confirmation, Confirmation::Mcp { .. });
-    if let Some(origin) =
-        question.origin.as_ref().filter(|origin| !is_of_server && origin.plugin.as_str() != question.call.name.as_str())
-    {
-        page.note(&format!("plugin {}", line(origin.plugin.as_str())));
-    }
-    if question.mode != ApprovalMode::Default {
-        page.note(&format!("{} mode", question.mode));
     }
     page.lines
 }
@@ -252,16 +176,10 @@ impl Page {
         self.barred(&lines, DIFFERENCE_LINES);
     }
 
-    /// Adds what the model says that the call is for, in quotes, and marked as its words.
-    fn of_model(&mut self, words: Option<String>) {
-        let Some(words) = words else { return };
-        self.list("in the model's words", [words].into_iter());
-    }
-
     /// Adds what a command does, the most dangerous part first.
-    fn summary(&mut self, question: &Question) {
+    fn summary(&mut self, summary: &Summary) {
         let style = self.style;
-        let summary = Summary::new(question).painted(|part| match part.weight {
+        let summary = summary.painted(|part| match part.weight {
             Weight::Destroys => style.paint(&part.words, AnsiColor::Red),
             Weight::Leaves => style.paint(&part.words, AnsiColor::Yellow),
             Weight::Changes => part.words.clone(),
@@ -270,16 +188,13 @@ impl Page {
     }
 
     /// Adds what an approval grants: every item, none of them shortened.
-    fn whole(&mut self, what: &str, items: impl Iterator<Item = String>) {
-        let items: Vec<_> = items.map(|item| (line(&item), None)).collect();
-        if !items.is_empty() {
-            self.note(&format!("{what}:"));
-            self.barred(&items, usize::MAX);
-        }
+    fn whole(&mut self, what: &str, items: &[String]) {
+        let items: Vec<_> = items.iter().map(|item| (line(item), None)).collect();
+        self.note(&format!("{what}:"));
+        self.barred(&items, usize::MAX);
     }
 
-    fn list(&mut self, what: &str, items: impl Iterator<Item = String>) {
-        let items: Vec<String> = items.collect();
+    fn list(&mut self, what: &str, items: &[String]) {
         for item in items.iter().take(LISTED) {
             let item = line(item);
             // None is cut at the edge: what is not seen is at its end.

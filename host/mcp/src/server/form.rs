@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use host_app::question::{self, Choice};
+use host_app::question::{self, Choice, QuestionPage};
 use host_tool::{Answer, Question};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -94,7 +94,7 @@ fn of_result(result: ElicitResult, question: &Question) -> Answer {
 
 fn of_content(content: Option<&Value>, question: &Question) -> Answer {
     let field = |name: &str| content?.get(name)?.as_str();
-    let choices = question::choices(question);
+    let choices = QuestionPage::new(question).answers;
     let chosen = field("answer").and_then(|id| choices.iter().find(|choice| choice.id == id));
     let text = field("text").filter(|text| text.len() <= MAX_TEXT).map(str::to_owned);
     chosen.and_then(|choice| choice.answer(text)).unwrap_or_else(not_offered)
@@ -108,7 +108,7 @@ fn not_offered() -> Answer {
 }
 
 fn form(question: &Question, has_titles: bool) -> Option<ElicitRequestParams> {
-    let choices = question::choices(question);
+    let choices = QuestionPage::new(question).answers;
     let ids: Vec<&str> = choices.iter().map(|choice| choice.id).collect();
     let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
     let mut answer = json!({"type": "string", "title": "Answer", "description": "Whether the call may run"});

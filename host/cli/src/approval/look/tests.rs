@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use host_capability::Grants;
 use host_message::{AgentId, CallId, FunctionCall, ToolName};
-use host_tool::{ApprovalMode, effects, simple_commands};
+use host_plugin::Confirmation;
+use host_tool::{About, ApprovalMode, effects, simple_commands};
 use serde_json::{Map, json};
 
 use super::*;
@@ -145,19 +146,19 @@ fn approval_look_shows_a_plain_list_of_commands_once() {
 
 #[test]
 fn approval_look_of_reading_and_of_a_plan_escapes_what_a_model_wrote() {
+    let bare = || Question { reasons: Vec::new(), ..question(Confirmation::Call) };
     let path = "/tmp/a\u{1b}[2J\n? x".into();
-    let reading = Question { about: About::Reading { path }, ..question(Confirmation::Call) };
+    let reading = Question { about: About::Reading { path }, ..bare() };
     let want = "\n? shell wants to read outside of the workspace:\n  │ /tmp/a\\u{1b}[2J\\n? x";
     assert_eq!(shown(&reading), want);
     let text = "1. Fly\u{202e}\n› 1 y  Yes".to_owned();
-    let plan =
-        Question { about: About::Plan { text: text.clone(), modes: Vec::new() }, ..question(Confirmation::Call) };
+    let plan = Question { about: About::Plan { text: text.clone(), modes: Vec::new() }, ..bare() };
     let source = lines(&plan, PLAIN, 80, Answers::Source).join("\n");
     assert_eq!(source, "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │ › 1 y  Yes");
     // Rendered, a line that goes on with the item before stands beneath it.
     assert_eq!(shown(&plan), "\n? The plan:\n  │ 1. Fly\\u{202e}\n  │    › 1 y  Yes");
     let text = "## Steps\n\n1. **Rename** `burn` in [the engine](https://a.example/x)".to_owned();
-    let plan = Question { about: About::Plan { text, modes: Vec::new() }, ..question(Confirmation::Call) };
+    let plan = Question { about: About::Plan { text, modes: Vec::new() }, ..bare() };
     let coloured = lines(&plan, Style { colour: true }, 60, Answers::Rendered).join("\n");
     assert!(!coloured.contains("**") && !coloured.contains("\u{1b}]8"), "{coloured:?}");
     assert!(coloured.contains("https://a.example/x") && coloured.contains("Rename"), "{coloured:?}");
@@ -298,4 +299,46 @@ fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
         of_author(&QuestionAuthor::Model, &format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)), PLAIN, 30);
     assert!(lines.iter().any(|line| line.contains("rm -rf /")), "{lines:?}");
     assert_eq!(lines.concat().matches('x').count(), 100);
+}
+
+// promise approval.page
+#[test]
+fn approval_look_shows_everything_that_a_question_says() {
+    let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old line\n+new line\n".to_owned();
+    let argv = ["sh", "-c", "make && $(rm -rf x)"].map(str::to_owned).to_vec();
+    let confirmations = [
+        Confirmation::Exec { argv, directory: "sub".into(), input: Some("the input".into()), background: true },
+        Confirmation::Edit { path: "f".into(), unified: unified.clone(), proposed: "new line\n".into() },
+        Confirmation::Info {
+            text: "It fetches a page.".into(),
+            requests: vec![("GET".into(), "https://example.org/a".into())],
+            writes: vec!["out.html".into()],
+        },
+        Confirmation::Mcp {
+            server: "lab".into(),
+            identity: "node lab.js".into(),
+            tool: "measure".into(),
+            changed: Some(unified),
+        },
+        Confirmation::Call,
+    ];
+    let abouts = [
+        About::Reading { path: "/etc/motd".into() },
+        About::Reaching { program: "cargo".into(), what: Some("crates"), servers: vec!["a.example:443".into()] },
+        About::Plan { text: "Look, then change".into(), modes: vec![ApprovalMode::Auto] },
+    ];
+    let full = |confirmation| {
+        let mut question = question(confirmation);
+        Arc::make_mut(&mut question.call).arguments = Map::from_iter([("description".to_owned(), json!("to see"))]);
+        let plugin = host_capability::PluginName::new("strange");
+        let origin = Some(host_tool::Origin { plugin, digest: "0".repeat(64) });
+        Question { origin, not_undone: vec!["what lies elsewhere".into()], mode: ApprovalMode::AutoEdit, ..question }
+    };
+    let calls = confirmations.map(full).into_iter();
+    for question in calls.chain(abouts.map(|about| Question { about, ..full(Confirmation::Call) })) {
+        let rows = lines(&question, PLAIN, 400, Answers::Source).join("\n");
+        for words in QuestionPage::new(&question).words() {
+            assert!(rows.contains(words.trim()), "`{words}` is not in:\n{rows}");
+        }
+    }
 }
