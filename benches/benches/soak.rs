@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
 use host_agent::{
-    About, AgentDefinition, Budget, CallStatus, Clock, Completion, CompressionConfig, Event, EventKind, Executor,
-    InputConfig, ModelConfig, Observer, PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig,
-    TreeLimits,
+    AgentDefinition, Budget, Completion, CompressionConfig, Event, EventKind, Executor, InputConfig, ModelConfig,
+    Observer, PromptConfig, RunConfig, Setup, ToolConfig, TreeLimits,
 };
 use host_files::ChainStore;
+use host_journal::{About, CallStatus, Clock, SessionLog, TerminateReason};
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, PartData, ToolName};
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
 use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};

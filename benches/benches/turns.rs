@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use host_agent::{
-    About, AgentDefinition, Budget, Clock, Completion, Event, Executor, InputConfig, ModelConfig, Observer,
-    PromptConfig, RunConfig, SessionLog, Setup, TerminateReason, ToolConfig, TreeLimits,
+    AgentDefinition, Budget, Completion, Event, Executor, InputConfig, ModelConfig, Observer, PromptConfig, RunConfig,
+    Setup, ToolConfig, TreeLimits,
 };
 use host_files::ChainStore;
+use host_journal::{About, Clock, SessionLog, TerminateReason};
 use host_message::{
     AgentId, Annotations, CallId, FinishReason, FunctionCall, ModelId, Output, Part, PartData, ToolName, ToolSpec,
     Usage,

@@ -31,6 +31,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-model", "model"),
     ("host-shell", "shell"),
     ("host-tool", "tool"),
+    ("host-journal", "journal"),
     ("host-agent", "agent"),
     ("host-terminal", "terminal"),
     ("host-app", "app"),

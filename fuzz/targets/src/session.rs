@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use host_agent::{Clock, Logged, ReadError, Record, Recorded, Records, SessionLog};
 use host_files::ChainStore;
+use host_journal::{Clock, Logged, ReadError, Record, Recorded, Records, SessionLog};
 use host_message::{Content, ModelId, Part};
 use jiff::Timestamp;
 use tempfile::TempDir;

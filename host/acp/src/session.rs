@@ -14,7 +14,7 @@ use agent_client_protocol::v1::schema::{
     SessionConfigOption, SessionId, SessionInfoUpdate, SessionModeState, SessionUpdate, SetSessionConfigOptionResponse,
     SetSessionModeResponse, StopReason, UsageUpdate,
 };
-use host_agent::{CompressionStatus, Left, PriceBasis, RunResult, TerminateReason};
+use host_agent::{CompressionStatus, PriceBasis, RunResult};
 use host_app::app::{self, App};
 use host_app::attach::{Attached, Author};
 use host_app::configuration::Configuration;
@@ -25,6 +25,7 @@ use host_app::request::{AccessRequest, FolderRequest, McpServerRequest};
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
+use host_journal::{Left, TerminateReason};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;

@@ -13,8 +13,9 @@ use agent_client_protocol::v1::schema::{
     ContentChunk, NoticeSeverity, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionId, SessionUpdate,
     ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
-use host_agent::{CallReport, CallStatus, Event, EventKind, Observer};
+use host_agent::{Event, EventKind, Observer};
 use host_app::report::notices;
+use host_journal::{CallReport, CallStatus};
 use host_message::{AgentId, CallId, ChecklistItem, ChecklistState, Display, FunctionCall};
 use host_text::{Escaper, Newlines, visible_line};
 use serde_json::Value;

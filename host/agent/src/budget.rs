@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use host_journal::TerminateReason;
 use host_message::{AgentId, Usage, counted};
 use tokio::time::Instant;
 
 pub use self::day::{DayBudget, DayError, DayExceeded, DayLimits, DaySpending};
+use crate::RunConfig;
 use crate::deadline::Deadline;
 use crate::prices::{Charge, Cost, Price, PriceBasis, Prices};
-use crate::{RunConfig, TerminateReason};
 
 /// Maximum nesting depth of agents, not counting the main agent. Protects the user from endless delegation.
 const DEPTH: u32 = 1;
@@ -529,7 +530,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("state/spending.json");
         let budget = |limits| {
-            let day = DayBudget::new(&file, limits, crate::Clock::system());
+            let day = DayBudget::new(&file, limits, host_journal::Clock::system());
             Budget::with_day(AgentId::new("main"), TreeLimits::default(), Arc::default(), day)
         };
         let limited = budget(DayLimits { tokens: Some(10), cost: None });

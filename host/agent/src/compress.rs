@@ -7,8 +7,6 @@
 
 mod fit;
 
-use std::collections::HashSet;
-
 use host_message::{Content, FunctionResponse, Part, PartData, ResponseBody, Role};
 use host_model::estimate_contents;
 
@@ -237,24 +235,6 @@ fn size(content: &Content) -> usize {
             PartData::FunctionResponse(response) => response.body.text().len(),
         })
         .sum()
-}
-
-/// Returns whether each function call is followed by its response and each response has its call: the rule that every
-/// shortened conversation keeps.
-pub(crate) fn is_whole(contents: &[Content]) -> bool {
-    let mut due: HashSet<&str> = HashSet::new();
-    for content in contents {
-        for response in content.function_responses() {
-            if !due.remove(response.id.as_str()) {
-                return false;
-            }
-        }
-        if !due.is_empty() {
-            return false;
-        }
-        due.extend(content.function_calls().map(|call| call.id.as_str()));
-    }
-    due.is_empty()
 }
 
 #[cfg(test)]

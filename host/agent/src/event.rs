@@ -3,12 +3,11 @@
 //! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
 //! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.
 
+use host_journal::{CallReport, CallStatus, HookResult, TerminateReason};
 use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_tool::{Decided, FailureKind, HookEvent, Outcome};
-use serde::{Deserialize, Serialize};
-
-use crate::{CallReport, TerminateReason};
+use host_tool::{Decided, HookEvent};
+use serde::Serialize;
 
 /// An observer of a run.
 ///
@@ -257,30 +256,6 @@ pub enum EventKind<'a> {
     },
 }
 
-/// What came of a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HookResult {
-    /// It said nothing.
-    Nothing,
-    /// It added context for the model.
-    Context,
-    /// It allowed what it was asked about, as far as the grants reach.
-    Allowed,
-    /// It wants the user to be asked.
-    Asked,
-    /// It changed the arguments of a call, or its output.
-    Changed,
-    /// It denied what it was asked about.
-    Denied,
-    /// It ended the run.
-    Stopped,
-    /// It failed, and what it was asked about is denied.
-    FailedClosed,
-    /// It failed, and nothing depends on it.
-    Failed,
-}
-
 /// The result of shortening a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -306,33 +281,5 @@ impl<'a> EventKind<'a> {
         let Again { reason, wait, attempt, attempts } = again;
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         Self::Retry { reason, wait_ms, attempt: *attempt, attempts: *attempts }
-    }
-}
-
-/// How a call ended, in one word and the kind of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-pub enum CallStatus {
-    /// Well.
-    Success,
-    /// Not well.
-    Error {
-        /// The kind of failure.
-        kind: FailureKind,
-    },
-    /// It was stopped, or never began.
-    Cancelled,
-    /// The process ended while it ran, so it is unknown how far it got. Recorded when a session is resumed.
-    Interrupted,
-}
-
-impl CallStatus {
-    /// The status of an outcome.
-    pub fn from_outcome(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Success(_) => Self::Success,
-            Outcome::Error(failure) => Self::Error { kind: failure.kind },
-            Outcome::Cancelled { .. } => Self::Cancelled,
-        }
     }
 }

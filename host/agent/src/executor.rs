@@ -17,6 +17,8 @@ mod window;
 use std::mem;
 use std::sync::Arc;
 
+use host_journal::PastParts;
+use host_journal::{Entry, History, Past, SessionLog, TerminateReason};
 use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
@@ -33,10 +35,9 @@ use crate::complete::CompleteTask;
 use crate::compress::{is_prompt, last_prompt};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
-use crate::session::PastParts;
 use crate::{
-    AgentDefinition, Budget, Completion, ContextSource, Entry, Event, EventKind, History, ModelConfig, Observer, Past,
-    SessionLog, Steering, TerminateReason, ToolConfig, fill,
+    AgentDefinition, Budget, Completion, ContextSource, Event, EventKind, ModelConfig, Observer, Steering, ToolConfig,
+    fill,
 };
 
 /// An agent that can be run.

@@ -1,21 +1,18 @@
 //! The agent: a declaration, and the loop that runs it.
 //!
 //! Owns [`AgentDefinition`] and the [`Executor`] that asks a model, runs the calls it wants and asks again until one of
-//! six ends; the [`History`] in which no call stays without its outcome; the [`SessionLog`] that writes everything down
-//! as it happens, and [`Recorded`], which resumes it; the [`Event`]s for observers; and agents that are tools of
-//! another agent, with the [`Budget`] that bounds all of them together.
+//! six ends; the [`Event`]s for observers; and agents that are tools of another agent, with the [`Budget`] that bounds
+//! all of them together.
 //!
 //! It promises that a run ends within its limits and says how it ended, that dropping a run cancels all that it
 //! started, and that nothing runs which the session log could not record.
 //!
-//! Deliberately not here: printing and reading the environment (the binary does both), what a tool does, and any
-//! provider's wire format.
+//! Deliberately not here: the session log and the conversation as it is read back (`host-journal`), printing and
+//! reading the environment (the binary does both), what a tool does, and any provider's wire format.
 
 mod activate_skill;
 mod ask_user;
 mod budget;
-mod call_report;
-mod clock;
 mod complete;
 mod compress;
 mod compression_config;
@@ -25,14 +22,11 @@ mod definition;
 mod event;
 mod executor;
 mod forming;
-mod history;
 mod kept;
 mod loops;
 mod present_plan;
 mod prices;
-mod reason;
 mod reply;
-mod session;
 mod steering;
 mod subagent;
 mod template;
@@ -45,8 +39,6 @@ pub use ask_user::{ASK_USER, AskUser};
 pub use budget::{
     Budget, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Spending, TreeLimits,
 };
-pub use call_report::CallReport;
-pub use clock::Clock;
 pub use complete::COMPLETE_TASK;
 pub use compression_config::CompressionConfig;
 pub use context_source::ContextSource;
@@ -55,21 +47,15 @@ pub use definition::{
     InputError, InputKind, LoopDetection, MAX_DEFINITION_BYTES, ModelConfig, OutputConfig, PromptConfig, ReplyPolicy,
     RunConfig, SUBAGENT_TOOLS, ToolConfig, read_front_matter,
 };
-pub use event::{CallStatus, CompressionStatus, Event, EventKind, HookResult, Observer};
+pub use event::{CompressionStatus, Event, EventKind, Observer};
 pub use executor::{
     ChosenModel, Executor, MAX_STOP_HOOKS, MessageTokens, Partial, RunError, RunResult, Setup, SetupError, WindowUse,
 };
-pub use history::{Exchange, History, HistoryError, Replied, Unsettled};
 pub use kept::KeptText;
 pub use loops::Repeated;
 pub use present_plan::{PRESENT_PLAN, PresentPlan};
 pub use prices::{Charge, Cost, Price, PriceBasis, Prices};
-pub use reason::TerminateReason;
 pub use reply::{Reply, ReplyError};
-pub use session::{
-    About, Entry, Finding, FoundWhen, Left, Logged, Past, ReadError, Record, Recorded, Records, Reopened,
-    SESSION_VERSION, SessionError, SessionLog, Sessions, Stored, Verified,
-};
 pub use steering::Steering;
 pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};

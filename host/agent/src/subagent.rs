@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use host_journal::{SessionLog, TerminateReason};
 use host_message::{
     Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, counted, with_causes,
 };
@@ -24,10 +25,7 @@ use host_tool::{
     CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, PausableClock, Registry, Responder, Spill, Tool,
 };
 
-use crate::{
-    AgentDefinition, Budget, Completion, Executor, Observer, RunResult, SessionLog, Setup, SetupError, TerminateReason,
-    TreeLimits,
-};
+use crate::{AgentDefinition, Budget, Completion, Executor, Observer, RunResult, Setup, SetupError, TreeLimits};
 
 /// Additional time, beyond that of its own calls, that a cancelled subagent may take to end: its calls settle first,
 /// and then it records how it ended.

@@ -14,7 +14,8 @@ pub(crate) use self::tools::SessionFiles;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, SessionLog, TOOL_SEARCH};
+use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, TOOL_SEARCH};
+use host_journal::SessionLog;
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile};
 use host_undo::Recorder;

@@ -5,7 +5,8 @@
 
 use std::error::Error;
 
-use host_agent::{RunError, RunResult, SessionError, TerminateReason};
+use host_agent::{RunError, RunResult};
+use host_journal::{SessionError, TerminateReason};
 use host_message::counted;
 use host_model::{ErrorKind as ModelErrorKind, ModelError};
 

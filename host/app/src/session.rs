@@ -44,9 +44,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_agent::{
-    AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, History, Left, ModelConfig,
-    RunResult, SessionLog, Sessions, TerminateReason,
+    AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, ModelConfig, RunResult,
 };
+use host_journal::{History, Left, SessionLog, Sessions, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
@@ -163,7 +163,7 @@ impl Session {
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
-        let recorded = reopened.as_ref().map(host_agent::Reopened::recorded);
+        let recorded = reopened.as_ref().map(host_journal::Reopened::recorded);
         let model_before = recorded.and_then(|recorded| recorded.model.clone());
         let left =
             recorded.and_then(|recorded| recorded.past(&AgentId::new(MAIN))).map_or(Left::Nothing, |past| past.left());

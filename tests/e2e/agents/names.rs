@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use host_agent::{
     AgentDefinition, Budget, Completion, Event, EventKind, Executor, InputConfig, ModelConfig, Observer, PromptConfig,
-    RunConfig, Setup, Subagent, SubagentSetup, TerminateReason, ToolConfig, TreeLimits,
+    RunConfig, Setup, Subagent, SubagentSetup, ToolConfig, TreeLimits,
 };
 use host_capability::Grants;
+use host_journal::TerminateReason;
 use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;

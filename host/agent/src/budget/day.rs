@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, PrivateFile};
+use host_journal::Clock;
 use host_message::counted;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 
 use super::Cost;
-use crate::Clock;
 
 /// The largest file that is read, in bytes. Protects memory; the days that are kept take some 5 KB.
 const MAX_FILE: u64 = 64 << 10;

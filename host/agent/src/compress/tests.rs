@@ -1,5 +1,6 @@
 //! Tests of where conversations are cut, and of what no cut may do.
 
+use host_journal::is_whole;
 use host_message::{CallId, FunctionCall, ToolName};
 use proptest::prelude::*;
 use serde_json::Map;

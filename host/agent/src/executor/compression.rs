@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use host_journal::{Entry, History, SessionError, is_whole};
 use host_message::{Content, FinishReason, Part, PromptId, Role, Usage, with_causes};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
@@ -15,11 +16,11 @@ use tracing::Instrument;
 use super::run::Run;
 use super::turn::Stop;
 use super::{Agent, RunError};
-use crate::compress::{Next, ask_for_summary, fitted, is_whole, shortened, split, summarised, with_outputs_cut};
+use crate::EventKind;
+use crate::compress::{Next, ask_for_summary, fitted, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
-use crate::{Entry, EventKind, History, SessionError};
 
 /// Maximum time that a service may take to count. Protects a turn, for which an estimate is good enough.
 const COUNT_LIMIT: Duration = Duration::from_secs(10);

@@ -3,9 +3,8 @@
 //! Deliberately not here: what stays of it. That is in the history: whole exchanges, and calls with what became of
 //! them.
 
+use host_journal::TerminateReason;
 use host_message::Part;
-
-use crate::TerminateReason;
 
 const STOPPED: &str = "\n[The user stopped your work on the prompt before this one. What it changed until then is still \
                        changed. Do not continue it unless the user asks for that.]";

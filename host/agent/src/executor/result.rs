@@ -1,14 +1,12 @@
 //! The result of a run.
 
+use host_journal::{HistoryError, SessionError, TerminateReason};
 use host_message::{FinishReason, Usage, with_causes};
 use host_model::ModelError;
 use host_tool::RegistryError;
 
 use super::Agent;
-use crate::{
-    Charge, EventKind, Exceeded, HistoryError, InputError, Repeated, ReplyError, SessionError, TemplateError,
-    TerminateReason,
-};
+use crate::{Charge, EventKind, Exceeded, InputError, Repeated, ReplyError, TemplateError};
 
 /// The end of a run and its result.
 #[derive(Debug)]

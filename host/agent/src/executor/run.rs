@@ -1,5 +1,6 @@
 //! One run: turns until an end, and the last request after a limit.
 
+use host_journal::{Entry, History, SessionError, TerminateReason};
 use host_message::{Content, FinishReason, Part, PromptId, counted, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,7 @@ use crate::deadline::Deadline;
 use crate::loops::{LoopDetector, note};
 use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
-use crate::{Completion, Entry, EventKind, Exceeded, History, Repeated, SessionError, TerminateReason};
+use crate::{Completion, EventKind, Exceeded, Repeated};
 
 /// The result of a run that ended because the user chose another approval mode.
 const SWITCHED: &str = "The user chose another approval mode.";

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
+use host_journal::TerminateReason;
 use host_message::{
     AgentId, Annotations, CallId, Content, FinishReason, FunctionCall, Output, Part, PartData, Role, ToolName,
     ToolSpec, Usage,
@@ -29,7 +30,6 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::TerminateReason;
 use crate::{Input, InputConfig, InputKind, ModelConfig, OutputConfig, PromptConfig, RunConfig, TreeLimits};
 
 /// One reply: these events, and then the end of the stream or, with `hangs`, nothing any more.

@@ -1,5 +1,6 @@
 //! One turn: a request, its reply, and the calls that the reply wants.
 
+use host_journal::{Entry, Exchange, History, Replied, Unsettled};
 use host_message::{Content, Part, PromptId, Usage, with_causes};
 use host_model::{Again, ModelError, Request, Settings, estimate};
 use host_tool::{CallEvent, Cancel, Registry, Scheduler};
@@ -10,7 +11,7 @@ use super::run::Run;
 use super::watch::Watch;
 use crate::deadline::Deadline;
 use crate::reply::{ReplyBuilder, ReplyError, is_visible, read};
-use crate::{Entry, EventKind, Exchange, History, Repeated, Replied, Reply, Unsettled};
+use crate::{EventKind, Repeated, Reply};
 
 /// Reason given to calls when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
+use host_journal::{CallReport, CallStatus, Entry, SessionError};
 use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
 use host_tool::{CallChange, CallEvent, Live, Outcome, Registry, SettledCall};
 
 use super::run::Run;
-use crate::{CallReport, CallStatus, Entry, EventKind, SessionError};
+use crate::EventKind;
 
 /// Reason given to calls that could not be recorded.
 const UNRECORDED: &str = "the session log cannot be written";

@@ -11,7 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use host_agent::{CallStatus, ContextSource, Event, EventKind, KeptText, Observer};
+use host_agent::{ContextSource, Event, EventKind, KeptText, Observer};
+use host_journal::CallStatus;
 use host_message::{AgentId, CallId, Content, FunctionCall};
 use serde_json::Value;
 

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
-use host_agent::{Entry, Event, EventKind, HookResult, Observer, SessionLog};
+use host_agent::{Event, EventKind, Observer};
+use host_journal::{Entry, HookResult, SessionLog};
 use host_plugin::Runtime;
 use host_text::clip;
 use host_tool::{

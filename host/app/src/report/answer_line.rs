@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use host_agent::{CallStatus, Charge, Event, EventKind, PriceBasis, RunResult};
+use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
+use host_journal::CallStatus;
 use host_message::{Display, counted};
 use host_text::visible_line;
 use jiff::Zoned;

@@ -4,7 +4,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult, TerminateReason};
+use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult};
+use host_journal::TerminateReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 

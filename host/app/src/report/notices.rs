@@ -1,6 +1,7 @@
 //! Messages about the events of a run, for every frontend.
 
-use host_agent::{CompressionStatus, HookResult};
+use host_agent::CompressionStatus;
+use host_journal::HookResult;
 use host_text::{clip, exact, visible_line};
 use host_tool::HookEvent;
 

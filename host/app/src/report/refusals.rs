@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CallStatus, Event, EventKind, Observer};
+use host_agent::{Event, EventKind, Observer};
+use host_journal::CallStatus;
 use host_message::counted;
 use host_text::exact;
 use host_tool::FailureKind;

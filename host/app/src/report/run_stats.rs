@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use host_agent::{CallStatus, Charge, Event, EventKind, PriceBasis, RunResult, TerminateReason};
+use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
+use host_journal::{CallStatus, TerminateReason};
 use host_message::{CallId, Usage, counted};
 use host_text::exact;
 use host_tool::{Decided, PausableClock};

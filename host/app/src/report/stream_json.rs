@@ -7,7 +7,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use host_agent::{CallStatus, CompressionStatus, Event, EventKind, HookResult, Observer, Partial, RunResult};
+use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
+use host_journal::{CallStatus, HookResult};
 use host_message::AgentId;
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use host_agent::{ReadError, Record, Sessions, Stored};
 use host_files::ChainStore;
+use host_journal::{ReadError, Record, Sessions, Stored};
 use host_message::{Part, PartData, Role};
 use host_text::{one_line, visible_line};
 use host_tool::Decided;

@@ -9,7 +9,7 @@
 
 use std::ops::ControlFlow;
 
-use host_agent::Entry;
+use host_journal::Entry;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_text::{clip, excerpt};
 use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};

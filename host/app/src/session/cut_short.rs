@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use host_agent::{RunResult, TerminateReason};
+use host_agent::RunResult;
+use host_journal::TerminateReason;
 use host_message::{CallId, Content, Part, counted};
 
 use super::Session;

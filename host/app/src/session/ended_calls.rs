@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
-use host_agent::{CallReport, CallStatus, Logged, Record, Stored};
+use host_journal::{CallReport, CallStatus, Logged, Record, Stored};
 use host_message::{AgentId, CallId, Display, FunctionCall, Part, PartData};
 use host_tool::title_of_arguments;
 
@@ -57,7 +57,7 @@ pub struct Found {
 /// When the log cannot be read.
 pub fn ended(stored: &Stored, back: usize) -> Result<Found, Failure> {
     let back = back.clamp(1, MAX_BACK);
-    let unreadable = |error: host_agent::ReadError| {
+    let unreadable = |error: host_journal::ReadError| {
         Failure::from_error(ErrorKind::Input, &error).cause(format!("the session `{}` cannot be read", stored.id))
     };
     let mut open: HashMap<(AgentId, CallId), FunctionCall> = HashMap::new();
@@ -127,7 +127,7 @@ fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
 
 #[cfg(test)]
 mod tests {
-    use host_agent::Sessions;
+    use host_journal::Sessions;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use host_agent::{Sessions, Stored};
+use host_journal::{Sessions, Stored};
 use host_undo::RecordedChanges;
 
 use crate::error::Failure;

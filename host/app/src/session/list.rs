@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use host_agent::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
+use host_journal::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
 use host_message::{AgentId, Role};
 use host_text::clip;
 use jiff::Timestamp;

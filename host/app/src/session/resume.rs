@@ -2,7 +2,7 @@
 //!
 //! A session's access is not taken from its log: the grants are those that the user gives now.
 
-use host_agent::{Clock, Left, Reopened, SessionLog, Sessions};
+use host_journal::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
 
 use crate::app::App;

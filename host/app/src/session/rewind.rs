@@ -59,7 +59,7 @@ impl Session {
     ///
     /// If what the calls changed cannot be read.
     pub fn rewind_points(&self) -> Result<Vec<RewindPoint>, Failure> {
-        let sessions = host_agent::Sessions::new(&self.app.folders.sessions);
+        let sessions = host_journal::Sessions::new(&self.app.folders.sessions);
         let entries = Transcript::read(&find::by_id(&sessions, self.id().as_str())?).entries;
         let calls = self.undo()?.calls()?;
         let contents = self.history().contents();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use host_agent::{
-    ASK_USER, About, ActivateSkill, AgentDefinition, AskUser, Budget, Clock, DayBudget, DeferredTools, Executor,
-    Observer, PresentPlan, Recorded, Reopened, SessionLog, Setup, SubagentSetup,
+    ASK_USER, ActivateSkill, AgentDefinition, AskUser, Budget, DayBudget, DeferredTools, Executor, Observer,
+    PresentPlan, Setup, SubagentSetup,
 };
+use host_journal::{About, Clock, Recorded, Reopened, SessionLog};
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::{Recording, estimate_text};
 use host_plugin::{PastFiles, SeenFiles, Workspace};

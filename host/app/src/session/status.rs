@@ -8,7 +8,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use host_agent::{Budget, Charge, Event, EventKind, Observer, TerminateReason};
+use host_agent::{Budget, Charge, Event, EventKind, Observer};
+use host_journal::TerminateReason;
 use host_model::window;
 use host_plugin::{BackgroundPrograms, Forwarded};
 use host_tool::ApprovalMode;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use host_agent::{CallReport, CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
+use host_journal::{CallReport, CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
 use host_message::{CallId, ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;

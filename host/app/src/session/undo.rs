@@ -11,8 +11,8 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_agent::{Clock, Reopened, SessionLog, Stored};
 use host_files::ChainStore;
+use host_journal::{Clock, Reopened, SessionLog, Stored};
 use host_text::visible_line;
 use host_undo::{
     Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, UNDO, plan, run_later_by,
@@ -201,7 +201,7 @@ impl Session {
     ///
     /// If the session log cannot be found.
     pub fn undo(&self) -> Result<Undo, Failure> {
-        let sessions = host_agent::Sessions::new(&self.app.folders.sessions);
+        let sessions = host_journal::Sessions::new(&self.app.folders.sessions);
         let stored = super::find::by_id(&sessions, self.id().as_str())?;
         let (recorder, workspace) =
             (Arc::clone(&self.conversation.files.changes), self.app.workspace.root().to_owned());

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use host_agent::{CallStatus, Sessions};
+use host_journal::{CallStatus, Sessions};
 use host_message::{Content, Display};
 use host_tool::FailureKind;
 

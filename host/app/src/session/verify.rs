@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use host_agent::{Finding, FoundWhen, Sessions, Stored};
 use host_files::{ChainFault, ChainStore};
+use host_journal::{Finding, FoundWhen, Sessions, Stored};
 use host_message::{counted, with_causes};
 use host_text::visible_line;
 use host_undo::{Digest, VerifiedChanges};
@@ -124,7 +124,7 @@ pub fn missing(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVe
 ///
 /// If the folder of the logs' ends cannot be listed.
 pub fn began(chains: &ChainStore) -> Result<BTreeSet<String>, Failure> {
-    let names = chains.names().map_err(host_agent::SessionError::from)?;
+    let names = chains.names().map_err(host_journal::SessionError::from)?;
     Ok(names.into_iter().filter(|name| !name.contains('.')).collect())
 }
 

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use host_agent::{About, Budget, Clock, DayBudget, Event, EventKind, Observer, SessionLog, Subagent, SubagentSetup};
+use host_agent::{Budget, DayBudget, Event, EventKind, Observer, Subagent, SubagentSetup};
+use host_journal::{About, Clock, SessionLog};
 use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
 use host_tool::{ApprovalQueue, Gate, Registry, Schema};
 use serde_json::Value;

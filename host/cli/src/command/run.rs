@@ -7,7 +7,6 @@ mod user_input;
 
 use std::sync::Arc;
 
-use host_agent::Left;
 use host_app::app::{self, App};
 use host_app::attach::{Attached, Author, attach};
 use host_app::configuration::Configuration;
@@ -20,6 +19,7 @@ use host_app::request::FolderRequest;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
+use host_journal::Left;
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 

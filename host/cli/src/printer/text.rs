@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::AnsiColor;
-use host_agent::{CallStatus, Event, EventKind, Observer, Partial, RunResult};
+use host_agent::{Event, EventKind, Observer, Partial, RunResult};
 use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
+use host_journal::CallStatus;
 use host_text::{clip, exact, visible};
 use host_tool::FailureKind;
 

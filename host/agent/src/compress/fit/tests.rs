@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::compress::{is_whole, last_prompt, summarised};
+use host_journal::is_whole;
+
+use crate::compress::{last_prompt, summarised};
 
 /// One message, or round of calls, of a random conversation.
 #[derive(Clone, Debug)]

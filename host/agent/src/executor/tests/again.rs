@@ -3,7 +3,7 @@
 use host_model::Service;
 
 use super::*;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 /// A reply with these parts that ends for this reason, or breaks off.
 fn ends(parts: Vec<Part>, finish: Option<FinishReason>) -> Scripted {

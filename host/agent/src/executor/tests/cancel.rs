@@ -1,7 +1,7 @@
 //! Cancels and deadlines in each phase.
 
 use super::*;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 /// Runs, and cancels after so many seconds.
 async fn cancelled_after(seconds: u64, bench: &mut Bench) -> RunResult {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::CompressionConfig;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 /// An agent whose model takes this many tokens at once.
 pub(super) fn small(window: u64) -> AgentDefinition {

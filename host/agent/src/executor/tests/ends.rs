@@ -1,7 +1,7 @@
 //! The six ends, and the two ways to the good one.
 
 use super::*;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_text_agent_is_done_with_its_first_reply_without_a_call() {

@@ -1,8 +1,8 @@
 //! A model that repeats itself is warned once; the second time ends the run.
 
 use super::*;
-use crate::TerminateReason::*;
 use crate::{LoopDetection, Repeated};
+use host_journal::TerminateReason::*;
 
 const SENTENCE: &str = "I will now look at the file again to make sure that it is right. ";
 

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use host_journal::Clock;
 use host_message::SessionId;
 
 use super::*;
-use crate::Clock;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 /// A file that has no room from the entry with this word in it on.
 #[derive(Clone, Default)]
@@ -140,7 +140,7 @@ async fn record_call_that_cannot_be_recorded_does_not_run() {
         let result = bench.run().await;
         assert_eq!((result.terminate_reason, result.result), (Error, None), "{full_at}");
         let error = result.error.expect("it says why");
-        assert!(matches!(error, RunError::Session(crate::SessionError::Write { .. })), "{full_at}: {error:?}");
+        assert!(matches!(error, RunError::Session(host_journal::SessionError::Write { .. })), "{full_at}: {error:?}");
         assert_eq!(error.help().as_deref(), Some("free space on the disk that holds `/logs/s.jsonl` and run again"));
         let lines = bench.watcher.lines.lock().expect("no test panics with it");
         let worked = lines.iter().filter(|line| line["type"] == "tool_call_end" && line["status"] == "success");

@@ -1,7 +1,7 @@
 //! The one request after a limit.
 
 use super::*;
-use crate::TerminateReason::*;
+use host_journal::TerminateReason::*;
 
 /// Runs, and returns the result, what it recovered from, and the last warning to the model.
 async fn recovered<const N: usize>(

@@ -2,14 +2,14 @@
 
 use std::fs::File;
 
+use host_journal::{About, Clock, Past, Recorded, Records};
 use host_message::ModelId;
 
 use super::compression::{round, small};
 use super::loops::{chants, patient, same};
 use super::subagents::{ask, family, limits};
 use super::*;
-use crate::TerminateReason::*;
-use crate::{About, Clock, Past, Recorded, Records};
+use host_journal::TerminateReason::*;
 
 /// A session in a folder of its own.
 struct Place {
@@ -103,7 +103,7 @@ async fn resume_reads_the_conversation_as_it_was_whatever_happened_in_it() {
         assert_eq!(result.terminate_reason, Goal, "{what}: {result:?}");
         let past = place.read();
         assert_eq!(past.history().contents(), bench.executor.history().contents(), "{what}");
-        assert_eq!((past.left(), past.usage()), (crate::Left::Nothing, result.usage), "{what}");
+        assert_eq!((past.left(), past.usage()), (host_journal::Left::Nothing, result.usage), "{what}");
         assert!(past.history().is_taken(&CallId::new("main#0-0")), "{what}: an id is never used twice");
     };
     let read = || calls([("read", json!({}))]);
@@ -132,7 +132,7 @@ async fn a_subagents_conversation_and_its_tokens_are_read_as_its_own() {
     let (main, child) = (of("main"), of("main/helper-1"));
     assert_eq!(main.history().contents(), bench.executor.history().contents());
     assert_eq!(child.history().contents().len(), 5, "the question, and two rounds of calls");
-    assert_eq!((main.left(), child.left()), (crate::Left::Nothing, crate::Left::Nothing));
+    assert_eq!((main.left(), child.left()), (host_journal::Left::Nothing, host_journal::Left::Nothing));
     assert_eq!((main.usage().input, child.usage().input, result.usage.input), (20, 30, 50), "each is counted once");
 }
 
@@ -141,7 +141,7 @@ async fn an_agent_that_completed_its_task_can_be_given_another() {
     let place = Place::new();
     let mut first = place.begin(definition(Completion::Tool), [complete("one")]);
     assert_eq!(came_to(&first.run().await), (Goal, Some("one"), None, 1));
-    assert_eq!(place.read().left(), crate::Left::Nothing);
+    assert_eq!(place.read().left(), host_journal::Left::Nothing);
     drop(first);
     let mut bench = place.resume(definition(Completion::Tool), [complete("two")]);
     assert_eq!(came_to(&bench.run().await), (Goal, Some("two"), None, 1));

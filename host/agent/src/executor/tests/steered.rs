@@ -2,10 +2,11 @@
 
 use std::io::BufReader;
 
+use host_journal::Records;
+use host_journal::{About, Clock, Left, Recorded};
+
 use super::TerminateReason::*;
 use super::*;
-use crate::session::Records;
-use crate::{About, Clock, Left, Recorded};
 
 /// Says each of these once it is asked, and counts how often that was.
 struct Says {

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::TerminateReason::*;
 use crate::{Subagent, SubagentSetup};
+use host_journal::TerminateReason::*;
 
 /// A tool that never ends by itself and ignores a cancel; it reports when its future is dropped.
 struct Stuck(ToolSpec, Arc<AtomicBool>);

@@ -2,10 +2,11 @@
 
 use std::io::BufReader;
 
+use host_journal::{About, Clock, Left, Reopened};
+
 use super::TerminateReason::*;
 use super::compression::{round, small};
 use super::*;
-use crate::{About, Clock, Left, Reopened};
 
 /// A session in a folder of its own.
 fn session(folder: &tempfile::TempDir) -> Arc<SessionLog> {
@@ -118,7 +119,8 @@ async fn cut_short(definition: AgentDefinition, replies: impl IntoIterator<Item 
 /// What a process that reads the log now would continue with is what this one has.
 fn agrees(log: &SessionLog, bench: &Bench) {
     let file = std::fs::File::open(log.path()).expect("it is there");
-    let recorded = crate::Recorded::read(&mut crate::Records::new(BufReader::new(file))).expect("it is whole");
+    let recorded =
+        host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(file))).expect("it is whole");
     let past = recorded.into_past(&AgentId::new("main")).into_parts();
     let here = &bench.executor;
     assert_eq!(past.history.contents(), here.history().contents());
@@ -219,7 +221,8 @@ fn undo_of_messages_that_do_not_exist_marks_a_log_as_damaged() {
         json!({"time": "2026-03-01T12:00:00Z", "type": "taken_back", "agent_id": "main", "messages": 3}),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let error = crate::Recorded::read(&mut crate::Records::new(BufReader::new(text.as_bytes()))).expect_err("damaged");
+    let error = host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(text.as_bytes())))
+        .expect_err("damaged");
     assert!(error.to_string().starts_with("line 2 is damaged"), "{error}");
 }
 
@@ -249,8 +252,8 @@ fn session_log_of_an_older_host_whose_service_repeated_an_id_after_a_prompt_was_
             format!("{line}\n")
         })
         .collect();
-    let recorded =
-        crate::Recorded::read(&mut crate::Records::new(BufReader::new(text.as_bytes()))).expect("it is read");
+    let recorded = host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(text.as_bytes())))
+        .expect("it is read");
     let past = recorded.past(&AgentId::new("main")).expect("it is there");
     assert_eq!((past.history().contents().len(), past.left()), (3, Left::Outcomes));
 }

@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use host_agent::{RunResult, TerminateReason};
+use host_agent::RunResult;
 use host_app::attach::{Attached, Author};
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure, run_failure};
@@ -44,6 +44,7 @@ use host_app::report::Report as _;
 use host_app::session::Session;
 use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
+use host_journal::TerminateReason;
 use host_message::counted;
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{exact, visible};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use host_agent::Stored;
+use host_journal::Stored;
 use host_message::{Content, SessionId};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -4,12 +4,12 @@
 //! a result that is not seen misleads; the reason of a failure gets rows of its own. Below it stand the last lines that
 //! a command printed, or the change that was made.
 //!
-//! Deliberately not here: titles, summaries, and what counts as failed (`host_agent::CallReport`).
+//! Deliberately not here: titles, summaries, and what counts as failed (`host_journal::CallReport`).
 
 use std::time::Instant;
 
 use anstyle::AnsiColor;
-use host_agent::{CallReport, CallStatus};
+use host_journal::{CallReport, CallStatus};
 use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_terminal::{self as terminal, Activity, DifferenceRow};
 use host_text::{as_printed, exact, visible_line};

@@ -2,10 +2,11 @@
 
 use std::sync::PoisonError;
 
-use host_agent::{CompressionStatus, Sessions};
+use host_agent::CompressionStatus;
 use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::session::hooks::SessionEnd;
+use host_journal::Sessions;
 use host_message::counted;
 use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
 use host_text::{exact, visible, visible_line};

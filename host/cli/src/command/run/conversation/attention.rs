@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
-use host_agent::{RunResult, TerminateReason};
+use host_agent::RunResult;
 use host_app::configuration::{Alert, Conversation};
 use host_app::notify::NotifyCommand;
 use host_app::session::Session;
+use host_journal::TerminateReason;
 use host_terminal::{self as terminal, Attention, NotifyUser, Title};
 
 use super::Repl;

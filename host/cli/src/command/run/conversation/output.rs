@@ -7,11 +7,11 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host_agent::{CallStatus, Sessions};
 use host_app::error::Failure;
 use host_app::session::Session;
 use host_app::session::ended_calls::{self, EndedCall, Found};
 use host_app::session::find;
+use host_journal::{CallStatus, Sessions};
 use host_message::{Display, SessionId, counted};
 use host_terminal::Terminal;
 use host_text::{clip, exact};
@@ -147,7 +147,7 @@ fn page(call: &EndedCall, back: usize, calls: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use host_agent::CallReport;
+    use host_journal::CallReport;
     use host_message::{AgentId, CallId, FunctionCall, ToolName};
     use serde_json::json;
 

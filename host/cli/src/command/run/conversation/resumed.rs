@@ -1,8 +1,8 @@
 //! What a user sees of the conversation that was: the last exchange of a resumed session, whether to pick up its
 //! unfinished work, and what is left of a prompt that was removed.
 
-use host_agent::Left;
 use host_app::session::Undone;
+use host_journal::Left;
 use host_message::{Content, Role, counted};
 use host_terminal::{Chosen, Question};
 use host_text::{clip, visible_line};

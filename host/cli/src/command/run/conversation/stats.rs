@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use host_agent::{CallStatus, Charge, Event, EventKind, Observer, RunResult};
+use host_agent::{Charge, Event, EventKind, Observer, RunResult};
 use host_app::report::run_stats;
+use host_journal::CallStatus;
 use host_message::{ModelId, SessionId, Usage, counted};
 use host_tool::{Decided, PausableClock};
 

@@ -1,4 +1,4 @@
-use host_agent::CallReport;
+use host_journal::CallReport;
 use host_message::ToolName;
 use host_tool::{FailureKind, Printed, ProgramEnd};
 use serde_json::Map;

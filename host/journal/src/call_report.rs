@@ -42,7 +42,7 @@ pub struct CallReport {
 
 impl CallReport {
     /// Makes the report of a call that got this response.
-    pub(crate) fn new(settled: &SettledCall, response: &Response) -> Self {
+    pub fn new(settled: &SettledCall, response: &Response) -> Self {
         let SettledCall { outcome, title, printed, command, .. } = settled;
         let command_failed = command.filter(|command| !command.is_success());
         let failed = match outcome {

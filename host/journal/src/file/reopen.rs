@@ -17,11 +17,11 @@ use host_message::{CallId, ModelId, Part, PromptId};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::past::{OpenCall, OpenState, not_a_session};
-use super::read::MAX_LINE;
-use super::{Entry, ReadError, Record, Recorded, Records, SessionError, SessionLog};
+use super::{Entry, SessionLog};
 use crate::history::{interrupted, not_begun};
-use crate::{CallStatus, Clock};
+use crate::past::{OpenCall, OpenState, not_a_session};
+use crate::read::MAX_LINE;
+use crate::{CallStatus, Clock, ReadError, Record, Recorded, Records, SessionError};
 
 /// Maximum wait for the lock of a dead process. Protects against waiting for ever for a process whose id means nothing
 /// here because it runs in a different container.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host_files::ChainError;
 
-use super::ReadError;
+use crate::ReadError;
 
 /// Reasons why a session cannot be recorded or resumed.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::*;
+use crate::{Left, Logged, Past, ReadError, Record, Recorded, Records};
 
 mod manage;
 mod read;

@@ -28,13 +28,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use self::blocks::{Blocks, Ending, Parsed};
-pub(super) use self::line::parse;
-use super::SESSION_VERSION;
-use crate::{CallReport, CallStatus, HookResult, TerminateReason};
+pub(crate) use self::line::parse;
+use crate::{CallReport, CallStatus, HookResult, SESSION_VERSION, TerminateReason};
 
 /// The longest line of a log, in bytes. Protects the reader's memory; a reply may be as large. No longer line is
 /// written.
-pub(super) const MAX_LINE: usize = 256 << 20;
+pub(crate) const MAX_LINE: usize = 256 << 20;
 
 /// The most blocks that are parsed before it is their turn, on either thread. Bounds the memory for them.
 const MAX_EARLY: usize = 4;
@@ -48,7 +47,7 @@ pub struct Logged {
     pub record: Record,
 }
 
-/// An entry as [`Entry`](super::Entry) writes it; each field is explained there.
+/// An entry as [`Entry`](crate::Entry) writes it; each field is explained there.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of `Entry`")]
@@ -163,7 +162,7 @@ pub enum ReadError {
 
 impl ReadError {
     /// Returns advice on how to fix it, as a sentence without a full stop.
-    pub(super) fn help(&self) -> &'static str {
+    pub(crate) fn help(&self) -> &'static str {
         match self {
             Self::Io(_) => "check that it is a file that you may read",
             Self::Empty => "it has no messages; start a new session",
@@ -193,7 +192,7 @@ pub struct Records<R = File> {
 }
 
 /// Another thread's part in reading a log. If it is dropped, the log is read without it.
-pub(super) struct Helper<R> {
+pub(crate) struct Helper<R> {
     blocks: Arc<Mutex<Blocks<R>>>,
     results: SyncSender<(u64, Parsed)>,
 }
@@ -217,7 +216,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Returns what another thread runs to read along. It waits while it is ahead, until these records are dropped.
-    pub(super) fn helper(&mut self) -> Helper<R> {
+    pub(crate) fn helper(&mut self) -> Helper<R> {
         let (results, taken) = sync_channel(MAX_EARLY);
         self.results = Some(taken);
         Helper { blocks: Arc::clone(&self.blocks), results }
@@ -234,12 +233,12 @@ impl<R: Read> Records<R> {
     }
 
     /// Returns the number of bytes in whole entries; known once all are read.
-    pub(super) fn whole_bytes(&self) -> u64 {
+    pub(crate) fn whole_bytes(&self) -> u64 {
         self.whole_bytes
     }
 
     /// Returns whether the last entry is whole but for its line end; known once all are read.
-    pub(super) fn ends_open(&self) -> bool {
+    pub(crate) fn ends_open(&self) -> bool {
         self.ends_open
     }
 
@@ -292,7 +291,7 @@ impl<R: Read> Records<R> {
 
 impl<R: Read> Helper<R> {
     /// Parses blocks until there are no more.
-    pub(super) fn run(self) {
+    pub(crate) fn run(self) {
         loop {
             let Some(block) = lock(&self.blocks).next() else { return };
             if self.results.send((block.number, block.parse())).is_err() {

@@ -14,10 +14,10 @@ use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, Prompt
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Logged, ReadError, Record, Records};
-use crate::event::CallStatus;
 use crate::history::{answers, interrupted};
-use crate::{Exchange, History, HistoryError, Replied, TerminateReason};
+use crate::{
+    CallStatus, Exchange, History, HistoryError, Logged, ReadError, Record, Records, Replied, TerminateReason,
+};
 
 /// A session as its log has it.
 #[derive(Debug)]
@@ -63,13 +63,16 @@ pub struct Past {
 }
 
 /// What is needed to continue a conversation.
-pub(crate) struct PastParts {
-    pub(crate) history: History,
+#[derive(Debug)]
+pub struct PastParts {
+    /// The conversation.
+    pub history: History,
     /// The number of the next request.
-    pub(crate) next_prompt: u32,
+    pub next_prompt: u32,
     /// The last message, if it has no reply.
-    pub(crate) question: Vec<Part>,
-    pub(crate) cut_short: Option<TerminateReason>,
+    pub question: Vec<Part>,
+    /// How the last run that had a reply was cut short, if it was.
+    pub cut_short: Option<TerminateReason>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,14 +118,14 @@ struct Reply {
 }
 
 /// A call that has no outcome.
-pub(super) struct OpenCall {
-    pub(super) prompt: PromptId,
-    pub(super) call: FunctionCall,
-    pub(super) state: OpenState,
+pub(crate) struct OpenCall {
+    pub(crate) prompt: PromptId,
+    pub(crate) call: FunctionCall,
+    pub(crate) state: OpenState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OpenState {
+pub(crate) enum OpenState {
     Begun,
     NotBegun,
 }
@@ -173,12 +176,12 @@ impl Recorded {
     }
 
     /// The calls without an outcome, each agent's in their order.
-    pub(super) fn open_calls(&self) -> Vec<OpenCall> {
+    pub(crate) fn open_calls(&self) -> Vec<OpenCall> {
         self.agents.values().flat_map(Past::open_calls).collect()
     }
 
     /// Gives an open call its outcome.
-    pub(super) fn settle(&mut self, agent: &AgentId, call: CallId, parts: Vec<Part>) {
+    pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, parts: Vec<Part>) {
         let Some(past) = self.agents.get_mut(agent) else { return };
         if let Stage::Replied(reply) = &mut past.stage {
             reply.outcomes.insert(call, parts);
@@ -272,7 +275,7 @@ impl Recorded {
 }
 
 /// The damage of a log that begins with something else.
-pub(super) fn not_a_session() -> ReadError {
+pub(crate) fn not_a_session() -> ReadError {
     ReadError::Damaged { line: 1, why: "a log begins with an entry `session`".to_owned() }
 }
 
@@ -310,7 +313,7 @@ impl Past {
     }
 
     /// Returns what is needed to continue it.
-    pub(crate) fn into_parts(self) -> PastParts {
+    pub fn into_parts(self) -> PastParts {
         let Self { history, next_prompt, question, cut_short, .. } = self;
         PastParts { history, next_prompt, question, cut_short }
     }

@@ -55,7 +55,7 @@ impl World {
 
     /// Whether a log with these bytes would be found changed.
     fn finds(&self, bytes: &[u8]) -> bool {
-        let verified = crate::session::verify::verify(&self.stored.id, bytes, &self.chains()).expect("it is readable");
+        let verified = crate::file::verify::verify(&self.stored.id, bytes, &self.chains()).expect("it is readable");
         verified.findings.iter().any(|finding| finding.fault.is_change())
     }
 

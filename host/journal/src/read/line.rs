@@ -4,15 +4,15 @@
 
 use serde::Deserialize;
 
-use super::super::SESSION_VERSION;
 use super::{Logged, Record};
+use crate::SESSION_VERSION;
 
 /// Maximum nesting depth of a line's JSON. Protects the stack. A model's arguments have at most 128 levels when they
 /// arrive, and an entry adds a few.
 const MAX_DEPTH: usize = 160;
 
 /// The fault of a line.
-pub(in super::super) enum Flaw {
+pub(crate) enum Flaw {
     /// It was written by a host of this newer version.
     Version(u32),
     /// It is not an entry, for this reason.
@@ -20,7 +20,7 @@ pub(in super::super) enum Flaw {
 }
 
 /// Reads the entry of a line; the first one begins the log.
-pub(in super::super) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
+pub(crate) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
     if first {
         // Of a newer format nothing else is known.
         #[derive(Deserialize)]

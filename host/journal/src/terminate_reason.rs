@@ -34,7 +34,7 @@ impl TerminateReason {
     }
 
     /// Returns whether the run was cut short, by the user or by a failure, and not by a limit.
-    pub(super) fn is_cut_short(self) -> bool {
+    pub fn is_cut_short(self) -> bool {
         match self {
             Self::Aborted | Self::Error => true,
             Self::Goal | Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => false,
@@ -42,7 +42,7 @@ impl TerminateReason {
     }
 
     /// Returns whether the model gets one last request.
-    pub(super) fn can_recover(self) -> bool {
+    pub fn can_recover(self) -> bool {
         match self {
             Self::Timeout | Self::MaxTurns | Self::ErrorNoCompleteTaskCall => true,
             Self::Goal | Self::Aborted | Self::Error => false,

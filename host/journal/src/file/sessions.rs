@@ -11,7 +11,8 @@ use std::time::SystemTime;
 
 use host_message::SessionId;
 
-use super::{LOG_EXTENSION, ReadError, Record, Recorded, Records, SessionError};
+use super::LOG_EXTENSION;
+use crate::{ReadError, Record, Recorded, Records, SessionError};
 
 /// A folder with logs.
 #[derive(Clone, Debug)]

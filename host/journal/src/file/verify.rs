@@ -10,8 +10,9 @@ use host_files::{ChainFault, ChainStore, LineState};
 use host_message::SessionId;
 use jiff::Timestamp;
 
-use super::read::{MAX_LINE, parse};
-use super::{Record, SessionError, Stored};
+use super::Stored;
+use crate::read::{MAX_LINE, parse};
+use crate::{Record, SessionError};
 
 /// What a resumed or copied log has in its entry, if something was wrong with it.
 const FOUND: &[u8] = b"\"found\":[";

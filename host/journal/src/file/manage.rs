@@ -11,9 +11,9 @@ use std::path::Path;
 use host_files::{ChainStore, without_link};
 use host_message::{ModelId, SessionId};
 
-use super::read::MAX_LINE;
-use super::{About, Original, Recorded, SessionError, SessionLog, Stored, reopen};
-use crate::Clock;
+use super::{About, Original, SessionLog, Stored, reopen};
+use crate::read::MAX_LINE;
+use crate::{Clock, Recorded, SessionError};
 
 /// Extension of the folder beside a log with its large outputs.
 const OUTPUTS: &str = "outputs";

@@ -108,7 +108,7 @@ impl History {
     }
 
     /// Puts these texts in the place of all messages.
-    pub(crate) fn begin_with(&mut self, texts: impl IntoIterator<Item = (Role, String)>) {
+    pub fn begin_with(&mut self, texts: impl IntoIterator<Item = (Role, String)>) {
         let texts = texts.into_iter().map(|(role, text)| Content { role, parts: vec![Part::text(text)] });
         self.replace(texts.collect());
     }
@@ -157,8 +157,8 @@ impl History {
     }
 
     /// Puts another conversation in its place, in which each call has its response, and returns the one before.
-    pub(crate) fn replace(&mut self, contents: Vec<Content>) -> Vec<Content> {
-        debug_assert!(crate::compress::is_whole(&contents));
+    pub fn replace(&mut self, contents: Vec<Content>) -> Vec<Content> {
+        debug_assert!(is_whole(&contents));
         let before = mem::replace(&mut self.contents, contents);
         self.count_calls();
         before
@@ -177,7 +177,7 @@ impl History {
     /// # Errors
     ///
     /// As [`History::from_contents`]; the conversation then stays as it was.
-    pub(crate) fn take_over(&mut self, contents: Vec<Content>) -> Result<(), HistoryError> {
+    pub fn take_over(&mut self, contents: Vec<Content>) -> Result<(), HistoryError> {
         let Self { contents, .. } = Self::from_contents(contents)?;
         self.replace(contents);
         Ok(())
@@ -188,9 +188,9 @@ impl History {
     /// # Errors
     ///
     /// When there are not as many, or a call would be left without its outcome; the conversation then stays as it was.
-    pub(crate) fn take_back(&mut self, left: usize) -> Result<(), HistoryError> {
+    pub fn take_back(&mut self, left: usize) -> Result<(), HistoryError> {
         match self.contents.get(..left) {
-            Some(kept) if crate::compress::is_whole(kept) => {
+            Some(kept) if is_whole(kept) => {
                 self.contents.truncate(left);
                 self.count_calls();
                 Ok(())
@@ -342,6 +342,24 @@ pub(crate) fn answers(parts: &[Part], call: &FunctionCall) -> bool {
     let first = matches!(parts.first().map(|part| &part.data), Some(PartData::FunctionResponse(response))
         if response.id == call.id && response.name == call.name);
     first && !parts.iter().skip(1).any(|part| is_call(part) || is_response(part))
+}
+
+/// Returns whether each function call is followed by its response and each response has its call: the rule that every
+/// shortened conversation keeps.
+pub fn is_whole(contents: &[Content]) -> bool {
+    let mut due: HashSet<&str> = HashSet::new();
+    for content in contents {
+        for response in content.function_responses() {
+            if !due.remove(response.id.as_str()) {
+                return false;
+            }
+        }
+        if !due.is_empty() {
+            return false;
+        }
+        due.extend(content.function_calls().map(|call| call.id.as_str()));
+    }
+    due.is_empty()
 }
 
 fn is_call(part: &Part) -> bool {

@@ -16,10 +16,7 @@
 //! [`SessionLog::reopen`] resumes it. Deliberately not here: how long logs are kept. A log survives the end of the
 //! process, and not that of the machine: it is not synchronised to the disk.
 
-mod error;
 mod manage;
-mod past;
-mod read;
 mod reopen;
 mod sessions;
 mod verify;
@@ -34,15 +31,11 @@ use host_tool::{Decided, HookEvent};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::error::SessionError;
-pub(crate) use self::past::PastParts;
-pub use self::past::{Left, Past, Recorded};
-use self::read::MAX_LINE;
-pub use self::read::{Logged, ReadError, Record, Records};
 pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
 pub use self::verify::{Finding, FoundWhen, Verified};
-use crate::{CallReport, CallStatus, Clock, HookResult, TerminateReason};
+use crate::read::MAX_LINE;
+use crate::{CallReport, CallStatus, Clock, HookResult, SessionError, TerminateReason};
 
 /// The version of the log's format, in its first line.
 pub const SESSION_VERSION: u32 = 1;
