@@ -72,7 +72,7 @@ pub enum CallError {
         /// The file, as it is shown.
         file: String,
     },
-    /// Its preview changes a file that somebody else changed since the model last saw it.
+    /// Its preview changes a file that has changed since the model last read or wrote it.
     #[error("{}", changed_words(file, difference.as_deref()))]
     Changed {
         /// The file, as it is shown.
@@ -104,7 +104,7 @@ pub enum CallError {
 }
 
 fn changed_words(file: &str, difference: Option<&str>) -> String {
-    let what = format!("`{file}` was not written: somebody else changed it since you last saw it.");
+    let what = format!("`{file}` was not written: it has changed since you last read or wrote it.");
     match difference {
         Some(difference) => {
             format!("{what} The change:\n\n{difference}\nMake the call again so that this change stays in the file.")

@@ -269,8 +269,8 @@ mod tests {
         Current { content: content.as_bytes(), changed: SystemTime::now() }
     }
 
-    // promise files.seen: A call changes no file that somebody else changed since the model last saw it; the model gets
-    //   the difference.
+    // promise files.seen: A call changes no file that has changed since the model last read it; the model gets the
+    //   difference.
     #[test]
     fn seen_file_that_somebody_changed_is_reported_once_with_the_difference() {
         let (files, path) = (SeenFiles::default(), Path::new("/w/a"));

@@ -1,4 +1,4 @@
-//! Files that somebody else changed since the model last saw them are not written over.
+//! Files that have changed since the model last read or wrote them are not written over.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{answer, call};
 
 /// The words of the refusal.
-const CHANGED: &str = "somebody else changed it since you last saw it";
+const CHANGED: &str = "it has changed since you last read or wrote it";
 
 fn calls(name: &str, arguments: Value) -> Value {
     json!({"chunks": [call(name, arguments)]})
