@@ -311,12 +311,12 @@ struct Settled(Mutex<(usize, Option<String>)>);
 
 impl Observer for Settled {
     fn event(&self, event: &Event<'_>) {
-        let EventKind::ToolCallEnd { name, status, .. } = &event.kind else { return };
+        let EventKind::ToolCallEnd { name, end, .. } = &event.kind else { return };
         let mut settled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match status {
+        match end.status {
             CallStatus::Success => settled.0 += 1,
             CallStatus::Error { .. } | CallStatus::Cancelled | CallStatus::Interrupted => {
-                settled.1.get_or_insert_with(|| format!("{name}: {status:?}"));
+                settled.1.get_or_insert_with(|| format!("{name}: {:?}", end.status));
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use host_files::ChainStore;
-use host_journal::{Clock, Logged, ReadError, Record, Recorded, Records, SessionLog};
+use host_journal::{Clock, Fact, Logged, ReadError, Recorded, Records, SessionLog};
 use host_message::{Content, ModelId, Part};
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ pub fn session(data: &[u8]) {
     assert!(whole.starts_with(&part[..part.len().min(whole.len())]), "the first {cut} bytes say something else");
     let Ok(recorded) = Recorded::read(&mut Records::new(data)) else { return };
     assert!(error.is_none(), "{error:?}");
-    let said: Vec<&Part> = records.iter().flat_map(|logged| parts(&logged.record)).collect();
+    let said: Vec<&Part> = records.iter().flat_map(|logged| parts(&logged.fact)).collect();
     for (_, past) in recorded.agents() {
         for part in past.history().contents().iter().flat_map(|content| &content.parts) {
             assert!(said.contains(&part), "nothing says {part:?}");
@@ -43,13 +43,14 @@ fn records(data: &[u8]) -> (Vec<Logged>, Option<ReadError>) {
     (records, error)
 }
 
-fn parts(record: &Record) -> Box<dyn Iterator<Item = &Part> + '_> {
-    match record {
-        Record::Content { content, .. } => Box::new(content.parts.iter()),
-        Record::HistoryReplaced { contents, .. } => {
+fn parts(fact: &Fact) -> Box<dyn Iterator<Item = &Part> + '_> {
+    match fact {
+        Fact::Content { content, .. } => Box::new(content.parts.iter()),
+        Fact::HistoryReplaced { contents, .. } => {
             Box::new(contents.iter().flat_map(|content: &Content| &content.parts))
         }
-        Record::CallSettled { parts, .. } | Record::Discarded { parts, .. } => Box::new(parts.iter()),
+        Fact::CallSettled { end, .. } => Box::new(end.parts.iter()),
+        Fact::Discarded { parts, .. } => Box::new(parts.iter()),
         _ => Box::new(std::iter::empty()),
     }
 }

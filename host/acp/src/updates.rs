@@ -162,11 +162,13 @@ impl Observer for Updates {
                 let of = total.map_or_else(String::new, |total| format!(" of {total}"));
                 self.live(id(call_id), &format!("{message} ({done}{of})"), true);
             }
-            EventKind::ToolCallEnd { call_id, name, status, report, display, response, .. } => {
+            EventKind::ToolCallEnd { call_id, name, end, .. } => {
                 let id = id(call_id);
                 self.state.lock().unwrap_or_else(PoisonError::into_inner).live.remove(&id);
-                let ended = Ended { tool: name.as_str(), status, report: Some(report), display, response };
-                let fields = ended.fields(agent, &self.tools);
+                let (status, response) = (end.status, end.response());
+                let (report, display) = (end.report.as_ref(), end.display.as_ref());
+                let fields =
+                    Ended { tool: name.as_str(), status, report, display, response }.fields(agent, &self.tools);
                 self.change(id, fields, response.len());
                 if let (Some(Display::Checklist { items }), CallStatus::Success, true) = (display, status, is_main) {
                     self.push(SessionUpdate::Plan(plan(items)), 0);

@@ -3,10 +3,10 @@
 //! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
 //! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.
 
-use host_journal::{CallReport, CallStatus, HookResult, TerminateReason};
-use host_message::{AgentId, CallId, Display, FinishReason, FunctionCall, SessionId, ToolName, Usage};
+use host_journal::{CallEnd, HookResult, TerminateReason};
+use host_message::{AgentId, CallId, FinishReason, FunctionCall, SessionId, ToolName, Usage};
 use host_model::Again;
-use host_tool::{Decided, HookEvent};
+use host_tool::HookEvent;
 use serde::Serialize;
 
 /// An observer of a run.
@@ -169,20 +169,7 @@ pub enum EventKind<'a> {
         name: &'a ToolName,
         /// How.
         #[serde(flatten)]
-        status: CallStatus,
-        /// The decision about it; `None` if it was settled before a decision.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        decided: Option<Decided>,
-        /// What a user reads about it.
-        #[serde(flatten)]
-        report: &'a CallReport,
-        /// What the user sees of it: a change that it made, or one that it proposed but did not make.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        display: Option<&'a Display>,
-        /// The response to the model, clipped.
-        response: &'a str,
-        /// Duration in milliseconds.
-        duration_ms: u64,
+        end: &'a CallEnd,
         /// Number of bytes of its live output that were dropped.
         dropped_bytes: u64,
     },

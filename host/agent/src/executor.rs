@@ -17,8 +17,7 @@ mod window;
 use std::mem;
 use std::sync::Arc;
 
-use host_journal::PastParts;
-use host_journal::{Entry, History, Past, SessionLog, TerminateReason};
+use host_journal::{Fact, History, Past, PastParts, SessionLog, TerminateReason};
 use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
@@ -304,7 +303,7 @@ impl Executor {
         let text = self.history.contents().get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
         let text = text.unwrap_or_default().to_owned();
         if let Some(session) = &self.agent.session {
-            session.record(Entry::TakenBack { agent_id: &self.agent.id, messages: at as u64 })?;
+            session.record(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
         }
         self.history.take_back(at)?;
         self.state.question.clear();
@@ -336,7 +335,7 @@ impl Executor {
         let ChosenModel { provider, window, tools } = chosen;
         let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         if let Some(session) = &self.agent.session {
-            session.record(Entry::ModelChosen { model: id })?;
+            session.record(&Fact::ModelChosen { model: id.clone() })?;
         }
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());

@@ -21,24 +21,20 @@ mod reopen;
 mod sessions;
 mod verify;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use host_files::{Chain, ChainFault, ChainStore, create_private, make_private_folder};
-use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
-use host_tool::{Decided, HookEvent};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use host_message::{ModelId, SessionId};
+use jiff::Timestamp;
 
 pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
 pub use self::verify::{Finding, FoundWhen, Verified};
 use crate::read::MAX_LINE;
-use crate::{CallReport, CallStatus, Clock, HookResult, SessionError, TerminateReason};
-
-/// The version of the log's format, in its first line.
-pub const SESSION_VERSION: u32 = 1;
+use crate::{Clock, Fact, SESSION_VERSION, SessionError};
 
 /// Extension of log files.
 const LOG_EXTENSION: &str = "jsonl";
@@ -53,201 +49,6 @@ pub struct About<'a> {
     pub workspace: &'a Path,
     /// The model, as the user names it.
     pub model: &'a ModelId,
-}
-
-/// One line of a log. Every line also has `time`.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Entry<'a> {
-    /// The first line.
-    Session {
-        /// The version of the format.
-        version: u32,
-        /// The session's id.
-        id: &'a SessionId,
-        /// The process that writes it.
-        pid: u32,
-        /// The workspace; if its path is not valid Unicode, as much as can be shown.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        workspace: Option<&'a str>,
-        /// The model, as the user names it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        model: Option<&'a ModelId>,
-        /// The session that it is a copy of.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        copy_of: Option<&'a SessionId>,
-        /// What was wrong with that session's log when it was copied.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        found: &'a [ChainFault],
-    },
-    /// Another process resumes the session. The next entries settle the calls that the previous process left behind.
-    Resumed {
-        /// The process that writes the entries after this one.
-        pid: u32,
-        /// The model, as the user names it.
-        model: &'a ModelId,
-        /// Number of bytes of a half-written last line that were removed.
-        torn_bytes: u64,
-        /// What was wrong with the log until here.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        found: &'a [ChainFault],
-    },
-    /// An agent's run began.
-    RunStarted {
-        /// The agent's name.
-        agent: &'a str,
-        /// Its id in the session.
-        agent_id: &'a AgentId,
-        /// The model, as its service knows it.
-        model: &'a str,
-        /// The system instructions, with the inputs filled in.
-        system: Option<&'a str>,
-    },
-    /// A message: what the model is asked, or its whole reply.
-    Content {
-        /// The request that it is part of; its agent's id is in it.
-        prompt: &'a PromptId,
-        /// The message.
-        content: &'a Content,
-    },
-    /// From here on these are an agent's whole conversation until now: the messages that it begins with, or a shorter
-    /// form of what was before.
-    HistoryReplaced {
-        /// The agent's id.
-        agent_id: &'a AgentId,
-        /// The messages.
-        contents: &'a [Content],
-    },
-    /// The user took their last prompt back: of the agent's conversation so many messages are left, and what was
-    /// asked and has no reply is gone too.
-    TakenBack {
-        /// The agent's id.
-        agent_id: &'a AgentId,
-        /// Number of its messages that stay.
-        messages: u64,
-    },
-    /// The user chose a different model for the requests after this entry.
-    ModelChosen {
-        /// The model, as the user names it.
-        model: &'a ModelId,
-    },
-    /// Token usage of a request, whatever its result. Missing if the service did not report it.
-    Usage {
-        /// The request.
-        prompt: &'a PromptId,
-        /// Its tokens.
-        usage: Usage,
-    },
-    /// A limit was met: the next message of the user's is the host's, and its last part the warning.
-    RecoveryStarted {
-        /// The agent's id.
-        agent_id: &'a AgentId,
-        /// The limit.
-        reason: TerminateReason,
-    },
-    /// This request has no reply: its messages are not part of the conversation.
-    Withdrawn {
-        /// The request.
-        prompt: &'a PromptId,
-    },
-    /// A reply was invalid. It is not part of the conversation.
-    Discarded {
-        /// The request.
-        prompt: &'a PromptId,
-        /// Why it was invalid.
-        reason: &'a str,
-        /// The parts that arrived.
-        parts: &'a [Part],
-    },
-    /// A call is about to run.
-    CallStarted {
-        /// The request whose reply asked for it.
-        prompt: &'a PromptId,
-        /// The call.
-        call_id: &'a CallId,
-        /// Its tool.
-        name: &'a ToolName,
-        /// Why it may run: a line each.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        because: &'a [String],
-    },
-    /// A call ended, whether it ran or not.
-    CallSettled {
-        /// The request whose reply asked for it.
-        prompt: &'a PromptId,
-        /// The call.
-        call_id: &'a CallId,
-        /// The way it ended.
-        #[serde(flatten)]
-        status: CallStatus,
-        /// The decision about it; `None` if it was settled before a decision.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        decided: Option<Decided>,
-        /// Duration in milliseconds.
-        duration_ms: u64,
-        /// The response to the model: a function response, and the data that belongs to it.
-        parts: &'a [Part],
-        /// What the user sees of it: a change that it made, or one that it proposed but did not make.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        display: Option<&'a Display>,
-        /// What a user reads about it; `None` for a call that another process left behind.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        report: Option<&'a CallReport>,
-    },
-    /// A shell line of a command file is about to run, which the user or a rule allowed.
-    CommandLine {
-        /// The command as it is typed, such as `/review`.
-        command: &'a str,
-        /// The id under which changes of files are kept.
-        call_id: &'a CallId,
-        /// The line.
-        line: &'a str,
-    },
-    /// A hook ended. What it wants of a call is recorded before the call runs.
-    HookEnded {
-        /// The agent that it was asked for.
-        agent_id: &'a AgentId,
-        /// The event.
-        event: HookEvent,
-        /// Its name, safe to show.
-        hook: &'a str,
-        /// The call that it was asked about.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        call_id: Option<&'a CallId>,
-        /// What came of it.
-        result: HookResult,
-        /// Its reason, or why it failed.
-        reason: &'a str,
-        /// The arguments that it put in the place of the call's.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        arguments: Option<&'a Map<String, Value>>,
-        /// Duration in milliseconds.
-        duration_ms: u64,
-    },
-    /// Something failed that ends the run, or its recovery.
-    Error {
-        /// The agent's id.
-        agent_id: &'a AgentId,
-        /// What, with its causes.
-        message: &'a str,
-    },
-    /// An agent's run ended.
-    RunEnded {
-        /// Its id.
-        agent_id: &'a AgentId,
-        /// How.
-        terminate_reason: TerminateReason,
-        /// The limit that was met before a recovery made it `GOAL`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recovered_from: Option<TerminateReason>,
-        /// The answer.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        result: Option<&'a str>,
-        /// Number of its turns.
-        turns: u32,
-        /// Token usage of all its replies and those of the agents that it started.
-        usage: Usage,
-    },
 }
 
 /// A session's log. Several agents of one session write to it, from several threads.
@@ -270,13 +71,6 @@ struct Sink {
 struct Original<'a> {
     id: &'a SessionId,
     found: &'a [ChainFault],
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    time: String,
-    #[serde(flatten)]
-    entry: Entry<'a>,
 }
 
 impl SessionLog {
@@ -336,14 +130,14 @@ impl SessionLog {
 
     fn begun(self, about: Option<About<'_>>, original: Option<Original<'_>>) -> Result<Self, SessionError> {
         let workspace = about.map(|about| about.workspace.to_string_lossy());
-        self.record(Entry::Session {
+        self.record(&Fact::Session {
             version: SESSION_VERSION,
-            id: &self.id,
-            pid: std::process::id(),
-            workspace: workspace.as_deref(),
-            model: about.map(|about| about.model),
-            copy_of: original.as_ref().map(|original| original.id),
-            found: original.as_ref().map_or(&[], |original| original.found),
+            id: self.id.clone(),
+            pid: Some(std::process::id()),
+            workspace: workspace.map(Cow::into_owned),
+            model: about.map(|about| about.model.clone()),
+            copy_of: original.as_ref().map(|original| original.id.clone()),
+            found: original.map_or_else(Vec::new, |original| original.found.to_vec()),
         })?;
         Ok(self)
     }
@@ -358,14 +152,14 @@ impl SessionLog {
         &self.path
     }
 
-    /// Writes one entry.
+    /// Writes one fact.
     ///
     /// # Errors
     ///
-    /// When it cannot be written, and for every entry after that.
-    pub fn record(&self, entry: Entry<'_>) -> Result<(), SessionError> {
-        let line = Line { time: self.clock.now().to_string(), entry };
-        self.write(|bytes| serde_json::to_writer(bytes, &line).map_err(io::Error::from))
+    /// When it cannot be written, and for every fact after that.
+    pub fn record(&self, fact: &Fact) -> Result<(), SessionError> {
+        let time = self.clock.now();
+        self.write(|bytes| put_line(bytes, time, fact))
     }
 
     /// Writes one line: the object that `fill` puts into the buffer.
@@ -398,6 +192,20 @@ impl SessionLog {
             SessionError::Write { path: self.path.clone(), cause }
         })
     }
+}
+
+/// Adds a fact as the object of a line, without a line end.
+fn put_line(bytes: &mut Vec<u8>, time: Timestamp, fact: &Fact) -> io::Result<()> {
+    write!(bytes, r#"{{"time":"{time}","type":"#)?;
+    let name = bytes.len();
+    serde_json::to_writer(&mut *bytes, fact)?;
+    // A variant is written as `{"content":{"prompt":…}}`, and what a line has is `"content","prompt":…}`. Bytes are
+    // moved, since what is derived for a tagged enum could not be read again without copying each field.
+    let fields = memchr::memchr(b':', bytes.get(name..).unwrap_or_default()).map_or(name, |at| name + at);
+    bytes.splice(fields..fields + 2, *b",");
+    bytes.remove(name);
+    bytes.pop();
+    Ok(())
 }
 
 /// Creates an id that sorts by its time, with enough random bits to distinguish the sessions of the same second.

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::mem;
+use std::sync::Arc;
 
 use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, PromptId, Role, SessionId, Usage};
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::history::{answers, interrupted};
 use crate::{
-    CallStatus, Exchange, History, HistoryError, Logged, ReadError, Record, Records, Replied, TerminateReason,
+    CallEnd, CallStatus, Exchange, Fact, History, HistoryError, Logged, ReadError, Records, Replied, TerminateReason,
 };
 
 /// A session as its log has it.
@@ -114,7 +115,7 @@ struct Reply {
     asked: Option<Vec<Part>>,
     parts: Vec<Part>,
     begun: HashSet<CallId>,
-    outcomes: HashMap<CallId, Vec<Part>>,
+    outcomes: HashMap<CallId, Arc<CallEnd>>,
 }
 
 /// A call that has no outcome.
@@ -138,7 +139,7 @@ impl Recorded {
     /// When it cannot be read, a newer host wrote it, or it is damaged.
     pub fn read<R: Read>(records: &mut Records<R>) -> Result<Self, ReadError> {
         let Some(first) = records.next().transpose()? else { return Err(ReadError::Empty) };
-        let Logged { time: began, record: Record::Session { id, workspace, model, .. } } = first else {
+        let Logged { time: began, fact: Fact::Session { id, workspace, model, .. } } = first else {
             return Err(not_a_session());
         };
         let (named, agents) = Default::default();
@@ -146,7 +147,7 @@ impl Recorded {
         while let Some(logged) = records.next() {
             let (line, logged) = (records.line(), logged?);
             recorded.until = logged.time;
-            recorded.take_in(logged.record, line)?;
+            recorded.take_in(logged.fact, line)?;
         }
         recorded.torn_bytes = records.torn_bytes();
         for past in recorded.agents.values_mut() {
@@ -181,32 +182,34 @@ impl Recorded {
     }
 
     /// Gives an open call its outcome.
-    pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, parts: Vec<Part>) {
+    pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
         let Some(past) = self.agents.get_mut(agent) else { return };
         if let Stage::Replied(reply) = &mut past.stage {
-            reply.outcomes.insert(call, parts);
+            reply.outcomes.insert(call, end);
         }
         past.finish();
     }
 
-    fn take_in(&mut self, record: Record, line: u64) -> Result<(), ReadError> {
-        match record {
+    fn take_in(&mut self, fact: Fact, line: u64) -> Result<(), ReadError> {
+        match fact {
             // The reader refuses a second one.
-            Record::Session { .. } => {}
-            Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model),
+            Fact::Session { .. } => {}
+            Fact::Resumed { model, .. } | Fact::ModelChosen { model } => self.model = Some(model),
             // A process that ended between the two never said its warning.
-            Record::RunStarted { agent_id, .. } => {
+            Fact::RunStarted { agent_id, .. } => {
                 let past = self.agent(agent_id);
                 past.recovering = false;
                 past.run = RunStage::Begun;
             }
-            Record::Content { prompt, content } => self.asker(&prompt).content(prompt, content, line)?,
-            Record::HistoryReplaced { agent_id, contents } => {
+            Fact::Content { prompt, content } => {
+                self.asker(&prompt).content(prompt, Arc::unwrap_or_clone(content), line)?;
+            }
+            Fact::HistoryReplaced { agent_id, contents } => {
                 let past = self.agent(agent_id);
                 past.close()?;
-                past.history.take_over(contents).map_err(|error| damaged(line, error))?;
+                past.history.take_over(Arc::unwrap_or_clone(contents)).map_err(|error| damaged(line, error))?;
             }
-            Record::TakenBack { agent_id, messages } => {
+            Fact::TakenBack { agent_id, messages } => {
                 let past = self.agent(agent_id);
                 past.close()?;
                 past.question.clear();
@@ -219,34 +222,34 @@ impl Recorded {
                 let left = usize::try_from(messages).unwrap_or(usize::MAX);
                 past.history.take_back(left).map_err(|error| damaged(line, error))?;
             }
-            Record::Usage { prompt, usage } => self.asker(&prompt).usage.add(usage),
-            Record::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,
-            Record::Discarded { prompt, .. } => drop(self.asker(&prompt)),
-            Record::Withdrawn { prompt } => self.asker(&prompt).withdraw(&prompt),
-            Record::CallStarted { prompt, call_id, .. } => {
+            Fact::Usage { prompt, usage } => self.asker(&prompt).usage.add(usage),
+            Fact::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,
+            Fact::Discarded { prompt, .. } => drop(self.asker(&prompt)),
+            Fact::Withdrawn { prompt } => self.asker(&prompt).withdraw(&prompt),
+            Fact::CallStarted { prompt, call_id, .. } => {
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
                 if reply.outcomes.contains_key(&call_id) || !reply.begun.insert(call_id.clone()) {
                     return Err(damaged(line, format!("the call `{call_id}` begins a second time")));
                 }
             }
-            Record::CallSettled { prompt, call_id, status, parts, .. } => {
-                let is_seen = status == CallStatus::Success && !prompt.agent.is_subagent();
+            Fact::CallSettled { prompt, call_id, end } => {
+                let is_seen = end.status == CallStatus::Success && !prompt.agent.is_subagent();
                 let time = self.until;
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
-                let Some(call) = reply.calls().find(|call| call.id == call_id && answers(&parts, call)) else {
+                let Some(call) = reply.calls().find(|call| call.id == call_id && answers(&end.parts, call)) else {
                     return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
                 };
                 let named = is_seen.then(|| call.arguments.values().filter_map(Value::as_str).map(str::to_owned));
                 let named: Vec<String> =
                     named.into_iter().flatten().filter(|text| (1..=MAX_PATH).contains(&text.len())).collect();
-                if reply.outcomes.insert(call_id.clone(), parts).is_some() {
+                if reply.outcomes.insert(call_id.clone(), end).is_some() {
                     return Err(damaged(line, format!("the call `{call_id}` settles a second time")));
                 }
                 self.named.extend(named.into_iter().map(|text| (text, time)));
             }
             // What a command's line printed is part of the prompt that follows.
-            Record::CommandLine { .. } | Record::HookEnded { .. } | Record::Error { .. } => {}
-            Record::RunEnded { agent_id, terminate_reason, .. } => {
+            Fact::CommandLine { .. } | Fact::HookEnded { .. } | Fact::Error { .. } => {}
+            Fact::RunEnded { agent_id, terminate_reason, .. } => {
                 let past = self.agent(agent_id);
                 past.ended = Some(terminate_reason);
                 past.recovering = false;
@@ -425,7 +428,10 @@ impl Reply {
             .parts
             .iter()
             .filter_map(Part::as_call)
-            .map(|call| self.outcomes.remove(&call.id).unwrap_or_else(|| vec![interrupted(call)]))
+            .map(|call| match self.outcomes.remove(&call.id) {
+                Some(end) => Arc::unwrap_or_clone(end).parts,
+                None => vec![interrupted(call)],
+            })
             .collect();
         let exchange: Exchange<'_> = match self.asked {
             Some(message) => history.ask(message)?,

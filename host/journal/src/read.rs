@@ -10,7 +10,6 @@
 
 mod blocks;
 mod line;
-mod settled;
 mod tagged;
 
 use std::collections::BTreeMap;
@@ -20,16 +19,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec;
 
-use host_files::ChainFault;
-use host_message::{AgentId, CallId, Content, Display, ModelId, Part, PromptId, SessionId, ToolName, Usage};
-use host_tool::{Decided, HookEvent};
-use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::{Map, Value};
-
 use self::blocks::{Blocks, Ending, Parsed};
 pub(crate) use self::line::parse;
-use crate::{CallReport, CallStatus, HookResult, SESSION_VERSION, TerminateReason};
+use crate::{Logged, SESSION_VERSION};
 
 /// The longest line of a log, in bytes. Protects the reader's memory; a reply may be as large. No longer line is
 /// written.
@@ -37,103 +29,6 @@ pub(crate) const MAX_LINE: usize = 256 << 20;
 
 /// The most blocks that are parsed before it is their turn, on either thread. Bounds the memory for them.
 const MAX_EARLY: usize = 4;
-
-/// An entry as it was written, with its time.
-#[derive(Clone, Debug)]
-pub struct Logged {
-    /// When it was written.
-    pub time: Timestamp,
-    /// What.
-    pub record: Record,
-}
-
-/// An entry as [`Entry`](crate::Entry) writes it; each field is explained there.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the fields are those of `Entry`")]
-pub enum Record {
-    /// The first line.
-    Session {
-        version: u32,
-        id: SessionId,
-        pid: Option<u32>,
-        workspace: Option<String>,
-        model: Option<ModelId>,
-        copy_of: Option<SessionId>,
-        #[serde(default)]
-        found: Vec<ChainFault>,
-    },
-    /// Another process went on with the session.
-    Resumed {
-        pid: u32,
-        model: ModelId,
-        torn_bytes: u64,
-        #[serde(default)]
-        found: Vec<ChainFault>,
-    },
-    /// An agent's run began.
-    RunStarted { agent: String, agent_id: AgentId, model: String, system: Option<String> },
-    /// A message.
-    Content { prompt: PromptId, content: Content },
-    /// The whole conversation until now.
-    HistoryReplaced { agent_id: AgentId, contents: Vec<Content> },
-    /// The last prompt and all that came of it was taken back.
-    TakenBack { agent_id: AgentId, messages: u64 },
-    /// A different model answers the requests after this entry.
-    ModelChosen { model: ModelId },
-    /// Token usage of a request.
-    Usage { prompt: PromptId, usage: Usage },
-    /// A limit was met.
-    RecoveryStarted { agent_id: AgentId, reason: TerminateReason },
-    /// Nothing came of a request.
-    Withdrawn { prompt: PromptId },
-    /// A reply was invalid.
-    Discarded { prompt: PromptId, reason: String, parts: Vec<Part> },
-    /// A call is about to run.
-    CallStarted {
-        prompt: PromptId,
-        call_id: CallId,
-        name: ToolName,
-        #[serde(default)]
-        because: Vec<String>,
-    },
-    /// A call ended.
-    #[serde(deserialize_with = "settled::fields")]
-    CallSettled {
-        prompt: PromptId,
-        call_id: CallId,
-        status: CallStatus,
-        decided: Option<Decided>,
-        duration_ms: u64,
-        parts: Vec<Part>,
-        display: Option<Display>,
-        report: Option<CallReport>,
-    },
-    /// A shell line of a command file is about to run.
-    CommandLine { command: String, call_id: CallId, line: String },
-    /// A hook ended.
-    HookEnded {
-        agent_id: AgentId,
-        event: HookEvent,
-        hook: String,
-        call_id: Option<CallId>,
-        result: HookResult,
-        reason: String,
-        arguments: Option<Map<String, Value>>,
-        duration_ms: u64,
-    },
-    /// Something failed.
-    Error { agent_id: AgentId, message: String },
-    /// An agent's run ended.
-    RunEnded {
-        agent_id: AgentId,
-        terminate_reason: TerminateReason,
-        recovered_from: Option<TerminateReason>,
-        result: Option<String>,
-        turns: u32,
-        usage: Usage,
-    },
-}
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -4,9 +4,10 @@
 //! alone does not; each change is recorded first, and reported. A summary is tried first. If it does not help, or its
 //! own request would not fit, [`fitted`] cuts outputs and leaves out the oldest messages.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use host_journal::{Entry, History, SessionError, is_whole};
+use host_journal::{Fact, History, SessionError, is_whole};
 use host_message::{Content, FinishReason, Part, PromptId, Role, Usage, with_causes};
 use host_model::{Request, estimate, estimate_contents, window};
 use host_tool::Registry;
@@ -195,7 +196,8 @@ impl Run<'_> {
 
     /// Puts a shorter conversation in the place of this one, here and in the session log.
     fn replace(&mut self, history: &mut History, contents: Vec<Content>) -> Result<(), SessionError> {
-        self.record(Entry::HistoryReplaced { agent_id: &self.agent.id, contents: &contents })?;
+        let replaced = Arc::new(contents.clone());
+        self.record(&Fact::HistoryReplaced { agent_id: self.agent.id.clone(), contents: replaced })?;
         let was = history.replace(contents);
         self.was_replaced(was, history.contents().len());
         Ok(())
@@ -326,7 +328,7 @@ impl Run<'_> {
         let usage = builder.usage();
         agent.budget.add_usage(usage);
         if usage != Usage::default() {
-            self.record(Entry::Usage { prompt, usage })?;
+            self.record(&Fact::Usage { prompt: prompt.clone(), usage })?;
         }
         Ok(match (ended, watch.into_found()) {
             (_, Some(repeated)) => Err(RunError::Loop(repeated)),

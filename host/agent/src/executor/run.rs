@@ -1,6 +1,8 @@
 //! One run: turns until an end, and the last request after a limit.
 
-use host_journal::{Entry, History, SessionError, TerminateReason};
+use std::sync::Arc;
+
+use host_journal::{Fact, History, SessionError, TerminateReason};
 use host_message::{Content, FinishReason, Part, PromptId, counted, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
@@ -134,11 +136,12 @@ impl<'r> Run<'r> {
     fn take_back(&mut self, history: &mut History) {
         let Before { messages, contents, asked } = std::mem::take(&mut self.before);
         if let Some(contents) = contents {
-            self.record(Entry::HistoryReplaced { agent_id: &self.agent.id, contents: &contents }).ok();
+            let replaced = Arc::new(contents.clone());
+            self.record(&Fact::HistoryReplaced { agent_id: self.agent.id.clone(), contents: replaced }).ok();
             history.replace(contents);
         }
         if asked {
-            self.record(Entry::TakenBack { agent_id: &self.agent.id, messages: messages as u64 }).ok();
+            self.record(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: messages as u64 }).ok();
         }
         // It was as long before, and each call had its outcome.
         history.take_back(messages).ok();
@@ -168,15 +171,16 @@ impl<'r> Run<'r> {
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.run_clock);
         agent.budget.begin(deadline.clone());
-        self.record(Entry::RunStarted {
-            agent: &agent.definition.name,
-            agent_id: &agent.id,
-            model: &agent.definition.model.model,
-            system: self.system.as_deref(),
+        self.record(&Fact::RunStarted {
+            agent: agent.definition.name.clone(),
+            agent_id: agent.id.clone(),
+            model: agent.definition.model.model.clone(),
+            system: self.system.clone(),
         })?;
         if !self.state.recorded {
             if !history.contents().is_empty() {
-                self.record(Entry::HistoryReplaced { agent_id: &agent.id, contents: history.contents() })?;
+                let contents = Arc::new(history.contents().to_vec());
+                self.record(&Fact::HistoryReplaced { agent_id: agent.id.clone(), contents })?;
             }
             self.state.recorded = true;
         }
@@ -304,7 +308,7 @@ impl<'r> Run<'r> {
         met: TerminateReason,
     ) -> Result<Ending, RunError> {
         self.agent.tell(EventKind::RecoveryStarted { reason: met });
-        self.record(Entry::RecoveryStarted { agent_id: &self.agent.id, reason: met })?;
+        self.record(&Fact::RecoveryStarted { agent_id: self.agent.id.clone(), reason: met })?;
         let declared = self.agent.tools_with(self.complete.as_ref())?;
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
@@ -429,22 +433,27 @@ impl<'r> Run<'r> {
         let Some(error) = &result.error else { return Ok(()) };
         let message = with_causes(error);
         self.agent.tell(EventKind::Error { message: &message });
-        self.record(Entry::Error { agent_id: &self.agent.id, message: &message })
+        self.record(&Fact::Error { agent_id: self.agent.id.clone(), message })
     }
 
     fn record_end(&self, result: &RunResult) -> Result<(), SessionError> {
-        self.record(Entry::RunEnded {
-            agent_id: &self.agent.id,
+        self.record(&Fact::RunEnded {
+            agent_id: self.agent.id.clone(),
             terminate_reason: result.terminate_reason,
             recovered_from: result.recovered_from,
-            result: result.result.as_deref(),
+            result: result.result.clone(),
             turns: result.turns,
             usage: result.usage,
         })
     }
 
-    pub(super) fn record(&self, entry: Entry<'_>) -> Result<(), SessionError> {
-        self.agent.session.as_ref().map_or(Ok(()), |session| session.record(entry))
+    pub(super) fn record(&self, fact: &Fact) -> Result<(), SessionError> {
+        self.agent.session.as_ref().map_or(Ok(()), |session| session.record(fact))
+    }
+
+    /// Records a message of the user's or of the model's.
+    pub(super) fn said(&self, prompt: &PromptId, content: Content) -> Result<(), SessionError> {
+        self.record(&Fact::Content { prompt: prompt.clone(), content: Arc::new(content) })
     }
 }
 

@@ -1,6 +1,8 @@
 //! One turn: a request, its reply, and the calls that the reply wants.
 
-use host_journal::{Entry, Exchange, History, Replied, Unsettled};
+use std::sync::Arc;
+
+use host_journal::{Exchange, Fact, History, Replied, Unsettled};
 use host_message::{Content, Part, PromptId, Usage, with_causes};
 use host_model::{Again, ModelError, Request, Settings, estimate};
 use host_tool::{CallEvent, Cancel, Registry, Scheduler};
@@ -60,7 +62,7 @@ impl Run<'_> {
             None => history.go_on(),
         };
         if asked && let Some(content) = exchange.contents().last() {
-            self.record(Entry::Content { prompt, content })?;
+            self.said(prompt, content.clone())?;
         }
         let reply = match self.reply(&exchange, prompt, declared, deadline).await {
             Ok(reply) => reply,
@@ -69,13 +71,13 @@ impl Run<'_> {
                 let Some(text) = text else {
                     *message = exchange.withdraw();
                     if asked {
-                        self.record(Entry::Withdrawn { prompt })?;
+                        self.record(&Fact::Withdrawn { prompt: prompt.clone() })?;
                     }
                     return Err(stop);
                 };
                 // What the user saw of it stays, so that "no, not that" means something.
                 let content = Content::model(text);
-                self.record(Entry::Content { prompt, content: &content })?;
+                self.said(prompt, content.clone())?;
                 self.has_reply |= matches!(exchange.reply(content.parts), Ok(Replied::Final));
                 return Err(stop);
             }
@@ -85,7 +87,7 @@ impl Run<'_> {
             // Before it is recorded: what cannot be written down must not be lost as well.
             self.partial = Some(text.clone());
         }
-        self.record(Entry::Content { prompt, content: &reply.content })?;
+        self.said(prompt, reply.content.clone())?;
         self.finish = Some(reply.finish);
         let unsettled = match exchange.reply(reply.content.parts) {
             Ok(Replied::Calls(unsettled)) => unsettled,
@@ -94,7 +96,7 @@ impl Run<'_> {
                 return Ok(Step::Answered(text));
             }
             Err(error) => {
-                self.record(Entry::Withdrawn { prompt })?;
+                self.record(&Fact::Withdrawn { prompt: prompt.clone() })?;
                 return Err(error.into());
             }
         };
@@ -133,7 +135,8 @@ impl Run<'_> {
                 Err(no_good) => no_good,
             };
             let reason = with_causes(&error);
-            self.record(Entry::Discarded { prompt, reason: &reason, parts: &parts })?;
+            let (prompt, parts) = (prompt.clone(), Arc::new(parts));
+            self.record(&Fact::Discarded { prompt, reason: reason.clone(), parts })?;
             agent.tell(EventKind::InvalidStream { reason: &reason });
             if attempt >= policy.attempts {
                 return Err(error.into());
@@ -212,7 +215,7 @@ impl Run<'_> {
             self.partial = Some(text);
         }
         if usage != Usage::default() {
-            self.record(Entry::Usage { prompt, usage })?;
+            self.record(&Fact::Usage { prompt: prompt.clone(), usage })?;
         }
         reply
     }

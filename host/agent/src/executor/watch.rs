@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use host_journal::{CallReport, CallStatus, Entry, SessionError};
-use host_message::{CallId, FunctionCall, Part, PartData, PromptId};
-use host_tool::{CallChange, CallEvent, Live, Outcome, Registry, SettledCall};
+use host_journal::{CallEnd, Fact, SessionError};
+use host_message::{CallId, FunctionCall, Part, PromptId};
+use host_tool::{CallChange, CallEvent, Live, Registry, SettledCall};
 
 use super::run::Run;
 use crate::EventKind;
@@ -56,8 +56,12 @@ impl<'w> Watch<'w> {
             }
             CallChange::Executing(title) => {
                 let because = self.because.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
-                let because = &because.unwrap_or_default();
-                self.record(Entry::CallStarted { prompt: self.prompt, call_id, name, because })?;
+                self.record(&Fact::CallStarted {
+                    prompt: self.prompt.clone(),
+                    call_id: call_id.clone(),
+                    name: name.clone(),
+                    because: because.unwrap_or_default(),
+                })?;
                 agent.tell(EventKind::ToolCallStart { call_id, name, title });
             }
             CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
@@ -71,54 +75,21 @@ impl<'w> Watch<'w> {
     }
 
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, decided, duration, dropped, proposed, .. } = settled;
-        let decided = *decided;
+        let SettledCall { call, outcome, decided, dropped, .. } = settled;
         let FunctionCall { id: call_id, name, .. } = call.as_ref();
-        self.run.loops.settled(call, outcome, decided);
+        self.run.loops.settled(call, outcome, *decided);
         let answer = self.run.agent.responder.respond(settled);
-        let report = &CallReport::new(settled, &answer);
-        let parts = &answer.parts;
-        let status = CallStatus::from_outcome(outcome);
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let response = parts.first().map_or("", |part| match &part.data {
-            PartData::FunctionResponse(response) => response.body.text(),
-            _ => "",
-        });
-        let display = match outcome {
-            Outcome::Success(output) => output.display.as_ref(),
-            Outcome::Cancelled { .. } => proposed.as_ref(),
-            Outcome::Error(_) => None,
-        };
-        let prompt = self.prompt;
-        let recorded = self.record(Entry::CallSettled {
-            prompt,
-            call_id,
-            status,
-            decided,
-            duration_ms,
-            parts,
-            display,
-            report: Some(report),
-        });
-        let dropped_bytes = *dropped;
-        self.run.agent.tell(EventKind::ToolCallEnd {
-            call_id,
-            name,
-            status,
-            decided,
-            report,
-            display,
-            response,
-            duration_ms,
-            dropped_bytes,
-        });
+        let end = Arc::new(CallEnd::new(settled, &answer));
+        let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call_id.clone(), end: Arc::clone(&end) };
+        let recorded = self.record(&fact);
+        self.run.agent.tell(EventKind::ToolCallEnd { call_id, name, end: &end, dropped_bytes: *dropped });
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), answer.parts);
         recorded
     }
 
-    /// Records an entry; a failure stops the calls. The first failure is kept as the reason.
-    fn record(&self, entry: Entry<'_>) -> ControlFlow<String> {
-        match self.run.record(entry) {
+    /// Records a fact; a failure stops the calls. The first failure is kept as the reason.
+    fn record(&self, fact: &Fact) -> ControlFlow<String> {
+        match self.run.record(fact) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

@@ -214,9 +214,9 @@ impl Observer for EnteredFolders {
                     self.state().running.insert(call.id.clone(), paths);
                 }
             }
-            EventKind::ToolCallEnd { call_id, status, .. } => {
+            EventKind::ToolCallEnd { call_id, end, .. } => {
                 let Some(paths) = self.state().running.remove(call_id) else { return };
-                if status == CallStatus::Success {
+                if end.status == CallStatus::Success {
                     let folders: Vec<PathBuf> = paths.iter().filter_map(|path| self.folder_of(path)).collect();
                     self.state().entered.extend(folders);
                 }

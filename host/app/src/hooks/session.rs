@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use host_agent::{Event, EventKind, Observer};
-use host_journal::{Entry, HookResult, SessionLog};
+use host_journal::{Fact, HookResult, SessionLog};
 use host_plugin::Runtime;
 use host_text::clip;
 use host_tool::{
@@ -139,17 +139,17 @@ impl SessionHooks {
         let reason = clip(reason, MAX_HOOK_TEXT);
         let message = said.as_ref().ok().and_then(|said| said.message.as_deref());
         let message = message.map(|message| clip(message, MAX_HOOK_TEXT));
-        let entry = Entry::HookEnded {
-            agent_id: asker.agent_id,
+        let fact = Fact::HookEnded {
+            agent_id: asker.agent_id.clone(),
             event,
-            hook: &hook.name,
-            call_id: input.call().map(|call| &call.id),
+            hook: hook.name.clone(),
+            call_id: input.call().map(|call| call.id.clone()),
             result,
-            reason: &reason,
-            arguments: said.as_ref().ok().and_then(|said| said.arguments.as_ref()),
+            reason: reason.clone().into_owned(),
+            arguments: said.as_ref().ok().and_then(|said| said.arguments.clone()),
             duration_ms,
         };
-        let recorded = self.log.as_ref().is_none_or(|log| log.record(entry).is_ok());
+        let recorded = self.log.as_ref().is_none_or(|log| log.record(&fact).is_ok());
         let (name, message) = (&hook.name, message.as_deref());
         self.tell(asker, EventKind::HookEnded { event, hook: name, result, reason: &reason, message, duration_ms });
         recorded

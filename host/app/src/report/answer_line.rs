@@ -39,7 +39,7 @@ impl AnswerLine {
             EventKind::RunStarted { .. } if self.is_over && !event.agent_id.is_subagent() => {
                 *self = Self { is_over: false, ..Self::default() };
             }
-            EventKind::ToolCallEnd { status, display, .. } => self.ended(status, display),
+            EventKind::ToolCallEnd { end, .. } => self.ended(end.status, end.display.as_ref()),
             _ => {}
         }
     }

@@ -43,7 +43,8 @@ impl Refusals {
 
 impl Observer for Refusals {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::ToolCallEnd { name, status: CallStatus::Error { kind: FailureKind::Denied }, .. } = event.kind
+        if let EventKind::ToolCallEnd { name, end, .. } = event.kind
+            && end.status == (CallStatus::Error { kind: FailureKind::Denied })
         {
             let mut tools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             *tools.entry(name.to_string()).or_default() += 1;

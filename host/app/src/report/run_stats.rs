@@ -187,18 +187,18 @@ impl RunStats {
                 self.phases.skip();
             }
             EventKind::ToolCallStart { call_id, .. } if !is_subagent => self.phases.begin(call_id),
-            EventKind::ToolCallEnd { call_id, name, status, decided, duration_ms, .. } => {
+            EventKind::ToolCallEnd { call_id, name, end, .. } => {
                 if !is_subagent {
                     self.phases.end(call_id);
                 }
                 let calls = self.calls.entry(name.to_string()).or_default();
-                match status {
+                match end.status {
                     CallStatus::Success => calls.success += 1,
                     CallStatus::Error { .. } => calls.error += 1,
                     CallStatus::Cancelled | CallStatus::Interrupted => calls.cancelled += 1,
                 }
-                calls.duration_ms += duration_ms;
-                calls.decisions.count(decided);
+                calls.duration_ms += end.duration_ms;
+                calls.decisions.count(end.decided);
             }
             EventKind::RunEnded { .. } => self.phases.pass(),
             _ => {}

@@ -8,7 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
-use host_journal::{CallStatus, HookResult};
+use host_journal::{CallReport, CallStatus, HookResult};
 use host_message::AgentId;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -269,11 +269,13 @@ impl Observer for StreamJson {
                 parameters: &call.arguments,
                 title,
             }),
-            EventKind::ToolCallEnd { call_id, name, status, report, response, duration_ms, .. } => {
+            EventKind::ToolCallEnd { call_id, name, end, .. } => {
+                let none = CallReport::default();
+                let report = end.report.as_ref().unwrap_or(&none);
                 say(Line::ToolResult {
                     tool_id: call_id.as_str(),
                     tool_name: name.as_str(),
-                    status: match status {
+                    status: match end.status {
                         CallStatus::Success => CallEnd::Success,
                         CallStatus::Error { .. } => CallEnd::Error,
                         CallStatus::Cancelled => CallEnd::Cancelled,
@@ -283,8 +285,8 @@ impl Observer for StreamJson {
                     summary: &report.summary,
                     failed: report.failed,
                     exit_code: report.command.and_then(|end| end.code),
-                    output: response,
-                    duration_ms,
+                    output: end.response(),
+                    duration_ms: end.duration_ms,
                 })
             }
             EventKind::HookEnded { event, hook, result, reason, message, duration_ms } => say(Line::Hook {

@@ -5,12 +5,12 @@
 //!
 //! Deliberately not here: what changed in a version, which `git` and `host session show` have.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, hash_map};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use host_files::ChainStore;
-use host_journal::{ReadError, Record, Sessions, Stored};
+use host_journal::{Calls, Fact, LoggedCall, ReadError, Sessions, Stored};
 use host_message::{Part, PartData, Role};
 use host_text::{one_line, visible_line};
 use host_tool::Decided;
@@ -119,7 +119,7 @@ pub enum Now {
 
 /// What a log says about a call.
 #[derive(Default)]
-struct LoggedCall {
+struct Attribution {
     tool: String,
     title: String,
     prompt: Option<String>,
@@ -210,7 +210,7 @@ fn versions(
     if is_changed {
         notes.push(format!("what session {id} says was changed since it was recorded: host session verify {id}"));
     }
-    let (mut logged, damage) = logged_calls(stored);
+    let (mut logged, damage) = attributions(stored);
     if let Some(error) = damage {
         notes.push(format!("the log of session {id} cannot be read to its end: {}", visible_line(&error.to_string())));
     }
@@ -249,9 +249,11 @@ fn versions(
 }
 
 /// Returns what a log says about each call, by its id, and the error that ended the reading.
-fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadError>) {
-    let (mut all, mut prompt) = (HashMap::<String, LoggedCall>::new(), None);
-    let mut ambiguous = HashSet::new();
+fn attributions(stored: &Stored) -> (HashMap<String, Attribution>, Option<ReadError>) {
+    let (mut all, mut damage) = (HashMap::new(), None);
+    let (mut calls, mut ended) = (Calls::default(), Vec::new());
+    // The prompt of each call, by its number.
+    let (mut prompt, mut prompts) = (None, Vec::new());
     let records = match stored.records() {
         Ok(records) => records,
         Err(error) => return (all, Some(error)),
@@ -259,71 +261,75 @@ fn logged_calls(stored: &Stored) -> (HashMap<String, LoggedCall>, Option<ReadErr
     for logged in records {
         let logged = match logged {
             Ok(logged) => logged,
-            Err(error) => return (all, Some(error)),
+            Err(error) => {
+                damage = Some(error);
+                break;
+            }
         };
-        match logged.record {
-            Record::Content { prompt: asked, content } => match content.role {
+        ended.extend(calls.take_in(&logged));
+        match logged.fact {
+            Fact::Content { prompt: asked, content } => match content.role {
                 Role::User if asked.agent.as_str() == MAIN => {
                     prompt = Some(one_line(&content.visible_text(), PROMPT));
                 }
                 Role::User => {}
-                Role::Model => {
-                    for call in content.parts.iter().filter_map(Part::as_call) {
-                        let call_of = LoggedCall {
-                            tool: visible_line(call.name.as_str()).into_owned(),
-                            title: host_tool::title_of_arguments(call),
-                            prompt: prompt.clone(),
-                            time: Some(logged.time),
-                            ..LoggedCall::default()
-                        };
-                        if all.insert(call.id.to_string(), call_of).is_some() {
-                            ambiguous.insert(call.id.to_string());
-                        }
-                    }
-                }
+                Role::Model => prompts.extend(content.function_calls().map(|_| prompt.clone())),
             },
-            Record::CallStarted { call_id, because, .. } => {
-                if let Some(call) = all.get_mut(call_id.as_str()) {
-                    call.time = Some(logged.time);
-                    call.because = because.iter().map(|why| visible_line(why).into_owned()).collect();
-                }
-            }
-            Record::CallSettled { call_id, decided, report, parts, .. } => {
-                if let Some(call) = all.get_mut(call_id.as_str()).filter(|_| answers(&parts)) {
-                    call.decided = decided;
-                    if let Some(report) = report {
-                        call.by_program = report.command.is_some();
-                        call.title = visible_line(&report.title).into_owned();
-                    }
-                }
-            }
-            Record::CommandLine { command, call_id, line } => {
+            Fact::CommandLine { command, call_id, line } => {
                 let title = title_of_line(&command, &line);
                 let because = vec!["a line of a command file that the user ran".to_owned()];
                 let time = Some(logged.time);
-                let call = LoggedCall { title, time, because, by_program: true, ..LoggedCall::default() };
+                let call = Attribution { title, time, because, by_program: true, ..Attribution::default() };
                 all.insert(call_id.to_string(), call);
             }
-            Record::Session { .. }
-            | Record::Resumed { .. }
-            | Record::RunStarted { .. }
-            | Record::HistoryReplaced { .. }
-            | Record::TakenBack { .. }
-            | Record::ModelChosen { .. }
-            | Record::Usage { .. }
-            | Record::RecoveryStarted { .. }
-            | Record::Withdrawn { .. }
-            | Record::Discarded { .. }
-            | Record::HookEnded { .. }
-            | Record::Error { .. }
-            | Record::RunEnded { .. } => {}
+            Fact::Session { .. }
+            | Fact::Resumed { .. }
+            | Fact::RunStarted { .. }
+            | Fact::HistoryReplaced { .. }
+            | Fact::TakenBack { .. }
+            | Fact::ModelChosen { .. }
+            | Fact::Usage { .. }
+            | Fact::RecoveryStarted { .. }
+            | Fact::Withdrawn { .. }
+            | Fact::Discarded { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallSettled { .. }
+            | Fact::HookEnded { .. }
+            | Fact::Error { .. }
+            | Fact::RunEnded { .. } => {}
         }
     }
-    for id in ambiguous {
-        let title = several(&id);
-        all.insert(id, LoggedCall { title, ..LoggedCall::default() });
+    for call in ended.into_iter().chain(calls.into_open()) {
+        let prompt = prompts.get(call.number).cloned().flatten();
+        match all.entry(call.call.id.to_string()) {
+            hash_map::Entry::Vacant(entry) => drop(entry.insert(Attribution::of(call, prompt))),
+            // Two agents of an older host's log may have calls with one id.
+            hash_map::Entry::Occupied(mut entry) => {
+                let title = several(entry.key());
+                entry.insert(Attribution { title, ..Attribution::default() });
+            }
+        }
     }
-    (all, None)
+    (all, damage)
+}
+
+impl Attribution {
+    fn of(LoggedCall { call, time, because, end, .. }: LoggedCall, prompt: Option<String>) -> Self {
+        let end = end.filter(|end| answers(&end.parts));
+        let report = end.as_ref().and_then(|end| end.report.as_ref());
+        Self {
+            tool: visible_line(call.name.as_str()).into_owned(),
+            title: report.map_or_else(
+                || host_tool::title_of_arguments(&call),
+                |report| visible_line(&report.title).into_owned(),
+            ),
+            prompt,
+            time: Some(time),
+            decided: end.as_ref().and_then(|end| end.decided),
+            because: because.iter().map(|why| visible_line(why).into_owned()).collect(),
+            by_program: report.is_some_and(|report| report.command.is_some()),
+        }
+    }
 }
 
 /// Whether parts are the outcome of a call.

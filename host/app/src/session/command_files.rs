@@ -9,7 +9,7 @@
 
 use std::ops::ControlFlow;
 
-use host_journal::Entry;
+use host_journal::Fact;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_text::{clip, excerpt};
 use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
@@ -118,10 +118,13 @@ impl Session {
         let call = FunctionCall::new(id.clone(), ToolName::new(SHELL), arguments);
         let (log, name) = (&self.conversation.log, format!("/{}", command.name));
         let observe = |event: CallEvent<'_>| match event.change {
-            CallChange::Executing(_) => match log.record(Entry::CommandLine { command: &name, call_id: &id, line }) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break("the session log cannot be written".to_owned()),
-            },
+            CallChange::Executing(_) => {
+                let (command, call_id, line) = (name.clone(), id.clone(), line.to_owned());
+                match log.record(&Fact::CommandLine { command, call_id, line }) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break("the session log cannot be written".to_owned()),
+                }
+            }
             CallChange::Validating(_)
             | CallChange::AwaitingApproval(_)
             | CallChange::Scheduled { .. }

@@ -5,11 +5,12 @@
 //!
 //! Deliberately not here: how a call is shown.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
-use host_journal::{CallReport, CallStatus, Logged, Record, Stored};
-use host_message::{AgentId, CallId, Display, FunctionCall, Part, PartData};
+use host_journal::{CallEnd, CallReport, CallStatus, Calls, LoggedCall, Stored};
+use host_message::{AgentId, Display, FunctionCall};
 use host_tool::title_of_arguments;
 
 use crate::error::{ErrorKind, Failure};
@@ -60,49 +61,31 @@ pub fn ended(stored: &Stored, back: usize) -> Result<Found, Failure> {
     let unreadable = |error: host_journal::ReadError| {
         Failure::from_error(ErrorKind::Input, &error).cause(format!("the session `{}` cannot be read", stored.id))
     };
-    let mut open: HashMap<(AgentId, CallId), FunctionCall> = HashMap::new();
-    let mut last: VecDeque<EndedCall> = VecDeque::new();
-    let mut calls = 0;
+    let (mut calls, mut last) = (Calls::default(), VecDeque::new());
+    let mut ended = 0;
     for logged in stored.records().map_err(unreadable)? {
-        let Logged { record, .. } = logged.map_err(unreadable)?;
-        match record {
-            Record::Content { prompt, content } => {
-                for call in content.function_calls() {
-                    open.insert((prompt.agent.clone(), call.id.clone()), call.clone());
-                }
-            }
-            Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, report, .. } => {
-                let Some(call) = open.remove(&(prompt.agent.clone(), call_id)) else { continue };
-                let report = report.unwrap_or_else(|| CallReport {
-                    title: title_of_arguments(&call),
-                    failed: matches!(status, CallStatus::Error { .. }),
-                    ..CallReport::default()
-                });
-                calls += 1;
-                if last.len() == back {
-                    last.pop_front();
-                }
-                let response = response(parts);
-                let (agent, cut) = (prompt.agent, None);
-                last.push_back(EndedCall { agent, call, status, duration_ms, report, response, cut, display });
-            }
-            _ => {}
+        let Some(call) = calls.take_in(&logged.map_err(unreadable)?) else { continue };
+        ended += 1;
+        if last.len() == back {
+            last.pop_front();
         }
+        last.push_back(call);
     }
-    let call = if calls >= back { last.pop_front() } else { None };
-    Ok(Found { call: call.map(|call| with_whole(call, &stored.path)), calls })
+    let call = if ended >= back { last.pop_front() } else { None };
+    Ok(Found { call: call.and_then(of_log).map(|call| with_whole(call, &stored.path)), calls: ended })
 }
 
-fn response(parts: Vec<Part>) -> String {
-    parts
-        .into_iter()
-        .find_map(|part| match part.data {
-            PartData::FunctionResponse(response) => Some(response.body.text().to_owned()),
-            PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionCall(_) => {
-                None
-            }
-        })
-        .unwrap_or_default()
+/// Returns a call that ended as its log has it.
+fn of_log(LoggedCall { prompt, call, end, .. }: LoggedCall) -> Option<EndedCall> {
+    let end = Arc::unwrap_or_clone(end?);
+    let response = end.response().to_owned();
+    let CallEnd { status, duration_ms, display, report, .. } = end;
+    let report = report.unwrap_or_else(|| CallReport {
+        title: title_of_arguments(&call),
+        failed: matches!(status, CallStatus::Error { .. }),
+        ..CallReport::default()
+    });
+    Some(EndedCall { agent: prompt.agent, call, status, duration_ms, report, response, cut: None, display })
 }
 
 /// Replaces a response that was cut for the model by the whole of it.

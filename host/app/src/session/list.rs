@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use host_journal::{Logged, ReadError, Record, Sessions, Stored, TerminateReason};
+use host_journal::{Fact, Logged, ReadError, Sessions, Stored, TerminateReason};
 use host_message::{AgentId, Role};
 use host_text::clip;
 use jiff::Timestamp;
@@ -179,21 +179,21 @@ impl SessionSummary {
         // The main agent ran first; the others are its subagents.
         let mut main: Option<AgentId> = None;
         for logged in stored.records()? {
-            let Logged { time, record } = logged?;
+            let Logged { time, fact } = logged?;
             self.began.get_or_insert(time);
             self.last = Some(time);
-            match record {
-                Record::Session { workspace, model, .. } => {
+            match fact {
+                Fact::Session { workspace, model, .. } => {
                     self.workspace = workspace;
                     self.model = model.map(|model| model.to_string());
                 }
-                Record::Resumed { model, .. } | Record::ModelChosen { model } => self.model = Some(model.to_string()),
-                Record::RunStarted { agent_id, .. } => {
+                Fact::Resumed { model, .. } | Fact::ModelChosen { model } => self.model = Some(model.to_string()),
+                Fact::RunStarted { agent_id, .. } => {
                     if *main.get_or_insert_with(|| agent_id.clone()) == agent_id {
                         self.end = SessionEnd::Unfinished;
                     }
                 }
-                Record::Content { prompt, content } if main.as_ref() == Some(&prompt.agent) => match content.role {
+                Fact::Content { prompt, content } if main.as_ref() == Some(&prompt.agent) => match content.role {
                     Role::User => {
                         let said = clip(&content.visible_text(), PROMPT).into_owned();
                         if !said.trim().is_empty() {
@@ -209,21 +209,21 @@ impl SessionSummary {
                         }
                     }
                 },
-                Record::RunEnded { agent_id, terminate_reason, .. } if main.as_ref() == Some(&agent_id) => {
+                Fact::RunEnded { agent_id, terminate_reason, .. } if main.as_ref() == Some(&agent_id) => {
                     self.end = SessionEnd::Ended(terminate_reason);
                 }
-                Record::TakenBack { .. } | Record::Withdrawn { .. } => self.lost_messages = true,
-                Record::Content { .. }
-                | Record::RunEnded { .. }
-                | Record::HistoryReplaced { .. }
-                | Record::Usage { .. }
-                | Record::RecoveryStarted { .. }
-                | Record::Discarded { .. }
-                | Record::CallStarted { .. }
-                | Record::CallSettled { .. }
-                | Record::CommandLine { .. }
-                | Record::HookEnded { .. }
-                | Record::Error { .. } => {}
+                Fact::TakenBack { .. } | Fact::Withdrawn { .. } => self.lost_messages = true,
+                Fact::Content { .. }
+                | Fact::RunEnded { .. }
+                | Fact::HistoryReplaced { .. }
+                | Fact::Usage { .. }
+                | Fact::RecoveryStarted { .. }
+                | Fact::Discarded { .. }
+                | Fact::CallStarted { .. }
+                | Fact::CallSettled { .. }
+                | Fact::CommandLine { .. }
+                | Fact::HookEnded { .. }
+                | Fact::Error { .. } => {}
             }
         }
         Ok(())

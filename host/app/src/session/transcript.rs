@@ -3,10 +3,10 @@
 //! The shapes that are serialised here are the program's interface, apart from the log's own. Deliberately not here:
 //! pages for a reader, which each frontend writes.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use host_journal::{CallReport, CallStatus, Logged, ReadError, Record, Stored, TerminateReason};
-use host_message::{CallId, ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
+use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, ReadError, Stored, TerminateReason};
+use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -215,26 +215,29 @@ impl Transcript {
     }
 
     fn take_all(&mut self, stored: &Stored) -> Result<(), ReadError> {
-        // The position of each call without an outcome so far.
-        let mut open: HashMap<(String, CallId), usize> = HashMap::new();
+        let mut calls = Calls::default();
+        // The position of each call in the entries, by its number.
+        let mut positions = Vec::new();
         let mut records = stored.records()?;
         for logged in records.by_ref() {
-            let Logged { time, record } = logged?;
+            let logged = logged?;
+            let ended = calls.take_in(&logged);
+            let Logged { time, fact } = logged;
             self.began.get_or_insert(time);
             let mut add = |agent: Option<String>, what| self.entries.push(Entry { time, agent, what });
-            match record {
-                Record::Session { workspace, model, .. } => {
+            match fact {
+                Fact::Session { workspace, model, .. } => {
                     self.workspace = workspace;
                     self.model = model.map(|model| model.to_string());
                 }
-                Record::Resumed { model, .. } => {
+                Fact::Resumed { model, .. } => {
                     add(None, What::Resumed { model: model.to_string() });
                     self.model = Some(model.to_string());
                 }
-                Record::RunStarted { agent, agent_id, model, .. } => {
+                Fact::RunStarted { agent, agent_id, model, .. } => {
                     add(Some(agent_id.to_string()), What::RunStarted { name: agent, model });
                 }
-                Record::Content { prompt, content } => {
+                Fact::Content { prompt, content } => {
                     let agent = prompt.agent.to_string();
                     let said = Message::from_content(&content);
                     match content.role {
@@ -243,8 +246,8 @@ impl Transcript {
                             if !said.is_empty() {
                                 add(Some(agent.clone()), What::Model(said));
                             }
-                            for call in content.parts.into_iter().filter_map(call_of) {
-                                open.insert((agent.clone(), CallId::new(call.id.clone())), self.entries.len());
+                            for call in Arc::unwrap_or_clone(content).parts.into_iter().filter_map(call_of) {
+                                positions.push(self.entries.len());
                                 self.entries.push(Entry {
                                     time,
                                     agent: Some(agent.clone()),
@@ -254,45 +257,46 @@ impl Transcript {
                         }
                     }
                 }
-                Record::HistoryReplaced { agent_id, contents } => {
-                    add(Some(agent_id.to_string()), What::HistoryReplaced { messages: contents });
+                Fact::HistoryReplaced { agent_id, contents } => {
+                    let messages = Arc::unwrap_or_clone(contents);
+                    add(Some(agent_id.to_string()), What::HistoryReplaced { messages });
                 }
-                Record::TakenBack { agent_id, messages } => {
+                Fact::TakenBack { agent_id, messages } => {
                     add(Some(agent_id.to_string()), What::TakenBack { messages });
                 }
-                Record::ModelChosen { model } => {
+                Fact::ModelChosen { model } => {
                     add(None, What::ModelChosen { model: model.to_string() });
                     self.model = Some(model.to_string());
                 }
-                Record::Usage { usage, .. } => self.usage.add(usage),
-                Record::RecoveryStarted { agent_id, reason } => {
+                Fact::Usage { usage, .. } => self.usage.add(usage),
+                Fact::RecoveryStarted { agent_id, reason } => {
                     add(Some(agent_id.to_string()), What::RecoveryStarted { reason });
                 }
-                Record::Discarded { prompt, reason, .. } => {
+                Fact::Discarded { prompt, reason, .. } => {
                     let message = format!("{reason}; the reply was discarded");
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
-                Record::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
-                Record::CallStarted { .. } => {}
-                Record::CommandLine { command, call_id, line } => {
+                Fact::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
+                Fact::CallStarted { .. } => {}
+                Fact::CommandLine { command, call_id, line } => {
                     add(None, What::CommandLine { command, id: call_id.to_string(), line });
                 }
-                Record::CallSettled { prompt, call_id, status, duration_ms, parts, display, report, .. } => {
-                    let at = open.remove(&(prompt.agent.to_string(), call_id));
+                Fact::CallSettled { end, .. } => {
+                    let at = ended.and_then(|call| positions.get(call.number).copied());
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
-                        if let Some(report) = &report {
+                        if let Some(report) = &end.report {
                             call.title.clone_from(&report.title);
                         }
-                        call.outcome = Some(Outcome { report, ..Outcome::new(status, duration_ms, parts, display) });
+                        call.outcome = Some(Outcome::new(Arc::unwrap_or_clone(end)));
                     }
                 }
-                Record::HookEnded { agent_id, event, hook, result, reason, .. } => {
+                Fact::HookEnded { agent_id, event, hook, result, reason, .. } => {
                     if let Some(message) = notices::hook(event, &hook, result, &reason, None) {
                         add(Some(agent_id.to_string()), What::Error { message });
                     }
                 }
-                Record::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
-                Record::RunEnded { agent_id, terminate_reason, turns, usage, .. } => {
+                Fact::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
+                Fact::RunEnded { agent_id, terminate_reason, turns, usage, .. } => {
                     add(Some(agent_id.to_string()), What::RunEnded { terminate_reason, turns, usage });
                 }
             }
@@ -315,9 +319,10 @@ impl Message {
 }
 
 impl Outcome {
-    fn new(status: CallStatus, duration_ms: u64, parts: Vec<Part>, display: Option<Display>) -> Self {
-        let data = data(&parts);
-        let response = parts.into_iter().find_map(|part| match part.data {
+    fn new(end: CallEnd) -> Self {
+        let CallEnd { status, duration_ms, display, report, .. } = end;
+        let data = data(&end.parts);
+        let response = end.parts.into_iter().find_map(|part| match part.data {
             PartData::FunctionResponse(response) => Some(response.body),
             PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionCall(_) => {
                 None
@@ -327,7 +332,7 @@ impl Outcome {
             Some(ResponseBody::Output(text) | ResponseBody::Error(text)) => text,
             None => String::new(),
         };
-        Self { status, duration_ms, response, data, display, report: None }
+        Self { status, duration_ms, response, data, display, report }
     }
 }
 

@@ -15,7 +15,7 @@ use host_app::report::{About, Report, notices};
 use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice, Wait};
 use host_text::{exact, visible, visible_line};
 
-use self::calls::{CallEnd, Calls, INDENT, Layout};
+use self::calls::{Calls, Ended, INDENT, Layout};
 use super::{Style, text};
 use crate::exit::words;
 
@@ -343,18 +343,9 @@ impl Observer for Terminal {
                     self.update(state);
                 }
             }
-            EventKind::ToolCallEnd { call_id, name, status, decided, report, display, duration_ms, .. } => {
-                let end = CallEnd {
-                    agent: event.agent_id,
-                    id: call_id,
-                    name: name.as_str(),
-                    status,
-                    decided,
-                    report,
-                    display,
-                    milliseconds: duration_ms,
-                };
-                let lines = state.calls.ended(&end, self.layout());
+            EventKind::ToolCallEnd { call_id, name, end, .. } => {
+                let ended = Ended { agent: event.agent_id, id: call_id, name: name.as_str(), end };
+                let lines = state.calls.ended(&ended, self.layout());
                 self.lines(state, &lines);
             }
             EventKind::Finished { .. } => {

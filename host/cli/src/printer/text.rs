@@ -70,8 +70,8 @@ impl Observer for Text {
                     None => return,
                 }
             }
-            EventKind::ToolCallEnd { status: CallStatus::Error { kind: FailureKind::Denied }, response, .. } => {
-                match self.refusal(response) {
+            EventKind::ToolCallEnd { end, .. } if end.status == (CallStatus::Error { kind: FailureKind::Denied }) => {
+                match self.refusal(end.response()) {
                     Some(line) => line,
                     None => return,
                 }

@@ -10,18 +10,19 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host_files::{ChainFault, ChainStore};
-use host_message::{CallId, ModelId, Part, PromptId};
+use host_message::ModelId;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::{Entry, SessionLog};
+use super::SessionLog;
 use crate::history::{interrupted, not_begun};
 use crate::past::{OpenCall, OpenState, not_a_session};
 use crate::read::MAX_LINE;
-use crate::{CallStatus, Clock, ReadError, Record, Recorded, Records, SessionError};
+use crate::{CallEnd, CallStatus, Clock, Fact, ReadError, Recorded, Records, SessionError};
 
 /// Maximum wait for the lock of a dead process. Protects against waiting for ever for a process whose id means nothing
 /// here because it runs in a different container.
@@ -65,7 +66,7 @@ impl SessionLog {
         let Some(first) = Records::new(first).next().transpose().map_err(failed)? else {
             return Err(failed(ReadError::Empty));
         };
-        let Record::Session { id, .. } = first.record else { return Err(failed(not_a_session())) };
+        let Fact::Session { id, .. } = first.fact else { return Err(failed(not_a_session())) };
         let mut records = Records::new(&file);
         // One thread checks the chain, which is less work, and then both read. Half a line at the end is no part of the
         // chain.
@@ -124,29 +125,19 @@ impl Reopened {
         let chain = chains.chain(recorded.id.as_str(), earlier)?;
         let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock, Some(chain));
         let torn_bytes = recorded.torn_bytes;
-        log.record(Entry::Resumed { pid: std::process::id(), model, torn_bytes, found: &found })?;
+        log.record(&Fact::Resumed { pid: std::process::id(), model: model.clone(), torn_bytes, found })?;
         for OpenCall { prompt, call, state } in recorded.open_calls() {
             let (part, status) = match state {
                 OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
                 OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
             };
-            let parts = vec![part];
-            settle(&log, &prompt, &call.id, status, &parts)?;
-            recorded.settle(&prompt.agent, call.id, parts);
+            let end = Arc::new(CallEnd::left_behind(status, part));
+            let agent = prompt.agent.clone();
+            log.record(&Fact::CallSettled { prompt, call_id: call.id.clone(), end: Arc::clone(&end) })?;
+            recorded.settle(&agent, call.id, end);
         }
         Ok((log, recorded))
     }
-}
-
-fn settle(
-    log: &SessionLog,
-    prompt: &PromptId,
-    call_id: &CallId,
-    status: CallStatus,
-    parts: &[Part],
-) -> Result<(), SessionError> {
-    let (decided, display, report) = (None, None, None);
-    log.record(Entry::CallSettled { prompt, call_id, status, decided, duration_ms: 0, parts, display, report })
 }
 
 /// Takes the lock on a log; it is held as long as the file is open.
@@ -180,7 +171,7 @@ fn is_alive(pid: u32) -> bool {
 fn holder(path: &Path) -> Option<u32> {
     let records = Records::new(File::open(path).ok()?);
     let said = records.map_while(Result::ok).filter_map(|logged| {
-        if let Record::Session { pid: Some(pid), .. } | Record::Resumed { pid, .. } = logged.record {
+        if let Fact::Session { pid: Some(pid), .. } | Fact::Resumed { pid, .. } = logged.fact {
             Some(pid)
         } else {
             None

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use host_message::SessionId;
 
 use super::LOG_EXTENSION;
-use crate::{ReadError, Record, Recorded, Records, SessionError};
+use crate::{Fact, ReadError, Recorded, Records, SessionError};
 
 /// A folder with logs.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Stored {
     /// When the first line cannot be read.
     pub fn workspace(&self) -> Result<Option<String>, ReadError> {
         let Some(first) = self.records()?.next().transpose()? else { return Err(ReadError::Empty) };
-        if let Record::Session { workspace, .. } = first.record { Ok(workspace) } else { Ok(None) }
+        if let Fact::Session { workspace, .. } = first.fact { Ok(workspace) } else { Ok(None) }
     }
 }
 

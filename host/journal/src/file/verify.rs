@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::Stored;
 use crate::read::{MAX_LINE, parse};
-use crate::{Record, SessionError};
+use crate::{Fact, SessionError};
 
 /// What a resumed or copied log has in its entry, if something was wrong with it.
 const FOUND: &[u8] = b"\"found\":[";
@@ -98,17 +98,18 @@ pub(super) fn verify(id: &SessionId, log: impl Read, chains: &ChainStore) -> Res
 
 /// The file with the response of a call, and its digest.
 fn output(line: &[u8]) -> Option<(String, String)> {
-    let Record::CallSettled { report: Some(report), .. } = parse(line, false).ok()?.record else { return None };
-    report.whole.zip(report.whole_digest)
+    let Fact::CallSettled { end, .. } = parse(line, false).ok()?.fact else { return None };
+    let report = end.report.as_ref()?;
+    report.whole.clone().zip(report.whole_digest.clone())
 }
 
 /// What an entry says was wrong with the log before it.
 fn recorded(number: u64, line: &[u8]) -> Vec<Finding> {
     // An entry that cannot be read says nothing; reading the log reports it.
     let Ok(logged) = parse(line, number == 1) else { return Vec::new() };
-    let (found, when) = match logged.record {
-        Record::Resumed { found, .. } => (found, FoundWhen::Resumed { line: number, time: logged.time }),
-        Record::Session { found, copy_of: Some(original), .. } => (found, FoundWhen::Copied(original)),
+    let (found, when) = match logged.fact {
+        Fact::Resumed { found, .. } => (found, FoundWhen::Resumed { line: number, time: logged.time }),
+        Fact::Session { found, copy_of: Some(original), .. } => (found, FoundWhen::Copied(original)),
         _ => return Vec::new(),
     };
     found.into_iter().map(|fault| Finding { fault, when: when.clone() }).collect()

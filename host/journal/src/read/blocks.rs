@@ -4,8 +4,9 @@
 
 use std::io::{self, Read};
 
+use super::MAX_LINE;
 use super::line::{Flaw, parse};
-use super::{Logged, MAX_LINE};
+use crate::Logged;
 
 /// Bytes of the first block. Few, since a list of sessions reads only the first line of each.
 const FIRST_BLOCK: usize = 8 << 10;

@@ -4,8 +4,7 @@
 
 use serde::Deserialize;
 
-use super::{Logged, Record};
-use crate::SESSION_VERSION;
+use crate::{Fact, Logged, SESSION_VERSION};
 
 /// Maximum nesting depth of a line's JSON. Protects the stack. A model's arguments have at most 128 levels when they
 /// arrive, and an entry adds a few.
@@ -40,7 +39,7 @@ pub(crate) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
         Some(logged) => logged,
         None => deep(line)?,
     };
-    if !first && matches!(logged.record, Record::Session { .. }) {
+    if !first && matches!(logged.fact, Fact::Session { .. }) {
         return Err(Flaw::Other("a second entry `session`".to_owned()));
     }
     Ok(logged)

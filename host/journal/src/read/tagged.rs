@@ -15,7 +15,7 @@ use serde::de::{
 };
 use serde_json::Value;
 
-use super::{Logged, Record};
+use crate::{Fact, Logged};
 
 impl<'de> Deserialize<'de> for Logged {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -46,8 +46,8 @@ impl<'de> Visitor<'de> for LoggedVisitor {
         let time = time.ok_or_else(|| A::Error::missing_field("time"))?;
         let kind = kind.ok_or_else(|| A::Error::missing_field("type"))?;
         let fields = Fields { before, value: None, map };
-        let record = Record::deserialize(Tagged { kind, fields })?;
-        Ok(Logged { time, record })
+        let fact = Fact::deserialize(Tagged { kind, fields })?;
+        Ok(Logged { time, fact })
     }
 }
 

@@ -37,7 +37,8 @@ async fn a_cancel_while_calls_run_settles_each_of_them() {
     assert_eq!(came_to(&cancelled_after(5, &mut bench).await), (Aborted, None, None, 1));
     let lines = bench.watcher.lines.lock().expect("no test panics with it");
     let ended = lines.iter().filter(|line| line["type"] == "tool_call_end");
-    let told: Vec<_> = ended.map(|line| line["response"].as_str().unwrap_or_default()).collect();
+    let body = |line: &Value| line["parts"][0]["function_response"]["body"].as_object().cloned().unwrap_or_default();
+    let told: Vec<_> = ended.flat_map(|line| body(line).into_values()).collect();
     let cancelled = "[Operation Cancelled] Reason: cancelled by the user";
     assert_eq!(told, ["read did it", &format!("{cancelled}\n\nPartial output:\nhalf"), cancelled]);
 }

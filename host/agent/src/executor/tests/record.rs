@@ -190,8 +190,11 @@ async fn every_step_is_an_event() {
         lines[9],
         json!({
             "agent": "tester", "agent_id": "main", "type": "tool_call_end", "call_id": "main#0-0", "name": "read",
-            "status": "success", "decided": "allowed", "summary": "read did it", "response": "read did it",
-            "duration_ms": 0, "dropped_bytes": 0, "title": "", "printed": {"tail": ["working"], "lines": 1},
+            "status": "success", "decided": "allowed", "duration_ms": 0, "dropped_bytes": 0,
+            "parts": [{"function_response": {
+                "id": "main#0-0", "name": "read", "body": {"output": "read did it"},
+            }}],
+            "report": {"title": "", "summary": "read did it", "printed": {"tail": ["working"], "lines": 1}},
         })
     );
     assert_eq!(

@@ -9,7 +9,7 @@
 use std::time::Instant;
 
 use anstyle::AnsiColor;
-use host_journal::{CallReport, CallStatus};
+use host_journal::{CallEnd, CallReport, CallStatus};
 use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_terminal::{self as terminal, Activity, DifferenceRow};
 use host_text::{as_printed, exact, visible_line};
@@ -56,16 +56,12 @@ struct Running {
     printed: String,
 }
 
-/// The end of a call.
-pub(super) struct CallEnd<'a> {
+/// A call that ended.
+pub(super) struct Ended<'a> {
     pub(super) agent: &'a AgentId,
     pub(super) id: &'a CallId,
     pub(super) name: &'a str,
-    pub(super) status: CallStatus,
-    pub(super) decided: Option<Decided>,
-    pub(super) report: &'a CallReport,
-    pub(super) display: Option<&'a Display>,
-    pub(super) milliseconds: u64,
+    pub(super) end: &'a CallEnd,
 }
 
 /// How the lines of a call are laid out.
@@ -149,10 +145,13 @@ impl Calls {
     }
 
     /// Returns the lines that stay when a call ends.
-    pub(super) fn ended(&mut self, end: &CallEnd<'_>, layout: Layout) -> String {
-        self.0.retain(|running| running.agent != *end.agent || running.id != *end.id);
-        let mut lines = headline(end, layout);
-        match end.display {
+    pub(super) fn ended(&mut self, ended: &Ended<'_>, layout: Layout) -> String {
+        let Ended { agent, id, end, .. } = ended;
+        self.0.retain(|running| running.agent != **agent || running.id != **id);
+        let none = CallReport::default();
+        let report = end.report.as_ref().unwrap_or(&none);
+        let mut lines = headline(ended, report, layout);
+        match &end.display {
             // The question showed the change that the user approved, and one that was rejected.
             Some(Display::Difference { unified, .. })
                 if end.status == CallStatus::Success && end.decided != Some(Decided::Approved) =>
@@ -160,26 +159,27 @@ impl Calls {
                 difference(&mut lines, unified, layout);
             }
             Some(Display::Checklist { items }) if end.status == CallStatus::Success => {
-                let before = format!("{}  ", indent(end.agent));
+                let before = format!("{}  ", indent(agent));
                 lines.push_str(&checklist::lines(items, &before, layout.style, layout.columns));
             }
             Some(Display::Difference { .. } | Display::Summary(_) | Display::Checklist { .. }) | None => {}
         }
-        output(&mut lines, end, layout);
+        output(&mut lines, agent, report, layout);
         lines
     }
 }
 
 /// Returns the line of a call that ended, and the rows of the reason if it failed.
-fn headline(end: &CallEnd<'_>, Layout { style, columns, .. }: Layout) -> String {
-    let CallReport { title, summary, failed, .. } = end.report;
+fn headline(ended: &Ended<'_>, report: &CallReport, Layout { style, columns, .. }: Layout) -> String {
+    let Ended { agent, name, end, .. } = ended;
+    let CallReport { title, summary, failed, .. } = report;
     let mark = match end.status {
         _ if *failed => style.paint("✗", AnsiColor::Red),
         CallStatus::Success => style.paint("✓", AnsiColor::Green),
         CallStatus::Error { .. } => style.paint("✗", AnsiColor::Red),
         CallStatus::Cancelled | CallStatus::Interrupted => style.paint("■", AnsiColor::Yellow),
     };
-    let begin = format!("{}{mark} {}", indent(end.agent), style.bold(&exact(end.name)));
+    let begin = format!("{}{mark} {}", indent(agent), style.bold(&exact(name)));
     let title = visible_line(title);
     let summary = visible_line(summary);
     let is_change = matches!(end.display, Some(Display::Difference { .. })) && end.status == CallStatus::Success;
@@ -188,7 +188,7 @@ fn headline(end: &CallEnd<'_>, Layout { style, columns, .. }: Layout) -> String 
         summary if is_change => format!("({summary})"),
         summary => format!("· {summary}"),
     };
-    let time = if end.milliseconds < SHOWN_TIME { String::new() } else { took(end.milliseconds) };
+    let time = if end.duration_ms < SHOWN_TIME { String::new() } else { took(end.duration_ms) };
     let spaced = |text: &str| if text.is_empty() { 0 } else { terminal::width(text) + 1 };
     let free = columns.saturating_sub(terminal::width(&begin) + spaced(&time));
     let line = |title: &str, result: &str| {
@@ -205,7 +205,7 @@ fn headline(end: &CallEnd<'_>, Layout { style, columns, .. }: Layout) -> String 
     }
     if matches!(end.status, CallStatus::Error { .. }) && !summary.is_empty() {
         let mut lines = line(&terminal::truncate_to_width(&title, free.saturating_sub(1)), "");
-        let indent = format!("{}{BELOW}", indent(end.agent));
+        let indent = format!("{}{BELOW}", indent(agent));
         let wrapped = terminal::wrapped(&summary, columns.saturating_sub(indent.len()).max(SHORTEST_SUMMARY), 0);
         for row in wrapped.lines().take(REASON_ROWS) {
             lines.extend([indent.as_str(), row, "\n"]);
@@ -222,12 +222,12 @@ fn headline(end: &CallEnd<'_>, Layout { style, columns, .. }: Layout) -> String 
 }
 
 /// Adds the last lines that a call printed.
-fn output(lines: &mut String, end: &CallEnd<'_>, layout: Layout) {
+fn output(lines: &mut String, agent: &AgentId, report: &CallReport, layout: Layout) {
     let Layout { style, columns, .. } = layout;
-    let printed = &end.report.printed;
-    let most = if end.report.failed { FAILED_LINES } else { OUTPUT_LINES };
+    let printed = &report.printed;
+    let most = if report.failed { FAILED_LINES } else { OUTPUT_LINES };
     let last = printed.tail.get(printed.tail.len().saturating_sub(most)..).unwrap_or_default();
-    let before = format!("{}{BELOW}", indent(end.agent));
+    let before = format!("{}{BELOW}", indent(agent));
     let folded = printed.lines.saturating_sub(last.len() as u64);
     if folded > 0 {
         lines.extend([style.dim(&format!("{before}{}", fold(folded, layout))).as_str(), "\n"]);

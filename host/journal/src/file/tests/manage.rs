@@ -13,8 +13,10 @@ fn recorded(folder: &Path) -> Stored {
     fs::create_dir(&outputs).expect("made");
     fs::write(outputs.join("output-1.txt"), "long").expect("written");
     let said = Content::user(format!("read {}/output-1.txt", outputs.display()));
-    log.record(Entry::Content { prompt: &prompt, content: &said }).expect("written");
-    log.record(Entry::Content { prompt: &prompt, content: &Content::model("done") }).expect("written");
+    let said = Fact::Content { prompt: prompt.clone(), content: Arc::new(said) };
+    log.record(&said).expect("written");
+    let content = Arc::new(Content::model("done"));
+    log.record(&Fact::Content { prompt, content }).expect("written");
     let id = log.id().clone();
     drop(log);
     Sessions::new(folder).all().expect("listed").into_iter().find(|stored| stored.id == id).expect("it is there")

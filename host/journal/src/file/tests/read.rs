@@ -6,111 +6,114 @@ use serde_json::json;
 
 use super::*;
 
-/// One of each entry. A new one has to be added here, or this does not compile.
-fn each(entry: &mut dyn FnMut(Entry<'_>)) {
+/// One of each kind of fact. A new one has to be added here, or this does not compile.
+fn each() -> Vec<Fact> {
     let (id, agent_id) = (SessionId::new("s1").expect("an id"), AgentId::new("main"));
     let (prompt, call_id, name) =
         (PromptId { agent: agent_id.clone(), turn: 0 }, CallId::new("main#0-0"), ToolName::new("ls"));
-    let (workspace, model) = (Some("/work"), model());
     let call = FunctionCall::new(call_id.clone(), name.clone(), Default::default());
     let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
     let body = ResponseBody::Output("done".to_owned());
     let response = FunctionResponse::new(call_id.clone(), name.clone(), body);
-    let parts = &[PartData::FunctionResponse(response).into()];
     let display = Display::Difference { path: "a".to_owned(), unified: "+x".to_owned() };
     let report = CallReport { title: "src".to_owned(), failed: true, ..CallReport::default() };
-    let (terminate_reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
-    let (found, because) = (&[ChainFault::Cut { lines: 2 }][..], &["granted".to_owned()][..]);
-    let arguments = serde_json::Map::from_iter([("n".to_owned(), 1.into())]);
-    let (copy_of, version, pid) = (Some(&id), 1, 7);
-    let mut next = Some(Entry::Session { version, id: &id, pid, workspace, model: Some(&model), copy_of, found });
-    while let Some(now) = next.take() {
-        next = match now {
-            Entry::Session { .. } => Some(Entry::Resumed { pid: 8, model: &model, torn_bytes: 3, found }),
-            Entry::Resumed { .. } => {
-                Some(Entry::RunStarted { agent: "main", agent_id: &agent_id, model: "m", system: Some("s") })
+    let (reason, usage) = (TerminateReason::Goal, Usage { input: 1, ..Usage::default() });
+    let (found, text) = (vec![ChainFault::Cut { lines: 2 }], str::to_owned);
+    let mut facts = vec![Fact::Session {
+        version: 1,
+        id: id.clone(),
+        pid: Some(7),
+        workspace: Some(text("/work")),
+        model: Some(model()),
+        copy_of: Some(id),
+        found: found.clone(),
+    }];
+    loop {
+        let (agent_id, prompt, call_id) = (agent_id.clone(), prompt.clone(), call_id.clone());
+        let next = match facts.last().expect("it begins with one") {
+            Fact::Session { .. } => Fact::Resumed { pid: 8, model: model(), torn_bytes: 3, found: found.clone() },
+            Fact::Resumed { .. } => {
+                Fact::RunStarted { agent: text("main"), agent_id, model: text("m"), system: Some(text("s")) }
             }
-            Entry::RunStarted { .. } => Some(Entry::HistoryReplaced { agent_id: &agent_id, contents: &[] }),
-            Entry::HistoryReplaced { .. } => Some(Entry::TakenBack { agent_id: &agent_id, messages: 0 }),
-            Entry::TakenBack { .. } => Some(Entry::ModelChosen { model: &model }),
-            Entry::ModelChosen { .. } => Some(Entry::Usage { prompt: &prompt, usage }),
-            Entry::Usage { .. } => {
-                Some(Entry::RecoveryStarted { agent_id: &agent_id, reason: TerminateReason::Timeout })
+            Fact::RunStarted { .. } => Fact::HistoryReplaced { agent_id, contents: Arc::default() },
+            Fact::HistoryReplaced { .. } => Fact::TakenBack { agent_id, messages: 0 },
+            Fact::TakenBack { .. } => Fact::ModelChosen { model: model() },
+            Fact::ModelChosen { .. } => Fact::Usage { prompt, usage },
+            Fact::Usage { .. } => Fact::RecoveryStarted { agent_id, reason: TerminateReason::Timeout },
+            Fact::RecoveryStarted { .. } => Fact::Discarded { prompt, reason: text("empty"), parts: Arc::default() },
+            Fact::Discarded { .. } => Fact::Withdrawn { prompt },
+            Fact::Withdrawn { .. } => Fact::Content { prompt, content: Arc::new(content.clone()) },
+            Fact::Content { .. } => {
+                Fact::CallStarted { prompt, call_id, name: name.clone(), because: vec![text("granted")] }
             }
-            Entry::RecoveryStarted { .. } => Some(Entry::Discarded { prompt: &prompt, reason: "empty", parts: &[] }),
-            Entry::Discarded { .. } => Some(Entry::Withdrawn { prompt: &prompt }),
-            Entry::Withdrawn { .. } => Some(Entry::Content { prompt: &prompt, content: &content }),
-            Entry::Content { .. } => {
-                Some(Entry::CallStarted { prompt: &prompt, call_id: &call_id, name: &name, because })
+            Fact::CallStarted { .. } => {
+                let end = CallEnd {
+                    status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
+                    decided: Some(host_tool::Decided::Denied),
+                    duration_ms: 2,
+                    parts: vec![PartData::FunctionResponse(response.clone()).into()],
+                    display: Some(display.clone()),
+                    report: Some(report.clone()),
+                };
+                Fact::CallSettled { prompt, call_id, end: Arc::new(end) }
             }
-            Entry::CallStarted { .. } => Some(Entry::CallSettled {
-                prompt: &prompt,
-                call_id: &call_id,
-                status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
-                decided: Some(host_tool::Decided::Denied),
-                duration_ms: 2,
-                parts,
-                display: Some(&display),
-                report: Some(&report),
-            }),
-            Entry::CallSettled { .. } => Some(Entry::CommandLine { command: "/x", call_id: &call_id, line: "ls" }),
-            Entry::CommandLine { .. } => Some(Entry::HookEnded {
-                agent_id: &agent_id,
+            Fact::CallSettled { .. } => Fact::CommandLine { command: text("/x"), call_id, line: text("ls") },
+            Fact::CommandLine { .. } => Fact::HookEnded {
+                agent_id,
                 event: host_tool::HookEvent::PreToolUse,
-                hook: "check",
-                call_id: Some(&call_id),
-                result: crate::HookResult::Denied,
-                reason: "no",
-                arguments: Some(&arguments),
+                hook: text("check"),
+                call_id: Some(call_id),
+                result: HookResult::Denied,
+                reason: text("no"),
+                arguments: Some(serde_json::Map::from_iter([(text("n"), 1.into())])),
                 duration_ms: 3,
-            }),
-            Entry::HookEnded { .. } => Some(Entry::Error { agent_id: &agent_id, message: "no" }),
-            Entry::Error { .. } => Some(Entry::RunEnded {
-                agent_id: &agent_id,
-                terminate_reason,
+            },
+            Fact::HookEnded { .. } => Fact::Error { agent_id, message: text("no") },
+            Fact::Error { .. } => Fact::RunEnded {
+                agent_id,
+                terminate_reason: reason,
                 recovered_from: None,
-                result: Some("r"),
+                result: Some(text("r")),
                 turns: 1,
                 usage,
-            }),
-            Entry::RunEnded { .. } => None,
+            },
+            Fact::RunEnded { .. } => return facts,
         };
-        entry(now);
+        facts.push(next);
     }
 }
 
-/// Returns a log with one of each entry, and each entry as `serde_json` writes it.
+/// Returns a log with one of each kind of fact.
 fn log() -> String {
-    let mut text = String::new();
-    each(&mut |entry| {
-        let line = Line { time: "2026-03-01T12:00:00Z".to_owned(), entry };
-        text += &serde_json::to_string(&line).expect("plain data");
-        text.push('\n');
-    });
-    text
+    let time = "2026-03-01T12:00:00Z".parse().expect("a time");
+    let mut bytes = Vec::new();
+    for fact in each() {
+        put_line(&mut bytes, time, &fact).expect("memory has room");
+        bytes.push(b'\n');
+    }
+    String::from_utf8(bytes).expect("JSON")
 }
 
 fn read(text: &[u8]) -> Result<Recorded, ReadError> {
     Recorded::read(&mut Records::new(text))
 }
 
+/// A log of the first version has each kind of fact byte for byte as it was written then.
 #[test]
-fn each_entry_that_is_written_is_read() {
+fn log_of_each_fact_is_written_as_ever() {
+    assert_eq!(log(), include_str!("each.jsonl"));
+}
+
+#[test]
+fn each_fact_that_is_written_is_read() {
     let text = log();
     let mut records = Records::new(text.as_bytes());
     let all: Vec<Logged> = records.by_ref().map(|logged| logged.expect("it is an entry")).collect();
     assert_eq!((all.len(), records.torn_bytes()), (text.lines().count(), 0));
+    let facts: Vec<Fact> = all.into_iter().map(|logged| logged.fact).collect();
+    assert_eq!(facts, each());
     let recorded = read(text.as_bytes()).expect("it makes sense");
     assert_eq!((recorded.workspace.as_deref(), recorded.model), (Some("/work"), Some(model())));
-    assert!(all.iter().any(|logged| matches!(
-        &logged.record,
-        Record::CallSettled {
-            status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
-            display: Some(_),
-            report: Some(report),
-            ..
-        } if report.title == "src" && report.failed
-    )));
 }
 
 /// The order of fields is this host's own, and another program may have written the line anew.
@@ -128,7 +131,7 @@ fn fields_of_an_entry_are_read_in_any_order() {
         let text = format!("{first}\n{{{}}}\n", fields.join(","));
         let last = Records::new(text.as_bytes()).last().expect("two entries");
         match last {
-            Ok(Logged { time, record: Record::TakenBack { agent_id, messages } }) if is_read => {
+            Ok(Logged { time, fact: Fact::TakenBack { agent_id, messages } }) if is_read => {
                 assert_eq!(
                     (time.to_string().as_str(), agent_id.as_str(), messages),
                     ("2026-01-01T00:00:00Z", "main", 3)
@@ -163,7 +166,7 @@ fn a_call_of_an_older_log_is_read_without_a_report() {
     let first = log().lines().next().expect("a first line").to_owned();
     let text = format!("{first}\n{line}\n");
     let last = Records::new(text.as_bytes()).last().expect("two entries").expect("it is read");
-    assert!(matches!(last.record, Record::CallSettled { report: None, .. }), "{last:?}");
+    assert!(matches!(&last.fact, Fact::CallSettled { end, .. } if end.report.is_none()), "{last:?}");
 }
 
 #[test]
@@ -204,7 +207,7 @@ fn a_log_that_two_threads_read_is_as_one_reads_it() {
     let all = |mut records: Records<&[u8]>| {
         let mut entries = Vec::new();
         for logged in records.by_ref() {
-            entries.push(logged.map(|logged| format!("{:?}", logged.record)).map_err(|error| error.to_string()));
+            entries.push(logged.map(|logged| format!("{:?}", logged.fact)).map_err(|error| error.to_string()));
         }
         (entries, records.line(), records.whole_bytes(), records.torn_bytes(), records.ends_open())
     };
@@ -303,12 +306,11 @@ fn arguments_as_deep_as_a_model_may_nest_them_come_back() {
     let call = FunctionCall::new(CallId::new("c"), ToolName::new("ls"), arguments);
     let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
-    let time = "2026-03-01T12:00:00Z".to_owned();
-    let line = serde_json::to_string(&Line { time, entry: Entry::Content { prompt: &prompt, content: &content } });
-    let first = log().lines().next().expect("a line").to_owned();
-    let text = format!("{first}\n{}\n", line.expect("plain data"));
-    let last = Records::new(text.as_bytes()).last().expect("two entries").expect("it is an entry");
-    assert!(matches!(last.record, Record::Content { content: back, .. } if back == content));
+    let fact = Fact::Content { prompt, content: Arc::new(content) };
+    let mut text = format!("{}\n", log().lines().next().expect("a line")).into_bytes();
+    put_line(&mut text, clock().now(), &fact).expect("memory has room");
+    let last = Records::new(&text[..]).last().expect("two entries").expect("it is an entry");
+    assert_eq!(last.fact, fact);
 }
 
 /// Lines that are nearly entries.

@@ -105,11 +105,11 @@ impl Stats {
 
 impl Observer for Stats {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::ToolCallEnd { status, decided, .. } = event.kind {
+        if let EventKind::ToolCallEnd { end, .. } = event.kind {
             let mut counts = self.counts();
             counts.calls += 1;
-            counts.failed += u64::from(status != CallStatus::Success);
-            match decided {
+            counts.failed += u64::from(end.status != CallStatus::Success);
+            match end.decided {
                 Some(Decided::Approved | Decided::Changed) => counts.approved += 1,
                 Some(Decided::Declined) => counts.declined += 1,
                 Some(Decided::Denied) => counts.denied += 1,

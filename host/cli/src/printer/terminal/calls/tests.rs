@@ -14,8 +14,15 @@ fn layout(columns: usize) -> Layout {
 /// The lines that stay of a call of this tool.
 fn lines(name: &str, status: CallStatus, report: &CallReport, milliseconds: u64, columns: usize) -> String {
     let (agent, id) = (AgentId::new("main"), CallId::new("c"));
-    let end = CallEnd { agent: &agent, id: &id, name, status, decided: None, report, display: None, milliseconds };
-    Calls::default().ended(&end, layout(columns))
+    let end = CallEnd {
+        status,
+        decided: None,
+        duration_ms: milliseconds,
+        parts: Vec::new(),
+        display: None,
+        report: Some(report.clone()),
+    };
+    Calls::default().ended(&Ended { agent: &agent, id: &id, name, end: &end }, layout(columns))
 }
 
 fn report(title: &str, summary: &str, failed: bool) -> CallReport {
@@ -40,16 +47,17 @@ fn call_line_of_a_change_counts_its_lines() {
     let display = Display::Difference { path: "a".to_owned(), unified: "@@ -1 +1 @@\n-a\n+b\n".to_owned() };
     let report = report("src/fuel.rs", "+1 −1", false);
     let end = |decided| CallEnd {
-        agent: &agent,
-        id: &id,
-        name: "edit",
         status: CallStatus::Success,
         decided,
-        report: &report,
-        display: Some(&display),
-        milliseconds: 3,
+        duration_ms: 3,
+        parts: Vec::new(),
+        display: Some(display.clone()),
+        report: Some(report.clone()),
     };
-    let shown = |decided| Calls::default().ended(&end(decided), layout(80));
+    let shown = |decided| {
+        let ended = Ended { agent: &agent, id: &id, name: "edit", end: &end(decided) };
+        Calls::default().ended(&ended, layout(80))
+    };
     assert_eq!(shown(Some(Decided::Allowed)), "✓ edit src/fuel.rs (+1 −1)\n    1 - a\n    1 + b\n");
     // The question has just shown it.
     assert_eq!(shown(Some(Decided::Approved)), "✓ edit src/fuel.rs (+1 −1)\n");

@@ -3,14 +3,16 @@
 //! What is derived for a flattened field copies all fields first, and this entry has what the call returned: most of
 //! the bytes of a long session.
 
+use std::sync::Arc;
+
 use host_message::{CallId, Display, Part, PromptId};
 use host_tool::{Decided, FailureKind};
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::{CallReport, CallStatus};
+use crate::{CallEnd, CallReport, CallStatus};
 
-/// The fields of [`Record::CallSettled`](super::Record::CallSettled), in their order.
-type Fields = (PromptId, CallId, CallStatus, Option<Decided>, u64, Vec<Part>, Option<Display>, Option<CallReport>);
+/// The fields of [`Fact::CallSettled`](super::Fact::CallSettled), in their order.
+type Fields = (PromptId, CallId, Arc<CallEnd>);
 
 /// The same as the entry has them.
 #[derive(serde::Deserialize)]
@@ -45,5 +47,5 @@ pub(super) fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field
         StatusName::Cancelled => CallStatus::Cancelled,
         StatusName::Interrupted => CallStatus::Interrupted,
     };
-    Ok((prompt, call_id, status, decided, duration_ms, parts, display, report))
+    Ok((prompt, call_id, Arc::new(CallEnd { status, decided, duration_ms, parts, display, report })))
 }
