@@ -8,7 +8,7 @@
 
 use std::error::Error;
 
-use host_message::append_causes;
+use host_text::append_causes;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::{Host, Url};

@@ -6,7 +6,6 @@
 //! Deliberately not here: any provider's JSON (`host-model` has one file for each wire format), what a tool
 //! does, and what a call may touch.
 
-mod causes;
 mod content;
 mod counted;
 mod id;
@@ -14,7 +13,6 @@ mod output;
 mod tool;
 mod usage;
 
-pub use causes::{append_causes, with_causes};
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use host_message::{Content, Part, Role, Usage, with_causes};
+use host_message::{Content, Part, Role, Usage};
+use host_text::with_causes;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use host_message::with_causes;
+use host_text::with_causes;
 
 use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
 

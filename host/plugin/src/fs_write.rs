@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
-use host_message::with_causes;
+use host_text::with_causes;
 use host_undo::{CallRecorder, JournalError, Old, ProgramRecorder, State};
 
 use crate::bindings::denial::{denial, escape};

@@ -136,7 +136,7 @@ impl Runtime {
         question: HookQuestion,
         limit: Duration,
     ) -> Result<HookReply, String> {
-        let words = |error: RuntimeError| host_message::with_causes(&error);
+        let words = |error: RuntimeError| host_text::with_causes(&error);
         let pre = hook.linked.get_or_try_init(|| self.link_hook(hook)).await.map_err(words)?;
         let _running = self.running.acquire().await.ok();
         let (id, tool) = (CallId::new("hook"), ToolName::new("hook"));

@@ -2,11 +2,13 @@
 //!
 //! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation
 //! marks around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike,
-//! Markdown's code fences, counted nouns, and the templates of titles. Everything that a guest, a model, a server, a
-//! manifest or someone else's file contains passes an escape function of this crate before a user reads it.
+//! Markdown's code fences, counted nouns, errors with their causes, and the templates of titles. Everything that a
+//! guest, a model, a server, a manifest or someone else's file contains passes an escape function of this crate before
+//! a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
 
+mod causes;
 mod characters;
 mod clip;
 mod count;
@@ -18,6 +20,7 @@ mod printed;
 mod quote;
 mod title;
 
+pub use causes::{append_causes, with_causes};
 pub use characters::is_unsafe;
 pub use clip::{CUT_MARK, Ends, clip, ends};
 pub use count::{count, count_of};

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use host_capability::Grants;
-use host_message::{AgentId, FunctionCall, ToolName, with_causes};
+use host_message::{AgentId, FunctionCall, ToolName};
 use host_plugin::{Confirmation, ProgramReach, ProgramWalls, Workspace};
-use host_text::clip;
+use host_text::{clip, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess};
-use host_message::{FunctionCall, ToolSpec, with_causes};
+use host_message::{FunctionCall, ToolSpec};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
     BackgroundPrograms, CallError, CallListener, Confirmation, Elicitation, ElicitationAnswer, Failure, Invocation,
     McpClient, Plugin, ProgramEnd, Runtime, Secrets, SeenFiles, Workspace,
 };
-use host_text::TitleTemplate;
+use host_text::{TitleTemplate, with_causes};
 use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_journal::{Fact, History, SessionError, is_whole};
-use host_message::{Content, FinishReason, Part, PromptId, Role, Usage, with_causes};
+use host_message::{Content, FinishReason, Part, PromptId, Role, Usage};
 use host_model::{Request, estimate, estimate_contents, window};
+use host_text::with_causes;
 use host_tool::Registry;
 use tokio::time::timeout;
 use tracing::Instrument;

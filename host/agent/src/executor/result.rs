@@ -1,8 +1,9 @@
 //! The result of a run.
 
 use host_journal::{HistoryError, SessionError, TerminateReason};
-use host_message::{FinishReason, Usage, with_causes};
+use host_message::{FinishReason, Usage};
 use host_model::ModelError;
+use host_text::with_causes;
 use host_tool::RegistryError;
 
 use super::Agent;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use host_journal::{Exchange, Fact, History, Replied, Unsettled};
-use host_message::{Content, Part, PromptId, Usage, with_causes};
+use host_message::{Content, Part, PromptId, Usage};
 use host_model::{Again, ModelError, Request, Settings, estimate};
+use host_text::with_causes;
 use host_tool::{CallEvent, Cancel, Registry, Scheduler};
 use tokio::time::sleep;
 

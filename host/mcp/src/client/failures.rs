@@ -5,8 +5,8 @@
 use std::error::Error;
 
 use host_capability::McpServerName;
-use host_message::with_causes;
 use host_plugin::{McpError, RemoteFailure};
+use host_text::with_causes;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::ServiceError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;

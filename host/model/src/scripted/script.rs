@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage, with_causes};
+use host_message::{CallId, FinishReason, FunctionCall, Part, PartData, ToolName, Usage};
+use host_text::with_causes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_message::with_causes;
+use host_text::with_causes;
 use host_undo::{CallRecorder, ProgramRecorder, Recorder, run_later_by};
 
 use crate::Runtime;

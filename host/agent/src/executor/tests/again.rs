@@ -57,7 +57,7 @@ async fn executor_second_invalid_reply_ends_the_run_with_an_error() {
         let mut bench = bench(definition(Completion::Text), [bad(), bad()]);
         let result = bench.run().await;
         assert_eq!(result.terminate_reason, Error, "{words}");
-        let error = host_message::with_causes(&result.error.expect("it says why"));
+        let error = host_text::with_causes(&result.error.expect("it says why"));
         assert!(error.contains(words), "{error}");
         let kept: Vec<_> = bench.executor.history().contents().iter().map(Content::visible_text).collect();
         let expected: &[&str] = if words.contains("broke off") { &["Do: tests", "half"] } else { &[] };
