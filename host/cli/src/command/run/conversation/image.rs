@@ -17,6 +17,7 @@ use std::time::Duration;
 use host_app::environment::Environment;
 use host_terminal::Folded;
 use host_text::visible_line;
+use percent_encoding::percent_decode_str;
 
 /// The largest image that is taken, in bytes. Services take requests of up to 20 MB, in which data is a third larger.
 const MAX_IMAGE: u64 = 14 << 20;
@@ -189,6 +190,7 @@ pub(super) fn dropped(paste: &str) -> Option<Folded> {
 }
 
 /// The words of a line as a shell reads them, without anything that a shell would replace.
+// The crate `shlex` begins a comment at a `#`: of the paste `/tmp/a.png # too dark` it would leave the image alone.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = line.chars().peekable();
@@ -208,28 +210,13 @@ fn words(line: &str) -> Option<Vec<String>> {
             return None;
         }
         if let Some(path) = word.strip_prefix("file://") {
-            word = unescaped(path)?;
+            word = percent_decode_str(path).decode_utf8().ok()?.into_owned();
         }
         if !word.is_empty() {
             words.push(word);
         }
     }
     Some(words)
-}
-
-/// A path of a `file://` address.
-fn unescaped(path: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -251,18 +238,29 @@ mod tests {
             ("'/tmp/a b.PNG' ", "@\"/tmp/a b.PNG\"", "[image a b.PNG]"),
             ("/tmp/a\\ b.jpeg", "@\"/tmp/a b.jpeg\"", "[image a b.jpeg]"),
             ("file:///tmp/a%20b.webp", "@\"/tmp/a b.webp\"", "[image a b.webp]"),
+            ("file:///tmp/100%25%20a%.png", "@\"/tmp/100% a%.png\"", "[image 100% a%.png]"),
             ("/a.gif /b.jpg", "@\"/a.gif\" @\"/b.jpg\"", "[image a.gif] [image b.jpg]"),
         ] {
             assert_eq!(dropped(paste), Some(Folded { text: text.into(), label: label.into() }), "{paste}");
         }
-        for paste in
-            ["", "a.png", "/tmp/a.rs", "see /tmp/a.png", "/tmp/a.png\n/tmp/b.png", "'/a.png", "/a\".png", "/.png"]
-        {
+        for paste in [
+            "",
+            "a.png",
+            "/tmp/a.rs",
+            "see /tmp/a.png",
+            "/tmp/a.png\n/tmp/b.png",
+            "'/a.png",
+            "/a\".png",
+            "/.png",
+            "/a.png # too dark",
+        ] {
             assert_eq!(dropped(paste), None, "{paste}");
         }
         let bad = dropped("file:///tmp/%1b%5b2J.png").expect("it is a path");
         assert_eq!(bad.label, "[image \\u{1b}[2J.png]", "its name controls no terminal");
-        assert_eq!(dropped("file:///tmp/%0a.png"), None);
+        for bad in ["file:///tmp/%0a.png", "file:///tmp/%ff.png"] {
+            assert_eq!(dropped(bad), None, "{bad}");
+        }
     }
 
     fn program(folder: &Path, name: &str, script: &str) {
