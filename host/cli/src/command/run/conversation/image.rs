@@ -202,7 +202,8 @@ fn words(line: &str) -> Option<Vec<String>> {
                 ('\'' | '"', None) => quote = Some(c),
                 (c, Some(quoted)) if c == quoted => quote = None,
                 ('\\', None) => word.push(rest.next()?),
-                (c, None) if c.is_whitespace() => break,
+                // No other blank: macOS writes a narrow one before the `PM` in the name of a screenshot.
+                (' ' | '\t' | '\r', None) => break,
                 (c, _) => word.push(c),
             }
         }
@@ -239,6 +240,7 @@ mod tests {
             ("/tmp/a\\ b.jpeg", "@\"/tmp/a b.jpeg\"", "[image a b.jpeg]"),
             ("file:///tmp/a%20b.webp", "@\"/tmp/a b.webp\"", "[image a b.webp]"),
             ("file:///tmp/100%25%20a%.png", "@\"/tmp/100% a%.png\"", "[image 100% a%.png]"),
+            ("/tmp/9.41\u{202f}PM.png", "@\"/tmp/9.41\u{202f}PM.png\"", "[image 9.41\u{202f}PM.png]"),
             ("/a.gif /b.jpg", "@\"/a.gif\" @\"/b.jpg\"", "[image a.gif] [image b.jpg]"),
         ] {
             assert_eq!(dropped(paste), Some(Folded { text: text.into(), label: label.into() }), "{paste}");
