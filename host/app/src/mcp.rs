@@ -14,6 +14,7 @@ use host_capability::{McpServerName, Resources};
 use host_message::{Annotations, OutputPart};
 use host_plugin::{Digest, McpClient, McpError, Runtime};
 use host_process::ConfineMode;
+use host_text::Secret;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -60,7 +61,7 @@ pub struct McpProgram {
     /// Whether it is confined.
     pub confine: ConfineMode,
     /// Variables besides those that every program gets.
-    pub environment: BTreeMap<String, SecretText>,
+    pub environment: BTreeMap<String, Secret>,
     /// What it may use when it is confined, besides what every program may.
     pub resources: Resources,
 }
@@ -71,13 +72,13 @@ pub struct McpAddress {
     /// The address: `https`, or `http` on this machine.
     pub url: String,
     /// Header fields of each request.
-    pub headers: BTreeMap<String, SecretText>,
+    pub headers: BTreeMap<String, Secret>,
     /// Whether its name may lead to this machine or a private network, although it does not say so.
     pub reaches_private: bool,
     /// The id by which the user registered this client at the server's authorization server.
     pub client_id: Option<String>,
     /// The secret that belongs to the id, if there is one.
-    pub client_secret: Option<SecretText>,
+    pub client_secret: Option<Secret>,
 }
 
 impl McpProgram {
@@ -88,16 +89,6 @@ impl McpProgram {
         };
         let mut changed = self.files.iter().filter(|(path, trusted)| !is_same(path, trusted));
         changed.next().map(|(path, _)| path.as_path())
-    }
-}
-
-/// A text that `Debug` does not show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SecretText(pub String);
-
-impl fmt::Debug for SecretText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretText(…)")
     }
 }
 

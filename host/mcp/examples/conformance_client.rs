@@ -15,7 +15,6 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use host_app::mcp::{
     McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
-    SecretText,
 };
 use host_capability::{Capability, Grants, McpServerName, PluginName, Resources, Scope};
 use host_mcp::Connector;
@@ -23,6 +22,7 @@ use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, Runtime, RuntimeOptions,
 };
 use host_process::ConfineMode;
+use host_text::Secret;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,7 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
         "auth/basic-cimd" => Some(CLIENT_DOCUMENT.to_owned()),
         _ => context["client_id"].as_str().map(str::to_owned),
     };
-    let client_secret = context["client_secret"].as_str().map(|secret| SecretText(secret.to_owned()));
+    let client_secret = context["client_secret"].as_str().map(Secret::new);
     let address =
         McpAddress { url: url.to_owned(), headers: BTreeMap::new(), reaches_private: false, client_id, client_secret };
     let server = McpServer {

@@ -121,7 +121,7 @@ impl Tokens {
     /// Removes the token from a text.
     pub(crate) fn hide(&self, text: &str) -> String {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        token.map_or_else(|| text.to_owned(), |token| text.replace(token.secret.reveal(), "(token)"))
+        token.map_or_else(|| text.to_owned(), |token| text.replace(token.secret.expose(), "(token)"))
     }
 
     fn fresh(&self) -> Option<ApiKey> {

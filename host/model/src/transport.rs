@@ -146,7 +146,7 @@ impl Transport {
         let key = access.key.filter(|_| access.login.is_none());
         if let Some(key) = &key {
             let (name, before) = key_header;
-            let mut value = HeaderValue::from_str(&format!("{before}{}", key.reveal()))
+            let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose()))
                 .map_err(|_| ModelError::UnusableKey { provider })?;
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
@@ -154,7 +154,7 @@ impl Transport {
         for (name, value) in &access.headers {
             let unusable = || ModelError::UnusableHeader { provider, name: clip(name) };
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
-            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| unusable())?;
+            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| unusable())?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -256,7 +256,7 @@ impl Transport {
     async fn sign(&self, tokens: &Tokens, headers: &mut HeaderMap) -> Result<ApiKey, ModelError> {
         let provider = self.service.provider;
         let token = tokens.current().await.map_err(|cause| ModelError::Login { provider, cause })?;
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
             .map_err(|_| ModelError::UnusableKey { provider })?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
@@ -335,7 +335,7 @@ impl Transport {
     /// Removes the key from a text: some services repeat the key, or the token, that they do not accept.
     fn without_key(&self, text: &str) -> String {
         match (&self.key, &self.tokens) {
-            (Some(key), _) if key.reveal().len() >= SHORTEST_SECRET => text.replace(key.reveal(), "(key)"),
+            (Some(key), _) if key.expose().len() >= SHORTEST_SECRET => text.replace(key.expose(), "(key)"),
             (_, Some(tokens)) => tokens.hide(text),
             (Some(_) | None, None) => text.to_owned(),
         }

@@ -98,7 +98,7 @@ pub use readable::read_git_settings;
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use remote::{Redirects, RemoteClient, RemoteError, RemoteFailure, remote_failure};
 pub use runtime::{Invocation, Runtime, RuntimeOptions};
-pub use secrets::{Placement, Secret, SecretError, Secrets};
+pub use secrets::{PlacedSecret, Placement, SecretError, Secrets};
 pub use seen_files::{PastFiles, SeenFiles};
 pub use server_program::{ServerCommand, ServerProgram, ServerStartError, ServerStreams, ServerWalls};
 pub use touches::TouchError;

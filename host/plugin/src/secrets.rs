@@ -8,12 +8,11 @@
 //! recognised; which secrets a plugin declares (`host-manifest`), and where their values come from (the binary).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use host_capability::{Authority, Capability, Grants, PluginName};
-use host_text::{exact, excerpt};
+use host_text::{Secret, exact, excerpt};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
@@ -87,15 +86,15 @@ impl Placement {
     }
 }
 
-/// A value with its placement and the servers that it may go to. `Debug` does not show it.
-#[derive(Clone)]
-pub struct Secret {
-    value: String,
+/// A value with its placement and the servers that it may go to.
+#[derive(Clone, Debug)]
+pub struct PlacedSecret {
+    value: Secret,
     placement: Placement,
     servers: Grants,
 }
 
-impl Secret {
+impl PlacedSecret {
     /// Creates a secret that is sent to the servers of these grants for `http`, in this place.
     ///
     /// # Errors
@@ -109,7 +108,7 @@ impl Secret {
         if !CHARACTERS.contains(&value.len()) {
             return wrong(format!("has {}", value.len()));
         }
-        Ok(Self { value: value.to_owned(), placement, servers })
+        Ok(Self { value: Secret::new(value), placement, servers })
     }
 
     fn permit(&self, name: &str, plugin: &PluginName, method: &Method, url: &Url) -> Result<(), Error> {
@@ -126,25 +125,19 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secret").field("placement", &self.placement).finish_non_exhaustive()
-    }
-}
-
 /// The secrets of a plugin, by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets(BTreeMap<String, Held>);
 
 #[derive(Clone, Debug)]
 enum Held {
-    Given(Arc<Secret>),
+    Given(Arc<PlacedSecret>),
     Missing { help: String },
 }
 
 impl Secrets {
     /// Adds a secret that the user gave.
-    pub fn give(&mut self, name: &str, secret: Secret) {
+    pub fn give(&mut self, name: &str, secret: PlacedSecret) {
         self.0.insert(name.to_owned(), Held::Given(Arc::new(secret)));
     }
 
@@ -192,7 +185,7 @@ impl Secrets {
 
 /// The secrets that go with one request, as long as it stays with the original server.
 pub(crate) struct Carried {
-    secrets: Vec<Arc<Secret>>,
+    secrets: Vec<Arc<PlacedSecret>>,
     names: Vec<String>,
     origin: url::Origin,
 }
@@ -208,9 +201,10 @@ impl Carried {
         }
         for secret in &self.secrets {
             let Placement { header, before, after } = &secret.placement;
-            let mut value = HeaderValue::try_from(format!("{before}{}{after}", secret.value)).map_err(|_| {
-                Error::Invalid(format!("the secret is not a valid value for the header field `{header}`"))
-            })?;
+            let mut value =
+                HeaderValue::try_from(format!("{before}{}{after}", secret.value.expose())).map_err(|_| {
+                    Error::Invalid(format!("the secret is not a valid value for the header field `{header}`"))
+                })?;
             value.set_sensitive(true);
             headers.insert(header, value);
         }
@@ -220,14 +214,14 @@ impl Carried {
     /// Returns how many bytes of a body beyond its limit must be read, so that no value is cut in two before it is
     /// redacted.
     pub(crate) fn margin(&self) -> usize {
-        self.secrets.iter().map(|secret| secret.value.len()).max().unwrap_or(0)
+        self.secrets.iter().map(|secret| secret.value.expose().len()).max().unwrap_or(0)
     }
 
     /// Redacts every value in these bytes.
     pub(crate) fn redact(&self, bytes: &mut [u8]) {
         for secret in &self.secrets {
-            let length = secret.value.len();
-            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.value.as_bytes()).collect();
+            let length = secret.value.expose().len();
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.value.expose().as_bytes()).collect();
             for at in found {
                 if let Some(value) = bytes.get_mut(at..at + length) {
                     value.fill(b'*');
@@ -238,8 +232,8 @@ impl Carried {
 
     /// Redacts every value in a text.
     pub(crate) fn redacted(&self, text: String) -> String {
-        self.secrets.iter().fold(text, |text, secret| match text.contains(&secret.value) {
-            true => text.replace(&secret.value, &"*".repeat(secret.value.len())),
+        self.secrets.iter().map(|secret| secret.value.expose()).fold(text, |text, value| match text.contains(value) {
+            true => text.replace(value, &"*".repeat(value.len())),
             false => text,
         })
     }
@@ -268,7 +262,7 @@ mod tests {
     fn secrets(scope: &str) -> Secrets {
         let mut secrets = Secrets::default();
         let placement = Placement::new("Authorization", "Bearer {}").expect("a place");
-        secrets.give("token", Secret::new(VALUE, placement, servers(scope)).expect("a secret"));
+        secrets.give("token", PlacedSecret::new(VALUE, placement, servers(scope)).expect("a secret"));
         secrets.lack("other", "you say so".to_owned());
         secrets
     }
@@ -348,10 +342,11 @@ mod tests {
     fn secrets_invalid_value_is_an_error_that_does_not_contain_it() {
         let placement = || Placement::new("x-api-key", "{}").expect("a place");
         for value in ["", "short", "with a space", "line\nfeed-in-it", "ümlaut-in-it", &"x".repeat(8193)] {
-            let error = Secret::new(value, placement(), servers("a.example")).expect_err("it is none").to_string();
+            let error =
+                PlacedSecret::new(value, placement(), servers("a.example")).expect_err("it is none").to_string();
             assert!(value.is_empty() || !error.contains(value), "{error}");
         }
-        let secret = Secret::new(VALUE, placement(), servers("a.example")).expect("it is one");
+        let secret = PlacedSecret::new(VALUE, placement(), servers("a.example")).expect("it is one");
         assert!(!format!("{secret:?} {:?}", secrets("a.example")).contains(VALUE));
         for (header, format) in [
             ("", "{}"),

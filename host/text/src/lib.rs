@@ -2,9 +2,9 @@
 //!
 //! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation
 //! marks around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike,
-//! Markdown's code fences, counted nouns, errors with their causes, and the templates of titles. Everything that a
-//! guest, a model, a server, a manifest or someone else's file contains passes an escape function of this crate before
-//! a user reads it.
+//! Markdown's code fences, counted nouns, errors with their causes, the templates of titles, and secrets, which are not
+//! shown at all. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
+//! escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
 
@@ -18,6 +18,7 @@ mod lookalike;
 mod nearest;
 mod printed;
 mod quote;
+mod secret;
 mod title;
 
 pub use causes::{append_causes, with_causes};
@@ -33,4 +34,5 @@ pub use lookalike::skeleton;
 pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
 pub use printed::as_printed;
 pub use quote::{quoted, quoted_excerpt};
+pub use secret::Secret;
 pub use title::{TemplateError, TitleTemplate, title_line};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use host_capability::{Capability, Grants, Scope};
-use host_plugin::{Placement, Secret, Secrets};
+use host_plugin::{PlacedSecret, Placement, Secrets};
 use host_tests::host::Host;
 use host_tests::server::{Answer, Request, Server};
 use host_tests::{Bench, text};
@@ -183,7 +183,7 @@ async fn escape_no_echo_of_a_server_gives_a_plugin_its_secret() {
         let mut invocation = bench.invocation("fetch", fetch(&["token"]));
         let placement = Placement::new("authorization", "Bearer {}").expect("a place");
         let mut secrets = Secrets::default();
-        secrets.give("token", Secret::new(VALUE, placement, servers.clone()).expect("a secret"));
+        secrets.give("token", PlacedSecret::new(VALUE, placement, servers.clone()).expect("a secret"));
         assert!(!format!("{secrets:?}").contains(VALUE));
         invocation.secrets = Arc::new(secrets);
         let told = match bench.invoke(invocation).await {

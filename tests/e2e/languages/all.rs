@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host_capability::{Capability, Grants, McpPermit, McpServerName, Scope};
 use host_message::OutputPart;
 use host_plugin::{
-    Answering, CallError, CallListener, Confirmation, Failure, McpAnswer, McpClient, Placement, Secret, Secrets,
+    Answering, CallError, CallListener, Confirmation, Failure, McpAnswer, McpClient, PlacedSecret, Placement, Secrets,
 };
 use host_tests::languages::{LANGUAGES, Language, Project, kept, load};
 use host_tests::server::{Answer, Server};
@@ -64,7 +64,7 @@ async fn every_capability_is_used_by_every_language() {
         let servers = Grants::none().with(Scope::parse_absolute(Capability::Http, &place).expect("a scope"));
         let mut secrets = Secrets::default();
         let placement = Placement::new("authorization", "Bearer {}").expect("a place");
-        secrets.give("token", Secret::new(VALUE, placement, servers).expect("a secret"));
+        secrets.give("token", PlacedSecret::new(VALUE, placement, servers).expect("a secret"));
         let (secrets, config) = (Arc::new(secrets), [("greeting".to_owned(), "\"hello\"".to_owned())]);
         let call = |tool: &str, arguments: Value| {
             let mut invocation = bench.invocation(tool, arguments);

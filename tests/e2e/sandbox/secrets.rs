@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use host_capability::{Capability, Grants, Scope};
-use host_plugin::{Placement, Secret, Secrets};
+use host_plugin::{PlacedSecret, Placement, Secrets};
 use host_tests::server::{Answer, Request, Server};
 use host_tests::{Bench, text};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn fetched(http: &str, servers: &str, arguments: Value) -> String {
     let servers = Grants::none().with(Scope::parse_absolute(Capability::Http, servers).expect("a scope"));
     let placement = Placement::new("authorization", "Bearer {}").expect("a place");
     let mut secrets = Secrets::default();
-    secrets.give("token", Secret::new(VALUE, placement, servers).expect("a secret"));
+    secrets.give("token", PlacedSecret::new(VALUE, placement, servers).expect("a secret"));
     secrets.lack("other", "set it in config.toml".to_owned());
     let mut invocation = bench.invocation("fetch", arguments);
     invocation.secrets = Arc::new(secrets);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use host_capability::{Capability, Grants, Scope};
-use host_plugin::{CallError, Confirmation, Failure, Invocation, Placement, Secret, Secrets};
+use host_plugin::{CallError, Confirmation, Failure, Invocation, PlacedSecret, Placement, Secrets};
 use host_tests::host::Host;
 use host_tests::server::{Answer, Request, Server};
 use host_tests::{Bench, text};
@@ -74,7 +74,8 @@ impl Search {
             [("brave", "x-subscription-token", "{}"), ("tavily", "authorization", "Bearer {}")]
         {
             let placement = Placement::new(header, format).expect("a place");
-            secrets.give(name, Secret::new(KEY, placement, Grants::none().with(servers.clone())).expect("a secret"));
+            secrets
+                .give(name, PlacedSecret::new(KEY, placement, Grants::none().with(servers.clone())).expect("a secret"));
         }
         Self { bench, config: Arc::new(config.into_iter().collect()), secrets: Arc::new(secrets) }
     }

@@ -3,11 +3,11 @@
 //! Promises: the file is the user's alone (0600), and a file that others could have read is an error; the key is in no
 //! message and no `Debug`; a key for a service's own address goes nowhere else. Deliberately not here: asking.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_model::{ApiKey, PROVIDERS, ProviderId, Selection};
+use host_text::Secret;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Folders;
@@ -43,15 +43,8 @@ pub enum SavedModel {
 }
 
 /// A key as the user pasted it. `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SavedKey(String);
-
-impl fmt::Debug for SavedKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SavedKey(…)")
-    }
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedKey(Secret);
 
 impl SavedKey {
     /// Takes a key without surrounding white space.
@@ -65,23 +58,23 @@ impl SavedKey {
             return Err(Failure::input("this is not a key: one has at least 8 letters and digits without blanks")
                 .help("copy the key again from the page of the service"));
         }
-        Ok(Self(key.to_owned()))
+        Ok(Self(Secret::new(key)))
     }
 
     /// The key as a provider takes it.
     pub fn api_key(&self) -> Option<ApiKey> {
-        ApiKey::new(&self.0)
+        ApiKey::new(self.0.expose())
     }
 }
 
-/// The file.
+/// The file. It has no `Debug`: the key is a plain text in it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<SavedKey>,
+    key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +118,7 @@ impl SavedModel {
                 let provider = provider.filter(|provider| provider.usual_models.is_some());
                 let provider =
                     provider.ok_or_else(|| invalid("its `provider` is not a service with keys".to_owned()))?;
-                let key = SavedKey::parse(&key.0).map_err(|failure| invalid(failure.message))?;
+                let key = SavedKey::parse(&key).map_err(|failure| invalid(failure.message))?;
                 Ok(Some(Self::Service { provider, key }))
             }
             Document { provider: None, key: None, model: Some(id), address } => {
@@ -148,7 +141,9 @@ impl SavedModel {
                 .help("make its folder writable for you, or set the key in the environment")
         };
         let (provider, key, model, address) = match self {
-            Self::Service { provider, key } => (Some(provider.name().to_owned()), Some(key.clone()), None, None),
+            Self::Service { provider, key } => {
+                (Some(provider.name().to_owned()), Some(key.0.expose().to_owned()), None, None)
+            }
             Self::Model { id, address } => (None, None, Some(id.clone()), address.clone()),
         };
         let text = toml::to_string(&Document { provider, key, model, address });

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use host_files::{Access, FileError, PrivateFile};
 use host_manifest::{DeclaredSecret, Manifest};
-use host_plugin::{Secret, Secrets};
+use host_plugin::{PlacedSecret, Secrets};
 use host_text::{exact, name_help, visible_line};
 
 use crate::configuration::{
@@ -225,9 +225,9 @@ fn unset(of: &str, description: &str) -> String {
     format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }
 
-fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<Secret, Failure> {
+fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<PlacedSecret, Failure> {
     let placement = declared.placement();
-    placement.and_then(|placement| Secret::new(value, placement, declared.reach())).map_err(|error| {
+    placement.and_then(|placement| PlacedSecret::new(value, placement, declared.reach())).map_err(|error| {
         Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set another value")
     })
 }

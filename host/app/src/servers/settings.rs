@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use host_capability::{McpServerName, Resources, Scope};
 use host_process::ConfineMode;
-use host_text::{exact, skeleton};
+use host_text::{Secret, exact, skeleton};
 
 use super::files::{self, FileServer};
-use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport, SecretText};
+use crate::mcp::{McpAddress, McpProgram, McpServer, McpTransport};
 
 use crate::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
 use crate::confinement::{check_without_ssh, named_by, never_offered};
@@ -155,7 +155,7 @@ fn of_user(
         for (key, source) in sources {
             let of = format!("mcp.{name}.{table}.{key}");
             match value(source, &of, places.environment)? {
-                Ok(text) => values.insert(key.clone(), SecretText(text)),
+                Ok(text) => values.insert(key.clone(), Secret::new(text)),
                 Err(why) => return Ok(Err(why)),
             };
         }
@@ -185,7 +185,7 @@ fn of_user(
             let client_secret = match &config.client_secret {
                 None => None,
                 Some(source) => match value(source, &format!("mcp.{name}.client_secret"), places.environment)? {
-                    Ok(text) => Some(SecretText(text)),
+                    Ok(text) => Some(Secret::new(text)),
                     Err(why) => return Ok(Err(why)),
                 },
             };
@@ -204,7 +204,8 @@ fn of_file(
     file: &ProjectFile,
     places: &Places<'_>,
 ) -> Result<McpServer, Failure> {
-    let secret = |all: BTreeMap<String, String>| all.into_iter().map(|(key, value)| (key, SecretText(value))).collect();
+    let secret =
+        |all: BTreeMap<String, String>| all.into_iter().map(|(key, value)| (key, Secret::new(value))).collect();
     let transport = match found.url {
         Some(url) => McpTransport::Http(address(name, &url, secret(found.headers), config)?),
         None => {
@@ -244,7 +245,7 @@ fn of_client(
 ) -> Result<McpServer, Failure> {
     let config = own.get(name.as_str()).cloned().unwrap_or_default();
     let secret = |pairs: &[(String, String)]| {
-        pairs.iter().map(|(key, value)| (key.clone(), SecretText(value.clone()))).collect::<BTreeMap<_, _>>()
+        pairs.iter().map(|(key, value)| (key.clone(), Secret::new(value.clone()))).collect::<BTreeMap<_, _>>()
     };
     let transport = match &request.endpoint {
         McpEndpoint::Command { command, args, env } => {
@@ -276,7 +277,7 @@ fn server(name: &McpServerName, transport: McpTransport, config: &McpConfig, ori
 fn address(
     name: &McpServerName,
     url: &str,
-    headers: BTreeMap<String, SecretText>,
+    headers: BTreeMap<String, Secret>,
     config: &McpConfig,
 ) -> Result<McpAddress, Failure> {
     let is_web = ["https://", "http://"]

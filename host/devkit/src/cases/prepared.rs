@@ -7,7 +7,7 @@ use std::sync::Arc;
 use host_capability::{Capability, Grants, Scope};
 use host_manifest::{Manifest, ToolEntry};
 use host_message::{CallId, ToolName};
-use host_plugin::{Invocation, Network, PreparedNetwork, Secret, Secrets, Workspace};
+use host_plugin::{Invocation, Network, PlacedSecret, PreparedNetwork, Secrets, Workspace};
 use host_tool::Schema;
 use serde_json::{Map, Value};
 
@@ -98,7 +98,7 @@ fn secrets(case: &Case, manifest: &Manifest) -> Result<Secrets, String> {
     for (name, declared) in &manifest.secrets {
         if case.secrets.contains(name) {
             let placement = declared.placement().map_err(|error| error.to_string())?;
-            let secret = Secret::new(VALUE, placement, declared.reach()).map_err(|error| error.to_string())?;
+            let secret = PlacedSecret::new(VALUE, placement, declared.reach()).map_err(|error| error.to_string())?;
             secrets.give(name, secret);
         } else {
             secrets.lack(name, format!("the case gives no secret `{name}`: add it to its `secrets`"));

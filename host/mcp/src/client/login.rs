@@ -93,7 +93,7 @@ async fn in_browser(
         Some(id) => {
             let request = request.with_preregistered_client(id.as_str());
             match &address.client_secret {
-                Some(secret) => request.with_client_secret(secret.0.as_str()),
+                Some(secret) => request.with_client_secret(secret.expose()),
                 None => request,
             }
         }

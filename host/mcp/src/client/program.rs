@@ -72,7 +72,8 @@ pub(super) fn start(
         let why = format!("`{path}` is not as you trusted it; look at it with `host trust`, and start a new session");
         return Err(ServerStartError::Failed(why));
     }
-    let environment = configured.environment.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+    let environment =
+        configured.environment.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
     let (program, streams) = runtime.start_server(&ServerCommand {
         name: name.to_string(),
         argv: configured.command.clone(),

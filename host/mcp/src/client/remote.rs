@@ -60,7 +60,7 @@ pub(super) fn configuration(address: &McpAddress) -> Result<StreamableHttpClient
         {
             return Err(wrong("belongs to the protocol"));
         }
-        let mut value = HeaderValue::try_from(value.0.as_str()).map_err(|_| wrong("has an invalid value"))?;
+        let mut value = HeaderValue::try_from(value.expose()).map_err(|_| wrong("has an invalid value"))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -94,7 +94,7 @@ pub(super) fn with_secret(manager: &mut AuthorizationManager, address: &McpAddre
     let (Some(id), Some(secret)) = (&address.client_id, &address.client_secret) else { return Ok(()) };
     // No browser is sent back: this client only renews tokens.
     let client = OAuthClientConfig::new(id.as_str(), "http://127.0.0.1/callback");
-    manager.configure_client(client.with_client_secret(secret.0.as_str()))
+    manager.configure_client(client.with_client_secret(secret.expose()))
 }
 
 /// Sends the requests of a login, each to a server that the configured one named.

@@ -10,7 +10,6 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use host_app::mcp::{
     McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
-    SecretText,
 };
 use host_capability::{Capability, Grants, McpServerName, PluginName, Resources, Scope};
 use host_mcp::Connector;
@@ -20,6 +19,7 @@ use host_plugin::{
     RuntimeOptions,
 };
 use host_process::ConfineMode;
+use host_text::Secret;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ impl Fixture {
     pub(crate) fn script(&self, script: &str) -> McpServer {
         let file = self.path("server.sh");
         std::fs::write(&file, format!("{PRELUDE}\n{script}\n")).expect("written");
-        let environment = [("LOG".to_owned(), SecretText(self.path("log").display().to_string()))];
+        let environment = [("LOG".to_owned(), Secret::new(self.path("log").display().to_string()))];
         let program = McpProgram {
             command: vec!["sh".to_owned(), file.display().to_string()],
             directory: Some(self.path("").components().collect()),
@@ -103,7 +103,7 @@ impl Fixture {
 
     /// Returns a server at an address.
     pub(crate) fn address(&self, url: &str, headers: &[(&str, &str)]) -> McpServer {
-        let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), SecretText((*value).to_owned()));
+        let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), Secret::new(*value));
         let headers: BTreeMap<_, _> = headers.iter().map(secret).collect();
         server(McpTransport::Http(McpAddress {
             url: url.to_owned(),

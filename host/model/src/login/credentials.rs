@@ -144,8 +144,8 @@ impl Credentials {
             Grant::AuthorizedUser(user) => {
                 form.append_pair("grant_type", "refresh_token");
                 form.append_pair("client_id", &user.client_id);
-                form.append_pair("client_secret", user.client_secret.reveal());
-                form.append_pair("refresh_token", user.refresh_token.reveal());
+                form.append_pair("client_secret", user.client_secret.expose());
+                form.append_pair("refresh_token", user.refresh_token.expose());
             }
             Grant::Metadata => return Ok(None),
         }
@@ -156,8 +156,8 @@ impl Credentials {
     pub(super) fn hide(&self, text: &str) -> String {
         match &self.grant {
             Grant::AuthorizedUser(user) => {
-                let text = text.replace(user.refresh_token.reveal(), "(refresh token)");
-                text.replace(user.client_secret.reveal(), "(client secret)")
+                let text = text.replace(user.refresh_token.expose(), "(refresh token)");
+                text.replace(user.client_secret.expose(), "(client secret)")
             }
             // The key itself is never sent.
             Grant::ServiceAccount(_) | Grant::Metadata => text.to_owned(),

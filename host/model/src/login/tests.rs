@@ -174,7 +174,7 @@ async fn many_requests_fetch_one_token() {
 async fn a_token_is_used_until_a_minute_before_its_end() {
     let service = Series::start(vec![token("t-1", 3600), token("t-2", 60), token("t-3", u64::MAX)]).await;
     let tokens = tokens(&user(&service.address));
-    let current = async || tokens.current().await.map(|token| token.reveal().to_owned());
+    let current = async || tokens.current().await.map(|token| token.expose().to_owned());
     let later = async |seconds| {
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(seconds)).await;
@@ -195,7 +195,7 @@ async fn a_forgotten_token_is_fetched_again_and_a_newer_one_is_kept() {
     let first = tokens.current().await.expect("a token");
     tokens.forget(&first);
     let second = tokens.current().await.expect("a token");
-    assert_eq!(second.reveal(), "t-2");
+    assert_eq!(second.expose(), "t-2");
     tokens.forget(&first);
     assert_eq!(tokens.current().await, Ok(second));
 }
