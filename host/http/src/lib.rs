@@ -1,10 +1,12 @@
 //! What every HTTP client of the host has in common: how it names itself, how it fails in words, which addresses are
-//! safe without TLS.
+//! safe without TLS, how long it waits before a server is tried again.
 //!
 //! It never follows a redirect of its own accord, and chooses the implementation of TLS once for the process.
 //!
-//! Deliberately not here: requests, retries, credentials, which redirects are followed, and which addresses a guest may
-//! reach (`host-plugin` decides that with permits).
+//! Deliberately not here: requests, what is tried again and how often, credentials, which redirects are followed, and
+//! which addresses a guest may reach (`host-plugin` decides that with permits).
+
+mod backoff;
 
 use std::error::Error;
 
@@ -12,6 +14,8 @@ use host_text::append_causes;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::{Host, Url};
+
+pub use backoff::Backoff;
 
 /// A client to be, with the host's name and without redirects.
 pub fn client() -> ClientBuilder {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
+use host_http::Backoff;
 use host_text::with_causes;
 
 use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
@@ -180,7 +181,7 @@ impl<'a> Asking<'a> {
             false => policy.attempts,
         };
         if error.may_pass() && !too_long && self.attempt < attempts {
-            let wait = policy.pause(self.attempt, chance()).max(wanted.delay.unwrap_or_default());
+            let wait = policy.backoff().pause(self.attempt).max(wanted.delay.unwrap_or_default());
             self.attempt += 1;
             self.stage = Stage::Pausing(wait);
             let attempt = self.attempt;
@@ -202,17 +203,10 @@ impl<'a> Asking<'a> {
 }
 
 impl RetryPolicy {
-    /// Returns the pause after this many requests; `chance` is from 0 to 1.
-    fn pause(&self, attempt: u32, chance: f64) -> Duration {
-        let doubled = self.first_pause.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)));
-        let pause = doubled.min(self.longest_pause);
-        pause.mul_f64((1.0 + self.jitter * (chance * 2.0 - 1.0)).max(0.0))
+    fn backoff(&self) -> Backoff {
+        let Self { first_pause, longest_pause, jitter, .. } = *self;
+        Backoff { first: first_pause, longest: longest_pause, shorter: jitter, longer: jitter }
     }
-}
-
-/// Returns a random number from 0 to 1; the middle if the system provides none.
-fn chance() -> f64 {
-    getrandom::u32().map_or(0.5, |number| f64::from(number) / f64::from(u32::MAX))
 }
 
 #[cfg(test)]

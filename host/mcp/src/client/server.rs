@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use host_app::mcp::{McpState, McpTransport};
+use host_http::Backoff;
 use host_plugin::McpError;
 use rmcp::model::{ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RoleClient};
@@ -17,10 +18,10 @@ use super::connection::{Connection, NotOpen, Opener};
 use super::lists;
 use super::shared::Shared;
 
-/// The pause before an MCP server is connected again, and the longest, to which it doubles. Protects the server.
-const PAUSE: Duration = Duration::from_secs(1);
-/// See [`PAUSE`].
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The pauses before an MCP server is connected again. They protect the server; those of servers that failed together
+/// differ, so that not all are asked together.
+const BACKOFF: Backoff =
+    Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60), shorter: 0.25, longer: 0.0 };
 
 /// How often in a row a program may fail before it is not started any more. Protects the machine from one that ends at
 /// once.
@@ -78,7 +79,7 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
                 } else {
                     away(&shared, why, true);
                     tokio::select! {
-                        () = tokio::time::sleep(pause(failures)) => {}
+                        () = tokio::time::sleep(BACKOFF.pause(failures)) => {}
                         () = shared.again.notified() => {}
                     }
                 }
@@ -97,15 +98,6 @@ async fn wait(shared: &Shared) {
 fn away(shared: &Shared, why: String, is_retried: bool) {
     tracing::info!(server = %shared.config.name, why, is_retried, "the MCP server is away");
     shared.update(|status| status.state = McpState::Unavailable { why, is_retried });
-}
-
-/// The pause after so many failures: doubled each time, and between three quarters and the whole of that, so that
-/// servers that failed together are not all asked together.
-fn pause(failures: u32) -> Duration {
-    let longest = PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
-    // Without random numbers the pause is whole.
-    let random = getrandom::u32().unwrap_or(u32::MAX);
-    longest.mul_f64(0.75 + 0.25 * f64::from(random) / f64::from(u32::MAX))
 }
 
 /// Serves requests until the connection ends. Returns why it did.
@@ -214,7 +206,7 @@ async fn announced(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> std::conver
                 shared.lists_changed.notify_one();
             }
             failed += 1;
-            tokio::time::sleep(pause(failed)).await;
+            tokio::time::sleep(BACKOFF.pause(failed)).await;
         }
     }
     std::future::pending().await
@@ -250,7 +242,7 @@ mod tests {
     fn pauses_grow_to_a_bound_and_differ() {
         for (failures, longest) in [(1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (1_000, 60)] {
             let longest = Duration::from_secs(longest);
-            let pause = pause(failures);
+            let pause = BACKOFF.pause(failures);
             assert!(pause <= longest && pause >= longest.mul_f64(0.75), "{failures}: {pause:?}");
         }
     }

@@ -261,7 +261,7 @@ async fn a_service_that_fails_otherwise_is_not_handed_over() {
 fn pauses_double_to_a_longest_and_stray_by_three_tenths() {
     let policy = RetryPolicy::default();
     let check = |attempt: u32, chance: f64, milliseconds: u128| {
-        assert_eq!(policy.pause(attempt, chance).as_millis(), milliseconds, "{attempt} {chance}");
+        assert_eq!(policy.backoff().pause_by(attempt, Some(chance)).as_millis(), milliseconds, "{attempt} {chance}");
     };
     check(1, 0.5, 5_000);
     check(2, 0.5, 10_000);
