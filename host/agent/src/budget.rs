@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use host_journal::TerminateReason;
-use host_message::{AgentId, Usage, counted};
+use host_message::{AgentId, Usage};
+use host_text::counted;
 use tokio::time::Instant;
 
 pub use self::day::{DayBudget, DayError, DayExceeded, DayLimits, DaySpending};

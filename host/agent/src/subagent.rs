@@ -17,9 +17,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_journal::{SessionLog, TerminateReason};
-use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec, counted};
+use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec};
 use host_model::Provider;
-use host_text::with_causes;
+use host_text::{counted, with_causes};
 use host_tool::{
     CANCEL_GRACE, CallContext, CallFailure, FailureKind, Gate, Outcome, PausableClock, Registry, Responder, Spill, Tool,
 };

@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_message::{Annotations, Display, FunctionCall, Output, ToolName, ToolSpec};
-use host_text::{clip, count, excerpt};
+use host_text::{clip, counted, excerpt};
 use host_tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};
 use serde_json::{Value, json};
 
@@ -145,7 +145,7 @@ impl ToolSearch {
         let spec = ToolSpec {
             name: ToolName::new(TOOL_SEARCH),
             title: Some("Search for tools".to_owned()),
-            description: format!("{DESCRIPTION}\n\n{}: {listed}", count(names.len(), "tool")),
+            description: format!("{DESCRIPTION}\n\n{}: {listed}", counted(names.len(), "tool")),
             input_schema: json!({
                 "type": "object",
                 "properties": {

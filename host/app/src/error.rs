@@ -7,8 +7,8 @@ use std::error::Error;
 
 use host_agent::{RunError, RunResult};
 use host_journal::{SessionError, TerminateReason};
-use host_message::counted;
 use host_model::{ErrorKind as ModelErrorKind, ModelError};
+use host_text::counted;
 
 /// The kinds of failure. The numbers are part of the public interface and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::path::Path;
 use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_files::{Access, Input};
-use host_text::{count as counted, visible_line};
+use host_text::{counted, visible_line};
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
 };

@@ -6,7 +6,7 @@
 
 use host_capability::Capability;
 use host_plugin::admission::Imports;
-use host_text::{clip, exact, visible_line};
+use host_text::{clip, counted, exact, visible_line};
 
 use crate::Manifest;
 
@@ -25,9 +25,9 @@ pub fn explain(manifest: &Manifest, imports: &Imports) -> String {
     }
     for (kind, name) in manifest.files.items() {
         let files = manifest.files.of(kind, &name);
-        let (count, bytes) = files.fold((0, 0), |(count, bytes), (_, content)| (count + 1, bytes + content.len()));
-        let count = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-        text.push_str(&format!("  the {kind} {name} ({count}, {bytes} bytes)\n"));
+        let (count, bytes) =
+            files.fold((0_usize, 0), |(count, bytes), (_, content)| (count + 1, bytes + content.len()));
+        text.push_str(&format!("  the {kind} {name} ({}, {bytes} bytes)\n", counted(count, "file")));
     }
     let asked: Vec<Capability> = Capability::STRONGEST_FIRST
         .into_iter()

@@ -7,7 +7,6 @@
 //! does, and what a call may touch.
 
 mod content;
-mod counted;
 mod id;
 mod output;
 mod tool;
@@ -16,7 +15,6 @@ mod usage;
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
 };
-pub use counted::counted;
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
 pub use output::{ChecklistItem, ChecklistState, Display, Output, OutputPart};
 pub use tool::{Annotations, ToolSpec};

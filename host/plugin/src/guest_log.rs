@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use host_capability::PluginName;
-use host_text::{clip, count_of, visible_line};
+use host_text::{clip, counted_of, visible_line};
 
 use crate::bindings::context::Level;
 use crate::lock::lock;
@@ -145,7 +145,7 @@ impl Drop for CallLog {
     fn drop(&mut self) {
         let Written { left_out, left_out_bytes, met, .. } = *lock(&self.written);
         let Some(limit) = met else { return };
-        let entries = count_of(left_out, "entry", "entries");
+        let entries = counted_of(left_out, "entry", "entries");
         tracing::warn!("plugin `{}`: left out {entries} of {left_out_bytes} bytes: {limit}", self.plugin);
     }
 }

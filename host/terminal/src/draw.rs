@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use host_text::{count, visible_line};
+use host_text::{counted, visible_line};
 use tokio::sync::oneshot;
 
 use super::attention::Focus;
@@ -74,7 +74,7 @@ fn take_held(state: &mut State) -> String {
     let mut held = std::mem::take(&mut state.held);
     let left_out = std::mem::take(&mut state.left_out);
     if left_out > 0 {
-        held.push_str(&format!("… {} left out while a question was open\n", count(left_out, "line")));
+        held.push_str(&format!("… {} left out while a question was open\n", counted(left_out, "line")));
     }
     held
 }

@@ -11,7 +11,7 @@
 mod causes;
 mod characters;
 mod clip;
-mod count;
+mod counted;
 mod escape;
 mod fence;
 mod lookalike;
@@ -24,7 +24,7 @@ mod title;
 pub use causes::{append_causes, with_causes};
 pub use characters::is_unsafe;
 pub use clip::{CUT_MARK, Ends, clip, ends};
-pub use count::{count, count_of};
+pub use counted::{counted, counted_of};
 pub use escape::{
     Escaper, Newlines, escape, escape_exact, escape_json, escape_name, exact, excerpt, first_escaped, is_plain,
     one_line, visible, visible_line,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use host_files::{Access, PrivateFile};
 use host_journal::Clock;
-use host_message::counted;
+use host_text::counted;
 use jiff::civil::Date;
 use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};

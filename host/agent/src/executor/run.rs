@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use host_journal::{Fact, History, SessionError, TerminateReason};
-use host_message::{Content, FinishReason, Part, PromptId, counted};
-use host_text::with_causes;
+use host_message::{Content, FinishReason, Part, PromptId};
+use host_text::{counted, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;

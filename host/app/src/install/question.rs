@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use host_bundle::{Bundle, Refusal, Signers};
 use host_manifest::{Changes, Manifest};
 use host_plugin::admission::Imports;
-use host_text::count;
+use host_text::counted;
 use semver::Version;
 
 use super::lookalikes;
@@ -72,10 +72,10 @@ pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
         return failure;
     }
     let looked_at = bundle.signatures().len() + left_out;
-    let failure = failure.cause(format!("{} were looked at, and none counts", count(looked_at, "signature")));
+    let failure = failure.cause(format!("{} were looked at, and none counts", counted(looked_at, "signature")));
     let failure = match unread {
         0 => failure,
-        more => failure.cause(format!("{} were not looked at", count(more, "more signature"))),
+        more => failure.cause(format!("{} were not looked at", counted(more, "more signature"))),
     };
     failure.help(format!(
         "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle as a \

@@ -52,7 +52,7 @@ pub fn list(contents: &Contents, length: Length) -> String {
     for (path, file) in files.iter().take(taken) {
         let size = match file.is_too_large() {
             true => "too large, not used".to_owned(),
-            false => host_text::count(file.bytes.len(), "byte"),
+            false => host_text::counted(file.bytes.len(), "byte"),
         };
         // A string takes everything.
         let _ = writeln!(text, "  `{}`: {} ({size})", name(path), what(path, file, contents));
@@ -106,7 +106,7 @@ pub fn summary(contents: &Contents) -> String {
         (Part::Command, "command"),
     ];
     let counted = parts.map(|(part, noun)| (count(part), noun)).into_iter().filter(|(count, _)| *count > 0);
-    let mut all: Vec<String> = counted.map(|(count, noun)| host_text::count(count, noun)).collect();
+    let mut all: Vec<String> = counted.map(|(count, noun)| host_text::counted(count, noun)).collect();
     for (part, word) in [
         (Part::Lock, "locked plugins"),
         (Part::Configuration, "configuration"),

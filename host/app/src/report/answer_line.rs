@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
 use host_journal::CallStatus;
-use host_message::{Display, counted};
-use host_text::visible_line;
+use host_message::Display;
+use host_text::{counted, visible_line};
 use jiff::Zoned;
 
 /// The most files that are named.

@@ -8,8 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use host_agent::{Event, EventKind, Observer};
 use host_journal::CallStatus;
-use host_message::counted;
-use host_text::exact;
+use host_text::{counted, exact};
 use host_tool::FailureKind;
 
 use crate::error::{ErrorKind, Failure};

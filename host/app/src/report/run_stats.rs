@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
 use host_journal::{CallStatus, TerminateReason};
-use host_message::{CallId, Usage, counted};
-use host_text::exact;
+use host_message::{CallId, Usage};
+use host_text::{counted, exact};
 use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;

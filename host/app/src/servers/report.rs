@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use host_message::counted;
-use host_text::{exact, excerpt};
+use host_text::{counted, exact, excerpt};
 use serde_json::{Value, json};
 
 use super::McpHub;

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use host_agent::RunResult;
 use host_journal::TerminateReason;
-use host_message::{CallId, Content, Part, counted};
+use host_message::{CallId, Content, Part};
+use host_text::counted;
 
 use super::Session;
 use super::undo::{FileChange, paths};

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use host_files::{ChainFault, ChainStore};
 use host_journal::{Finding, FoundWhen, Sessions, Stored};
-use host_message::counted;
-use host_text::{visible_line, with_causes};
+use host_text::{counted, visible_line, with_causes};
 use host_undo::{Digest, VerifiedChanges};
 use serde::Serialize;
 

@@ -9,8 +9,7 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::plugins::{brought, sources::installed};
 use host_app::project::Project;
-use host_message::counted;
-use host_text::{clip, visible, visible_line};
+use host_text::{clip, counted, visible, visible_line};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

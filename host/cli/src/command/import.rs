@@ -10,8 +10,8 @@ use host_app::environment::Environment;
 use host_app::error::Failure;
 use host_app::import::{ForeignAgent, ImportPlan, ItemKind, ItemState, apply, plan};
 use host_app::session::transcript::to_json;
-use host_message::counted;
 use host_terminal::{Interrupt, Question};
+use host_text::counted;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{ImportArguments, ImportFrom};

@@ -9,6 +9,7 @@ use host_app::environment::{Environment, Folders};
 use host_app::error::Failure;
 use host_app::project::shown::{self, Length};
 use host_app::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted};
+use host_text::counted;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -117,10 +118,9 @@ fn list(store: &Store) -> Result<String, Failure> {
         // A string takes everything.
         let _ = writeln!(
             text,
-            "{}  ({} {}, since {}{gone})",
+            "{}  ({}, since {}{gone})",
             shown::path(Path::new(root)),
-            files.len(),
-            if files.len() == 1 { "file" } else { "files" },
+            counted(files.len(), "file"),
             since.strftime("%Y-%m-%d")
         );
     }

@@ -10,8 +10,8 @@ use host_app::error::{ErrorKind, Failure};
 use host_app::session::find;
 use host_app::session::undo::{Became, ChangeKind, ChangingCall, Undo, Undoing};
 use host_journal::Sessions;
-use host_message::counted;
 use host_terminal::{Interrupt, Pick, PickEntry, TerminalMode};
+use host_text::counted;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use host_text::count;
+use host_text::counted;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The most bytes that are written at once: a pipe that has room at all takes them without waiting. No system's
@@ -86,7 +86,7 @@ impl LeftOut {
     fn write_line(&mut self, stream: &mut (impl Write + AsFd), line: &str) -> bool {
         if *self != Self::default() {
             let end = if self.is_within_line { "\n" } else { "" };
-            let note = format!("{end}… {} left out: nothing read standard error\n", count(self.lines, "line"));
+            let note = format!("{end}… {} left out: nothing read standard error\n", counted(self.lines, "line"));
             if !write_now(stream, note.as_bytes()) {
                 return false;
             }

@@ -136,7 +136,7 @@ impl Exchange {
 pub(super) fn seconds(limit: Duration) -> String {
     match limit.as_secs() {
         0 => format!("{} ms", limit.as_millis()),
-        seconds => host_text::count(seconds, "second"),
+        seconds => host_text::counted(seconds, "second"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use host_text::count;
+use host_text::counted;
 
 use super::findings::{Findings, KnownFiles, Search};
 use super::output::Tree;
@@ -96,7 +96,7 @@ fn size(out: &mut String, known: &KnownFiles) {
     }
     out.push_str("## Size\n\n");
     if let Some(tree) = &known.tree {
-        _ = writeln!(out, "- {}", count(tree.total, "file"));
+        _ = writeln!(out, "- {}", counted(tree.total, "file"));
         let mut extensions: HashMap<&str, usize> = HashMap::new();
         for path in &tree.paths {
             *extensions.entry(extension(path)).or_default() += 1;
@@ -135,7 +135,7 @@ fn found(out: &mut String, search: &Search) {
         return;
     }
     let at_least = if *more { "at least " } else { "" };
-    let (lines, files) = (count(*total, "line"), count(*files, "file"));
+    let (lines, files) = (counted(*total, "line"), counted(*files, "file"));
     _ = writeln!(out, "## `{word}`: {at_least}{lines} in {files}\n");
     for hit in hits.iter().take(SHOWN_HITS) {
         _ = writeln!(out, "- `{}:{}`: {}", hit.path, hit.line, code(&hit.text));

@@ -259,7 +259,7 @@ fn said(place: &str, left: &[Left]) -> Vec<String> {
     }
     let others = left.len() - own.len().min(MAX_LINES);
     if others > 0 {
-        let are = if others == 1 { "1 more file is".to_owned() } else { format!("{others} more files are") };
+        let are = host_text::counted_of(others, "more file is", "more files are");
         lines.push(format!("{are} as before in `{place}`"));
     }
     lines

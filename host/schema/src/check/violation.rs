@@ -1,6 +1,6 @@
 //! The texts of violations, for a model that has to repair its arguments: the value, the rule, and what would be valid.
 
-use host_text::{count, count_of};
+use host_text::{counted, counted_of};
 use serde_json::Value;
 
 use super::{At, Check, Evaluated, Report, Token};
@@ -45,10 +45,10 @@ pub(super) fn describe(rule: &Rule, value: &Value) -> String {
         },
         Rule::MultipleOf(divisor) => format!("{short} is not a multiple of {divisor}"),
         Rule::Size(size, limit) => {
-            let (properties, items) = (count_of(limit, "property", "properties"), count(limit, "item"));
+            let (properties, items) = (counted_of(limit, "property", "properties"), counted(limit, "item"));
             match size {
-                Size::MinLength => format!("{short} is shorter than {}", count(limit, "character")),
-                Size::MaxLength => format!("{short} is longer than {}", count(limit, "character")),
+                Size::MinLength => format!("{short} is shorter than {}", counted(limit, "character")),
+                Size::MaxLength => format!("{short} is longer than {}", counted(limit, "character")),
                 Size::MinItems => format!("{short} has fewer than {items}"),
                 Size::MaxItems => format!("{short} has more than {items}"),
                 Size::MinProperties => format!("{short} has fewer than {properties}"),
@@ -76,7 +76,7 @@ pub(super) fn additional(name: &str, properties: &Properties) -> String {
 }
 
 pub(super) fn contains(matching: u64, least: u64, most: Option<u64>) -> String {
-    let matching_items = count_of(matching, "item matches", "items match");
+    let matching_items = counted_of(matching, "item matches", "items match");
     match most {
         Some(most) if matching > most => format!("{matching_items} the schema of `contains`, more than {most}"),
         _ => format!("{matching_items} the schema of `contains`, fewer than {least}"),

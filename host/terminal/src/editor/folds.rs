@@ -6,7 +6,7 @@
 //!
 //! Deliberately not here: editing.
 
-use host_text::count;
+use host_text::counted;
 
 /// A paste of more lines is folded: it would fill the rows for the text that is being written.
 const UNFOLDED_LINES: usize = 8;
@@ -109,9 +109,9 @@ pub(super) fn is_mark(character: char) -> bool {
 pub(super) fn paste_label(text: &str) -> Option<String> {
     let (lines, characters) = (text.lines().count(), text.chars().count());
     if lines > UNFOLDED_LINES {
-        Some(format!("[pasted {}]", count(lines, "line")))
+        Some(format!("[pasted {}]", counted(lines, "line")))
     } else if characters > UNFOLDED_CHARACTERS || text.contains(is_mark) {
-        Some(format!("[pasted {}]", count(characters, "character")))
+        Some(format!("[pasted {}]", counted(characters, "character")))
     } else {
         None
     }

@@ -9,6 +9,7 @@ use host_app::indexes::{self, IndexRequest};
 use host_app::plugins::store;
 use host_bundle::{MAX_PLUGIN_INDEX, PluginIndex, SIGNATURE_END, SecretKey, SecretKeyFile};
 use host_files::{Mode, NewFile};
+use host_text::counted;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +37,7 @@ pub(super) async fn run(index: Index, environment: &Environment, stop: &Cancella
     write(&beside, signed.signature.as_bytes())?;
     write(&out, &signed.bytes)?;
     let PluginIndex { name, serial, plugins, .. } = &made;
-    let count = if plugins.len() == 1 { "1 plugin".to_owned() } else { format!("{} plugins", plugins.len()) };
+    let count = counted(plugins.len(), "plugin");
     let mut text = format!("{}\nindex `{name}`, serial {serial}, {count}, {}\n", out.display(), signed.digest());
     if let Some(place) = place {
         let pushed = unless(stop, indexes::push(&place, &signed, &folders, login)).await?;

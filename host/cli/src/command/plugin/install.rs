@@ -12,7 +12,7 @@ use host_app::install::{
 };
 use host_bundle::{Allow, Bundle, KeyId, Signers};
 use host_plugin::Runtime;
-use host_text::{count, visible_line};
+use host_text::{counted, visible_line};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -151,10 +151,10 @@ fn made_by(question: &InstallQuestion, style: Style) -> String {
         text.push_str(&format!("  not counted: {}\n", visible_line(&refusal.to_string())));
     }
     if let Some(more) = not_counted.len().checked_sub(MAX_REFUSALS).filter(|more| *more > 0) {
-        text.push_str(&format!("  not counted: {}; `host plugin verify` shows all\n", count(more, "more signature")));
+        text.push_str(&format!("  not counted: {}; `host plugin verify` shows all\n", counted(more, "more signature")));
     }
     if *unread_signatures > 0 {
-        text.push_str(&format!("  not looked at: {}\n", count(*unread_signatures, "more signature")));
+        text.push_str(&format!("  not looked at: {}\n", counted(*unread_signatures, "more signature")));
     }
     text
 }

@@ -4,6 +4,7 @@ use host_app::environment::Environment;
 use host_app::error::{ErrorKind, Failure};
 use host_app::install;
 use host_bundle::{Bundle, SecretKeyFile, Signature};
+use host_text::counted;
 use tokio_util::sync::CancellationToken;
 
 use super::pack::{Existing, write};
@@ -38,8 +39,7 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
         (None, None) => return Err(Failure::input("no key to sign with").help("add --key FILE")),
     }
     write(&sign.file, &bundle, Existing::Replace)?;
-    let count = bundle.signatures().len();
-    let said = format!("{}\n{count} signature{} now\n", bundle.statement(), if count == 1 { "" } else { "s" });
+    let said = format!("{}\n{} now\n", bundle.statement(), counted(bundle.signatures().len(), "signature"));
     Out::new(CancellationToken::new()).write(&said);
     Ok(Code::Done)
 }

@@ -14,6 +14,7 @@ use host_app::indexes::{self, OlderIndex, PluginQuery};
 use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
 use host_registry::{LatestTag, Login, NoReference, Pushed, Reference, Registry, Transfer};
+use host_text::counted;
 use tokio_util::sync::CancellationToken;
 
 use self::bar::{Bar, Way};
@@ -32,8 +33,7 @@ pub(super) async fn push(push: &Push, environment: &Environment, stop: &Cancella
     let pushed = unless(stop, async { registry.push(&place, &bundle, &show).await.map_err(registry_failure) }).await;
     drop(bar);
     let Pushed { reference: pushed, latest } = pushed?;
-    let count = bundle.signatures().len();
-    let signatures = if count == 1 { "1 signature".to_owned() } else { format!("{count} signatures") };
+    let signatures = counted(bundle.signatures().len(), "signature");
     let latest = match latest {
         LatestTag::Moved => "`latest` is this version now\n".to_owned(),
         LatestTag::Newer(version) => format!("`latest` stays at {version}, which is newer\n"),

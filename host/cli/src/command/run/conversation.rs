@@ -45,10 +45,8 @@ use host_app::session::Session;
 use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
 use host_journal::TerminateReason;
-use host_message::counted;
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
-use host_text::{exact, visible};
-use host_tool::ApprovalMode;
+use host_text::{counted, exact, visible};
 use tokio_util::sync::CancellationToken;
 
 use self::commands::{Command, ParsedLine, ServerPrompt};
@@ -218,7 +216,7 @@ impl Repl {
 
     /// Prints the first lines of a conversation.
     fn greet(&self) {
-        let mode = mode(self.session.mode());
+        let mode = self.session.mode();
         let folder = self.session.app().workspace.root().display().to_string();
         let columns = self.terminal.columns();
         let mut lines = vec![
@@ -363,16 +361,5 @@ impl Repl {
 
     fn told(&self, failure: &Failure) {
         self.terminal.lines(&exit::words(failure, self.style));
-    }
-}
-
-/// The word for a mode.
-fn mode(mode: ApprovalMode) -> &'static str {
-    match mode {
-        ApprovalMode::Plan => "plan",
-        ApprovalMode::Default => "default",
-        ApprovalMode::AutoEdit => "auto-edit",
-        ApprovalMode::Auto => "auto",
-        ApprovalMode::Yolo => "yolo",
     }
 }

@@ -10,9 +10,8 @@ use host_app::session::list::{self, SessionSummary};
 use host_app::session::resume::Resume;
 use host_app::session::{find, title};
 use host_journal::Sessions;
-use host_message::counted;
 use host_terminal::{Pick, PickEntry, TerminalMode};
-use host_text::{exact, visible_line};
+use host_text::{counted, exact, visible_line};
 use jiff::Timestamp;
 
 use crate::ask::{Answered, Asker};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use host_app::session::blame::{Blame, Content, Now, Version};
 use host_app::session::undo::ChangeKind;
-use host_message::counted;
+use host_text::counted;
 use host_tool::Decided;
 
 use super::list::local;

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use host_app::error::Failure;
 use host_app::session::list::SessionSummary;
 use host_app::session::transcript;
-use host_message::counted;
-use host_text::{clip, visible_line};
+use host_text::{clip, counted, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

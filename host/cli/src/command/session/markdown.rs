@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use host_app::session::list::end_word;
 use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_journal::CallStatus;
-use host_message::{Display, counted};
-use host_text::{fenced, inline_code, visible};
+use host_message::Display;
+use host_text::{counted, fenced, inline_code, visible};
 
 use super::list::local;
 

@@ -8,7 +8,7 @@ use host_app::session::find;
 use host_app::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 use host_files::ChainStore;
 use host_journal::{ReadError, Sessions, Stored};
-use host_message::counted;
+use host_text::counted;
 
 use crate::exit::Code;
 

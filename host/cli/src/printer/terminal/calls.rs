@@ -12,7 +12,7 @@ use anstyle::AnsiColor;
 use host_journal::{CallEnd, CallReport, CallStatus};
 use host_message::{AgentId, CallId, Display, FunctionCall};
 use host_terminal::{self as terminal, Activity, DifferenceRow};
-use host_text::{as_printed, exact, visible_line};
+use host_text::{as_printed, counted, exact, visible_line};
 use host_tool::Decided;
 
 use super::checklist;
@@ -257,10 +257,10 @@ fn difference(lines: &mut String, unified: &str, layout: Layout) {
 
 /// Returns the note about lines that are not shown.
 fn fold(lines: u64, layout: Layout) -> String {
-    let noun = if lines == 1 { "line" } else { "lines" };
+    let lines = counted(lines, "line");
     match layout.expand {
-        "" => format!("… +{lines} {noun}"),
-        key => format!("… +{lines} {noun} ({key})"),
+        "" => format!("… +{lines}"),
+        key => format!("… +{lines} ({key})"),
     }
 }
 

@@ -7,13 +7,12 @@ use host_app::error::Failure;
 use host_app::plugins::reload::ReloadTrigger;
 use host_app::session::hooks::SessionEnd;
 use host_journal::Sessions;
-use host_message::counted;
 use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
-use host_text::{exact, visible, visible_line};
+use host_text::{counted, exact, visible, visible_line};
 use host_tool::ApprovalMode;
 
 use super::commands::{self, Command, ServerPrompt};
-use super::{Flow, Repl, clipboard, cost, hooks, mode, processes, resumed, servers, settings, window};
+use super::{Flow, Repl, clipboard, cost, hooks, processes, resumed, servers, settings, window};
 use crate::command::undo;
 use crate::printer::terminal as drawn;
 
@@ -298,7 +297,7 @@ fn about_mode(now: ApprovalMode, columns: usize) -> String {
     let line = |this: ApprovalMode| {
         let words = this.about();
         let mark = if this == now { "›" } else { " " };
-        terminal::wrapped(&format!("{mark} {:9}  {words}", mode(this)), columns, 13) + "\n"
+        terminal::wrapped(&format!("{mark} {:9}  {words}", this.name()), columns, 13) + "\n"
     };
     ApprovalMode::ALL.map(line).concat() + &terminal::wrapped("/mode MODE to change", columns, 0)
 }

@@ -17,7 +17,7 @@ use host_tool::ApprovalMode;
 
 use super::commands::{self, ParsedLine};
 use super::models::ModelList;
-use super::{Repl, complete, image, mode};
+use super::{Repl, complete, image};
 use crate::approval::edit::Editor;
 use crate::exit;
 use crate::printer::Style;
@@ -42,7 +42,7 @@ pub(super) fn now(modes: &SharedModes, mode: ApprovalMode) {
 
 /// The label before the text that is being written.
 pub(super) fn label(now: ApprovalMode) -> String {
-    format!("{} › ", mode(now))
+    format!("{now} › ")
 }
 
 /// Puts together what is done for the input line.

@@ -2,8 +2,8 @@
 
 use host_app::context::ContextFile;
 use host_app::error::Failure;
-use host_message::counted;
 use host_terminal::wrapped;
+use host_text::counted;
 
 use super::Repl;
 use crate::approval::edit::Editor;

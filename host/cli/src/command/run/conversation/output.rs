@@ -12,9 +12,9 @@ use host_app::session::Session;
 use host_app::session::ended_calls::{self, EndedCall, Found};
 use host_app::session::find;
 use host_journal::{CallStatus, Sessions};
-use host_message::{Display, SessionId, counted};
+use host_message::{Display, SessionId};
 use host_terminal::Terminal;
-use host_text::{clip, exact};
+use host_text::{clip, counted, exact};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use host_message::counted;
 use host_plugin::{BackgroundProgram, BackgroundState, Forwarded};
 use host_terminal::truncate_to_width;
-use host_text::visible_line;
+use host_text::{counted, visible_line};
 
 use super::status::addresses;
 use crate::printer::Style;

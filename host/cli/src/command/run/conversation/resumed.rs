@@ -3,11 +3,11 @@
 
 use host_app::session::Undone;
 use host_journal::Left;
-use host_message::{Content, Role, counted};
+use host_message::{Content, Role};
 use host_terminal::{Chosen, Question};
-use host_text::{clip, visible_line};
+use host_text::{clip, counted, visible_line};
 
-use super::{Repl, mode};
+use super::Repl;
 use crate::ask::choice;
 
 /// The longest answer that is shown, in characters. `host session show` has more.
@@ -30,7 +30,7 @@ impl Repl {
                 self.session.id()
             ));
         }
-        self.terminal.said(&format!("{} › ", mode(self.session.mode())), &prompt.visible_text());
+        self.terminal.said(&format!("{} › ", self.session.mode()), &prompt.visible_text());
         let calls: Vec<&str> =
             replies.iter().flat_map(Content::function_calls).map(|call| call.name.as_str()).collect();
         if !calls.is_empty() {

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use host_agent::{Charge, Event, EventKind, Observer, RunResult};
 use host_app::report::run_stats;
 use host_journal::CallStatus;
-use host_message::{ModelId, SessionId, Usage, counted};
+use host_message::{ModelId, SessionId, Usage};
+use host_text::counted;
 use host_tool::{Decided, PausableClock};
 
 use crate::printer::terminal::Terminal;

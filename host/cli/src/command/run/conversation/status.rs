@@ -14,14 +14,14 @@ use host_terminal::{StatusPart, Terminal, truncate_to_width};
 use host_text::exact;
 use tokio::task::AbortHandle;
 
-use super::{Repl, mode};
+use super::Repl;
 
 /// The longest name of a model that is shown, in columns.
 const MODEL: usize = 40;
 
 /// The parts of the row, in their order. The mode is the first to be left out: the label before the input has it too.
 fn parts(status: &SessionStatus) -> Vec<StatusPart> {
-    let SessionStatus { model, mode: now, context, tokens, cost, branch, background, ports } = status;
+    let SessionStatus { model, mode, context, tokens, cost, branch, background, ports } = status;
     // `/model` has the provider.
     let name = model.rsplit('/').next().unwrap_or(model);
     let context = context.percent().map(|percent| format!("{percent} % of {}", count(context.window)));
@@ -30,7 +30,7 @@ fn parts(status: &SessionStatus) -> Vec<StatusPart> {
     let ports = (!ports.is_empty()).then(|| addresses(ports));
     [
         (Some(truncate_to_width(&exact(name), MODEL)), 6),
-        (Some(mode(*now).to_owned()), 1),
+        (Some(mode.name().to_owned()), 1),
         (context, 5),
         (tokens, 3),
         (cost.map(money), 4),

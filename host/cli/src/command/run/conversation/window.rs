@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use host_app::report::run_stats::count;
 use host_app::session::servers::ServerTokens;
 use host_app::session::window::{WindowReport, WindowTotal};
-use host_message::counted;
 use host_terminal::{Style, TerminalMode, truncate_to_width, wrapped};
+use host_text::counted;
 
 /// Width of the names of rows.
 const NAMES: usize = 15;
