@@ -168,7 +168,7 @@ mod tests {
             (Decided::Denied, true),
             (Decided::Approved, false),
             (Decided::Changed, false),
-            (Decided::Declined, false),
+            (Decided::Rejected, false),
         ] {
             assert_eq!(found(decided), is_loop, "{decided:?}");
         }

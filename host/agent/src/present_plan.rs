@@ -60,8 +60,8 @@ impl PresentPlan {
         if plan.trim().is_empty() {
             return failed(FailureKind::InvalidArguments, "the plan is empty; call it again with the plan");
         }
-        let unheard = "nobody can be asked here: write the plan as your answer";
-        let Some(questions) = context.questions else { return failed(FailureKind::Unavailable, unheard) };
+        let unasked = "nobody can be asked here: write the plan as your answer";
+        let Some(questions) = context.questions else { return failed(FailureKind::Unavailable, unasked) };
         let answer = tokio::select! {
             biased;
             () = context.cancel.cancelled() => {
@@ -70,7 +70,7 @@ impl PresentPlan {
             answer = questions.present_plan(plan.to_owned(), self.modes.clone()) => answer,
         };
         let words = match answer {
-            PlanAnswer::Unheard => return failed(FailureKind::Unavailable, unheard),
+            PlanAnswer::NobodyListens => return failed(FailureKind::Unavailable, unasked),
             PlanAnswer::Approved(mode) => {
                 self.switch.choose(mode);
                 format!("The user approved the plan. The approval mode is now `{mode}`: carry the plan out.")

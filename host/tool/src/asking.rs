@@ -60,7 +60,7 @@ pub enum ReachAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAsked {
     /// Nobody listens.
-    Unheard,
+    NobodyListens,
     /// A subagent reads what its caller was allowed.
     Subagent,
     /// Nobody is asked about such a path, and no folder that is added covers it.
@@ -79,5 +79,5 @@ pub enum PlanAnswer {
     /// The user said no, perhaps with a reason: one line, not escaped.
     Rejected(Option<String>),
     /// Nobody listens.
-    Unheard,
+    NobodyListens,
 }

@@ -101,7 +101,8 @@ pub enum Decided {
     /// The user changed it, and then approved it.
     Changed,
     /// The user rejected it.
-    Declined,
+    #[serde(rename = "declined")]
+    Rejected,
     /// A rule or a grant denied it, or the user could not be asked.
     Denied,
 }
@@ -109,7 +110,7 @@ pub enum Decided {
 impl Decided {
     /// Whether the user decided, about this very call.
     pub fn is_answer(self) -> bool {
-        matches!(self, Self::Approved | Self::Changed | Self::Declined)
+        matches!(self, Self::Approved | Self::Changed | Self::Rejected)
     }
 }
 

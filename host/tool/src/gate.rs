@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// The reason for a rejected call if the user gave none.
-const DECLINED: &str = "the user rejected this call";
+const REJECTED: &str = "the user rejected this call";
 
 /// The objection to an answer that was not among the choices.
 const NOT_OFFERED: &str = "that answer is not offered for this call";
@@ -108,13 +108,13 @@ pub(crate) enum Passed {
     /// A hook ends the run.
     Stopped { reason: String },
     /// The call is denied.
-    Refused {
+    Denied {
         failure: CallFailure,
         /// `None` if it could not have run anyway.
         decided: Option<Decided>,
     },
     /// The user rejected the call.
-    Declined { reason: String },
+    Rejected { reason: String },
 }
 
 /// A call, with all that is known about what it would do.
@@ -256,7 +256,7 @@ impl Gate {
             Ok(considered) => considered,
             Err(failure) => {
                 let decided = (failure.kind == FailureKind::Denied).then_some(Decided::Denied);
-                return Passed::Refused { failure, decided };
+                return Passed::Denied { failure, decided };
             }
         };
         let mut considered = match self.before(considered, tool, &at).await {
@@ -290,7 +290,7 @@ impl Gate {
             }
             let question = self.question(&considered, objection.take());
             if !self.asking.queue.is_heard() {
-                return considered.unheard();
+                return considered.denied_unasked();
             }
             self.notify_asked(&considered.call);
             let answer = {
@@ -302,7 +302,7 @@ impl Gate {
             };
             let decided = if changed { Decided::Changed } else { Decided::Approved };
             match answer {
-                Err(NobodyListens) => return considered.unheard(),
+                Err(NobodyListens) => return considered.denied_unasked(),
                 Ok(Answer::ProceedOnce) => {
                     let because = vec!["the user allowed this call".to_owned()];
                     return considered.run(decided, ProgramReach::Workspace, because);
@@ -337,7 +337,7 @@ impl Gate {
                     }
                     Err(why) => objection = Some(why),
                 },
-                Ok(Answer::Cancel { reason }) => return Passed::Declined { reason: declined(reason) },
+                Ok(Answer::Cancel { reason }) => return Passed::Rejected { reason: rejected(reason) },
             }
         }
     }
@@ -426,8 +426,8 @@ impl Gate {
         let after = self.consider(Arc::new(call), tool, at.cancel).await.map_err(|failure| failure.message)?;
         // Hooks have seen the call before: they are to see it as it will run.
         let after = self.before(after, tool, at).await.map_err(|ended| match ended {
-            Passed::Refused { failure, .. } => failure.message,
-            Passed::Stopped { reason } | Passed::Declined { reason } => reason,
+            Passed::Denied { failure, .. } => failure.message,
+            Passed::Stopped { reason } | Passed::Rejected { reason } => reason,
             Passed::Run { .. } => String::new(),
         })?;
         match after.verdict.decision {
@@ -519,11 +519,11 @@ impl Considered {
         let name = &self.call.name;
         let why = self.verdict.message.clone().unwrap_or_else(|| reasons(&self.verdict).join("; "));
         let failure = CallFailure::new(FailureKind::Denied, format!("`{name}` was not run: {why}"));
-        Passed::Refused { failure, decided: Some(Decided::Denied) }
+        Passed::Denied { failure, decided: Some(Decided::Denied) }
     }
 
     /// Denies a call that has to be asked about when the user cannot be asked.
-    fn unheard(self) -> Passed {
+    fn denied_unasked(self) -> Passed {
         let name = &self.call.name;
         // What lacks no grant is asked about for a hook.
         let is_for_hooks = self.verdict.decision == Decision::Allow;
@@ -533,7 +533,7 @@ impl Considered {
                 "`{name}` was not run: it needs the user's approval ({why}), and this run has no terminal to ask on. Only the user can change this: by a rule that allows it, or by running it in a terminal."
             )
         });
-        Passed::Refused { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }
+        Passed::Denied { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }
     }
 }
 
@@ -601,10 +601,10 @@ fn strict(verdict: &Verdict) -> impl Iterator<Item = &Reason> {
 }
 
 /// The words for the model about a call that the user rejected, with the user's reason.
-fn declined(reason: Option<String>) -> String {
+fn rejected(reason: Option<String>) -> String {
     match reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("{DECLINED}: {}", clip(reason, REASON_CHARACTERS)),
-        None => DECLINED.to_owned(),
+        Some(reason) => format!("{REJECTED}: {}", clip(reason, REASON_CHARACTERS)),
+        None => REJECTED.to_owned(),
     }
 }
 

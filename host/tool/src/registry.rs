@@ -365,9 +365,9 @@ mod tests {
         registry.specs().iter().map(|spec| spec.name.as_str()).collect()
     }
 
-    fn refused(registry: &Registry, name: &str) -> FailureKind {
+    fn failure(registry: &Registry, name: &str) -> FailureKind {
         let call = FunctionCall::new(CallId::new("1"), ToolName::new(name), Map::new());
-        registry.admit(&call).map(|_| ()).expect_err("it is refused").kind
+        registry.admit(&call).map(|_| ()).expect_err("it is not admitted").kind
     }
 
     #[test]
@@ -377,13 +377,13 @@ mod tests {
         let few = some.only(["ls"]).expect("it is there");
         assert_eq!((names(&some), names(&few)), (vec!["ls", "read_file", "grep"], vec!["ls"]));
         for left_out in ["grep", "shell"] {
-            assert_eq!(refused(&few, left_out), FailureKind::Unauthorized);
+            assert_eq!(failure(&few, left_out), FailureKind::Unauthorized);
         }
-        assert_eq!(refused(&few, "grepp"), FailureKind::UnknownTool);
+        assert_eq!(failure(&few, "grepp"), FailureKind::UnknownTool);
         let mut few = few;
         few.leave_out(ToolName::new("investigator"));
         few.leave_out(ToolName::new("ls"));
-        assert_eq!(refused(&few, "investigator"), FailureKind::Unauthorized);
+        assert_eq!(failure(&few, "investigator"), FailureKind::Unauthorized);
         assert!(few.get(&ToolName::new("ls")).is_some(), "what is there stays");
         let error = all.only(["raed_file"]).map(|_| ()).expect_err("there is none").to_string();
         assert_eq!(error, "there is no tool `raed_file`, did you mean `read_file`, `shell` or `grep`?");
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(again, Err(RegistryError::Duplicate { name: ToolName::new("grep") }));
         let few = some.undeclaring(|tool| tool.spec().name.as_str() == "ls");
         assert!(few.admit(&call).is_ok() && names(&few) == ["shell"]);
-        assert_eq!(refused(&few.only(["shell"]).expect("it is there"), "grep"), FailureKind::Unauthorized);
+        assert_eq!(failure(&few.only(["shell"]).expect("it is there"), "grep"), FailureKind::Unauthorized);
     }
 
     #[test]
@@ -447,7 +447,7 @@ mod tests {
         // An agent that names its tools has of the supplied ones those, and may name one that is not there yet.
         let few = registry.only(["ls", "s__a", "s__later"]).expect("they may come");
         assert_eq!(names(&few.current(|_| false)), ["ls", "s__a"]);
-        assert_eq!(refused(&few.current(|_| false), "s__b"), FailureKind::Unauthorized);
+        assert_eq!(failure(&few.current(|_| false), "s__b"), FailureKind::Unauthorized);
         assert!(with(&["ls"]).only(["s__a"]).is_err(), "without a supply none comes");
     }
 
@@ -474,6 +474,6 @@ mod tests {
         registry.register(named("bad", json!({"type": "object", "required": 5}))).expect("not compiled yet");
         let error = registry.verify().expect_err("it is a bad schema");
         assert_eq!(error.to_string(), "invalid input schema of `bad`");
-        assert_eq!(refused(&registry, "bad"), FailureKind::Failed);
+        assert_eq!(failure(&registry, "bad"), FailureKind::Failed);
     }
 }

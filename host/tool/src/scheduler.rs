@@ -41,7 +41,7 @@ const SIDE_BY_SIDE: usize = 16;
 const CALLS_IN_A_REPLY: usize = 256;
 
 /// The reason for calls that came after one that the user rejected.
-const BEHIND_DECLINED: &str = "the user rejected an earlier call of the same reply";
+const BEHIND_REJECTED: &str = "the user rejected an earlier call of the same reply";
 
 /// The longest text of a panic that is passed to the model, in characters.
 const PANIC_CHARACTERS: usize = 300;
@@ -199,12 +199,12 @@ impl<'r> Scheduler<'r> {
                         cancel.cancel(reason.as_str());
                         table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Denied));
                     }
-                    Decision::Passed(Passed::Refused { failure, decided }) => {
+                    Decision::Passed(Passed::Denied { failure, decided }) => {
                         table.settle_as(at, failure.into(), decided);
                     }
-                    Decision::Passed(Passed::Declined { reason }) => {
-                        table.stop(BEHIND_DECLINED.to_owned());
-                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Declined));
+                    Decision::Passed(Passed::Rejected { reason }) => {
+                        table.stop(BEHIND_REJECTED.to_owned());
+                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Rejected));
                     }
                 },
                 Some((at, question)) = questions.recv() => table.ask_running(at, &question),

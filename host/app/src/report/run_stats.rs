@@ -90,7 +90,7 @@ impl Decisions {
             Some(Decided::Allowed) => self.allowed += 1,
             Some(Decided::Approved) => self.approved += 1,
             Some(Decided::Changed) => self.changed += 1,
-            Some(Decided::Declined) => self.declined += 1,
+            Some(Decided::Rejected) => self.declined += 1,
             Some(Decided::Denied) => self.denied += 1,
             None => {}
         }

@@ -130,8 +130,8 @@ impl Opener {
         };
         match opened {
             Ok(service) => Ok(Connection { service, program: Some(program) }),
-            Err(Refused { is_silent: true, words, .. }) => Err(NotOpen::Failed(program.explain(words).await)),
-            Err(Refused { words, .. }) => Err(NotOpen::Failed(program.why(words).await)),
+            Err(HandshakeFailure { is_silent: true, words, .. }) => Err(NotOpen::Failed(program.explain(words).await)),
+            Err(HandshakeFailure { words, .. }) => Err(NotOpen::Failed(program.why(words).await)),
         }
     }
 
@@ -159,8 +159,8 @@ impl Opener {
         );
         match handshake(shared, transport, mode).await {
             Ok(service) => Ok(Connection { service, program: None }),
-            Err(Refused { needs_login: true, challenge, .. }) => Err(NotOpen::NeedsLogin(challenge)),
-            Err(Refused { words, .. }) => Err(match client.denied() {
+            Err(HandshakeFailure { needs_login: true, challenge, .. }) => Err(NotOpen::NeedsLogin(challenge)),
+            Err(HandshakeFailure { words, .. }) => Err(match client.denied() {
                 Some(denied) => NotOpen::Final(format!(
                     "{denied}; to allow it, add `private = true` to [mcp.{}]",
                     shared.config.name
@@ -172,7 +172,7 @@ impl Opener {
 }
 
 /// Why a handshake failed.
-struct Refused {
+struct HandshakeFailure {
     needs_login: bool,
     /// Whether nothing was answered in time.
     is_silent: bool,
@@ -184,7 +184,7 @@ async fn handshake<T, E, A>(
     shared: &Shared,
     transport: T,
     mode: ClientLifecycleMode,
-) -> Result<RunningService<RoleClient, Handler>, Refused>
+) -> Result<RunningService<RoleClient, Handler>, HandshakeFailure>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
@@ -194,8 +194,8 @@ where
     let limit = shared.config.timeout.min(HANDSHAKE_LIMIT);
     match tokio::time::timeout(limit, serve_client_with_lifecycle(handler, transport, mode)).await {
         Ok(Ok(service)) => Ok(service),
-        Ok(Err(error)) => Err(refused(&error)),
-        Err(_) => Err(Refused {
+        Ok(Err(error)) => Err(failure(&error)),
+        Err(_) => Err(HandshakeFailure {
             needs_login: false,
             is_silent: true,
             challenge: None,
@@ -204,16 +204,16 @@ where
     }
 }
 
-fn refused(error: &ClientInitializeError) -> Refused {
+fn failure(error: &ClientInitializeError) -> HandshakeFailure {
     let challenge = error.auth_challenge().map(str::to_owned);
-    Refused {
+    HandshakeFailure {
         needs_login: challenge.is_some() || error.is_authorization_required(),
         is_silent: false,
         challenge,
         words: match error {
             ClientInitializeError::ConnectionClosed(_) => "it went away during the handshake".to_owned(),
             ClientInitializeError::TransportError { error, .. } => failures::transport(&*error.error),
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refused(fallback).words,
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => failure(fallback).words,
             // An answer may be large, and is the server's text.
             other => failures::words(other),
         },

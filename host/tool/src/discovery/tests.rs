@@ -13,7 +13,7 @@ fn names(printed: &Value, is_taken: &dyn Fn(&str) -> bool) -> Result<Vec<(String
     Ok(read.into_iter().map(|tool| (tool.original, tool.spec.name.to_string())).collect())
 }
 
-fn refused(printed: &Value, words: &str) {
+fn invalid(printed: &Value, words: &str) {
     let error = names(printed, &nothing_taken).expect_err(words);
     assert!(error.contains(words), "{error}");
 }
@@ -57,7 +57,7 @@ fn discovery_invalid_list_is_an_error_that_names_the_invalid_entry() {
 }
 
 #[test]
-fn a_name_is_made_to_fit_or_refused() {
+fn a_name_is_made_to_fit_or_is_an_error() {
     let fits = |name: &str, expected: &str| {
         let read = names(&json!([{"name": name}]), &nothing_taken);
         assert_eq!(read, Ok(vec![(name.to_owned(), expected.to_owned())]));
@@ -79,12 +79,12 @@ fn a_name_is_made_to_fit_or_refused() {
         (json!("x".repeat(65)), "over 64 bytes"),
         (json!("1".repeat(60)), "with `discovered_` before it"),
     ] {
-        refused(&json!([{"name": name}]), words);
+        invalid(&json!([{"name": name}]), words);
     }
 }
 
 #[test]
-fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_refused() {
+fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_an_error() {
     let taken = |name: &str| ["ls", "shell", "discovered_shell"].contains(&name);
     let read = names(&json!([{"name": "ls"}, {"name": "l.s"}]), &taken);
     let pair = |original: &str, name: &str| (original.to_owned(), name.to_owned());
@@ -93,8 +93,8 @@ fn a_name_that_is_taken_gets_a_prefix_and_two_of_one_name_are_refused() {
         names(&json!([{"name": "shell"}]), &taken),
         Err("the names `shell` and `discovered_shell` are both taken by other tools".to_owned())
     );
-    refused(&json!([{"name": "a"}, {"functionDeclarations": [{"name": "a"}]}]), "two tools `a`");
-    refused(&json!([{"name": "a.b"}, {"name": "a_b"}]), "`a.b` and `a_b` would both get the name `a_b`");
+    invalid(&json!([{"name": "a"}, {"functionDeclarations": [{"name": "a"}]}]), "two tools `a`");
+    invalid(&json!([{"name": "a.b"}, {"name": "a_b"}]), "`a.b` and `a_b` would both get the name `a_b`");
     // One tool's own name equals the prefixed name of the other.
     let error = names(&json!([{"name": "discovered_ls"}, {"name": "ls"}]), &taken).expect_err("they are alike");
     assert!(error.contains("would both get the name `discovered_ls`"), "{error}");
@@ -118,8 +118,8 @@ fn discovery_description_explains_the_tool_and_how_it_is_called() {
     {
         assert!(described(without).starts_with("The user's own tool `a`."));
     }
-    refused(&json!([{"name": "a", "description": 5}]), "the description of `a`");
-    refused(&json!([{"name": "a", "description": "x".repeat(MAX_DESCRIPTION)}]), "the description of `a`");
+    invalid(&json!([{"name": "a", "description": 5}]), "the description of `a`");
+    invalid(&json!([{"name": "a", "description": "x".repeat(MAX_DESCRIPTION)}]), "the description of `a`");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn parameters_are_a_json_schema_or_one_of_geminis() {
 }
 
 #[test]
-fn parameters_that_are_no_schema_are_refused_with_the_tools_name() {
+fn parameters_that_are_no_schema_are_an_error_with_the_tools_name() {
     for (parameters, words) in [
         (json!([]), "the parameters of `a` are not a JSON Schema of an object"),
         (json!("object"), "the parameters of `a`"),
@@ -160,7 +160,7 @@ fn parameters_that_are_no_schema_are_refused_with_the_tools_name() {
         (json!({"$ref": "https://example.com/x.json"}), "invalid parameters of `a`"),
         (json!({"description": "x".repeat(MAX_SCHEMA)}), "the parameters of `a`"),
     ] {
-        refused(&json!([{"name": "a", "parameters": parameters}]), words);
+        invalid(&json!([{"name": "a", "parameters": parameters}]), words);
     }
 }
 
@@ -168,8 +168,8 @@ fn parameters_that_are_no_schema_are_refused_with_the_tools_name() {
 fn a_list_is_bounded_in_size_and_number() {
     let many = |count: usize| json!((0..count).map(|number| json!({"name": format!("t{number}")})).collect::<Vec<_>>());
     assert_eq!(names(&many(MAX_TOOLS), &nothing_taken).map(|names| names.len()), Ok(MAX_TOOLS));
-    refused(&many(MAX_TOOLS + 1), "over 128 tools");
-    refused(&json!([{"function_declarations": many(MAX_TOOLS)}, {"name": "x"}]), "over 128 tools");
+    invalid(&many(MAX_TOOLS + 1), "over 128 tools");
+    invalid(&json!([{"function_declarations": many(MAX_TOOLS)}, {"name": "x"}]), "over 128 tools");
     let long = " ".repeat(MAX_LIST + 1);
     assert_eq!(read_with(&long, &nothing_taken), Err(DiscoveryError::TooLong { size: MAX_LIST + 1 }));
 }

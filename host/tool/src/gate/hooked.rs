@@ -149,7 +149,7 @@ impl Gate {
         }
         let by = considered.hooked.changed_by.unwrap_or_default();
         let words = format!("`{}` was not run: hooks keep changing its arguments, `{by}` last", considered.call.name);
-        Err(refused(words))
+        Err(denied(words))
     }
 
     /// Asks the hooks that decide in the place of the user. `None` if the user is to be asked.
@@ -194,7 +194,7 @@ impl Gate {
         let name = call.name.clone();
         let invalid = |failure: CallFailure| {
             let why = failure.message;
-            refused(format!(
+            denied(format!(
                 "`{name}` was not run: the hook `{hook}` changed its arguments, and they cannot be used: {why}"
             ))
         };
@@ -213,12 +213,12 @@ impl Considered {
             return Err(Passed::Stopped { reason: stop.said("ended the run") });
         }
         match answer.denied() {
-            Some(reason) => Err(refused(format!("`{name}` was not run: {}", reason.said("denied it")))),
+            Some(reason) => Err(denied(format!("`{name}` was not run: {}", reason.said("denied it")))),
             None => Ok(()),
         }
     }
 }
 
-fn refused(words: String) -> Passed {
-    Passed::Refused { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }
+fn denied(words: String) -> Passed {
+    Passed::Denied { failure: CallFailure::new(FailureKind::Denied, words), decided: Some(Decided::Denied) }
 }

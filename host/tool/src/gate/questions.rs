@@ -18,7 +18,7 @@ use host_plugin::{Confirmation, Elicitation, ElicitationAnswer};
 use host_text::{clip, exact};
 use tokio::sync::mpsc;
 
-use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, declined};
+use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, rejected};
 use crate::{
     About, Always, Answer, ApprovalMode, CallAsker, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
     PlanAnswer, Query, Question, ReachAnswer, ReadAnswer, SessionReads, Until, elicitation,
@@ -60,7 +60,7 @@ impl CallQuestions {
             return ReadAnswer::NotAsked(NotAsked::Subagent);
         }
         if !gate.asking.queue.is_heard() {
-            return ReadAnswer::NotAsked(NotAsked::Unheard);
+            return ReadAnswer::NotAsked(NotAsked::NobodyListens);
         }
         match std::fs::canonicalize(path) {
             Ok(real) if real == path => {}
@@ -92,9 +92,9 @@ impl CallQuestions {
             self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
             let allows = |path: &Path| reads.allow(path);
             match (gate.asking.queue.ask(question.clone()).await, &folder) {
-                (Err(NobodyListens), _) => return ReadAnswer::NotAsked(NotAsked::Unheard),
+                (Err(NobodyListens), _) => return ReadAnswer::NotAsked(NotAsked::NobodyListens),
                 (Ok(Answer::ProceedOnce), _) => return ReadAnswer::Once(scope),
-                (Ok(Answer::Cancel { reason }), _) => return ReadAnswer::Rejected(declined(reason)),
+                (Ok(Answer::Cancel { reason }), _) => return ReadAnswer::Rejected(rejected(reason)),
                 (Ok(Answer::Proceed { lasting: Lasting::Always, until: Until::SessionEnds }), Some(folder))
                     if allows(folder) =>
                 {
@@ -124,7 +124,7 @@ impl CallQuestions {
         loop {
             self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
             match gate.asking.queue.ask(question.clone()).await {
-                Err(NobodyListens) => return PlanAnswer::Unheard,
+                Err(NobodyListens) => return PlanAnswer::NobodyListens,
                 Ok(Answer::Switch { mode }) if modes.contains(&mode) => return PlanAnswer::Approved(mode),
                 Ok(Answer::Cancel { reason }) => {
                     let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());

@@ -304,16 +304,16 @@ async fn gate_without_a_user_denies_a_call_and_names_what_would_allow_it() {
 
 // promise approval.order
 #[tokio::test]
-async fn a_declined_call_takes_those_behind_it_along_and_no_other() {
+async fn a_rejected_call_takes_those_behind_it_along_and_no_other() {
     let queue = ApprovalQueue::new();
     let gate = gate(rules(""), &queue);
     let wanted = [("look", json!({})), command("make"), command("git status"), ("look", json!({}))];
     let (settled, _) = run(&gate, &queue, &wanted, &[cancel(Some(" use just "))]).await;
     let behind = "None cancelled: the user rejected an earlier call of the same reply";
-    let want = ["Allowed {} with nothing", "Declined cancelled: the user rejected this call: use just", behind, behind];
+    let want = ["Allowed {} with nothing", "Rejected cancelled: the user rejected this call: use just", behind, behind];
     assert_eq!(words(&settled), want);
     let (settled, _) = run(&gate, &queue, &[command("make")], &[cancel(None)]).await;
-    assert_eq!(words(&settled), ["Declined cancelled: the user rejected this call"]);
+    assert_eq!(words(&settled), ["Rejected cancelled: the user rejected this call"]);
 }
 
 // promise approval.lasting
@@ -366,7 +366,7 @@ async fn an_answer_for_good_reaches_a_file_or_every_call_of_the_tool() {
     let (_, asked) = run(&one, &queue, &[edit("b"), edit("c"), edit("d/e")], &[always(Lasting::AlwaysTool)]).await;
     assert_eq!(asked.len(), 1);
     let (settled, _) = run(&one, &queue, &[edit("/etc/x")], &[cancel(None)]).await;
-    assert_eq!(settled[0].decided, Some(Decided::Declined), "every file of the workspace, and no other");
+    assert_eq!(settled[0].decided, Some(Decided::Rejected), "every file of the workspace, and no other");
 }
 
 // promise preview.edits-only: A yes to all edits of a tool does not cover the commands of the same tool.
@@ -377,7 +377,7 @@ async fn a_yes_to_all_file_changes_allows_no_command_of_the_same_tool() {
     let wanted = [("run", json!({"path": "a"})), command("make")];
     let (settled, asked) = run(&gate, &queue, &wanted, &[always(Lasting::AlwaysTool), cancel(None)]).await;
     assert_eq!(asked.len(), 2, "the tool asks for commands too, and nobody said yes to one");
-    assert_eq!(settled[1].decided, Some(Decided::Declined));
+    assert_eq!(settled[1].decided, Some(Decided::Rejected));
 }
 
 /// Returns the answers besides yes and no, with what they allow.
@@ -410,7 +410,7 @@ async fn gate_lasting_answer_to_a_request_covers_its_server_and_no_private_addre
             ["example.org", "www.example.com", "127.0.0.1", "[::1]", "169.254.169.254", "localhost", "10.0.0.1"]
         {
             let (settled, asked) = run(&gate, &queue, &[fetch(other)], &[cancel(None)]).await;
-            assert_eq!((asked.len(), settled[0].decided), (1, Some(Decided::Declined)), "{other}");
+            assert_eq!((asked.len(), settled[0].decided), (1, Some(Decided::Rejected)), "{other}");
         }
     }
 }
@@ -428,7 +428,7 @@ async fn gate_no_lasting_answer_is_offered_for_private_addresses_or_unnamed_serv
         let answers =
             [always(Lasting::Always), always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), cancel(None)];
         let (settled, asked) = run(&gate, &queue, &[("run", arguments.clone())], &answers).await;
-        assert_eq!((asked.len(), settled[0].decided), (4, Some(Decided::Declined)), "{arguments}");
+        assert_eq!((asked.len(), settled[0].decided), (4, Some(Decided::Rejected)), "{arguments}");
         assert!(offered(&asked[0]).is_empty(), "{arguments}");
         assert!(asked[0].reasons.iter().any(|reason| reason == lasting::EACH_TIME), "{:?}", asked[0].reasons);
     }
@@ -475,7 +475,7 @@ async fn an_answer_that_was_not_offered_allows_nothing() {
     let gate = gate(rules(""), &queue);
     let answers = [always(Lasting::AlwaysTool), always(Lasting::AlwaysPlugin), always(Lasting::Always), cancel(None)];
     let (settled, asked) = run(&gate, &queue, &[command("rm x")], &answers).await;
-    assert_eq!(settled[0].decided, Some(Decided::Declined));
+    assert_eq!(settled[0].decided, Some(Decided::Rejected));
     assert_eq!(asked.len(), 4);
     assert!(asked[0].always.is_empty(), "nobody should be offered to allow every `rm`");
     assert_eq!(asked[1].objection.as_deref(), Some("that answer is not offered for this call"));
@@ -611,6 +611,6 @@ async fn rules_of_answers_are_kept_and_read_again() {
     let third = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
     let answers = [always(Lasting::Always), cancel(None)];
     let (settled, asked) = run(&third, &queue, &[command("cargo test")], &answers).await;
-    assert_eq!(settled[0].decided, Some(Decided::Declined));
+    assert_eq!(settled[0].decided, Some(Decided::Rejected));
     assert!(asked[1].objection.as_deref().is_some_and(|why| why.contains("/dev/null/rules.toml")), "{asked:?}");
 }

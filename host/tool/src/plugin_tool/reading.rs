@@ -56,7 +56,7 @@ impl PluginTool {
                     }
                     answer = questions.may_read(&path, self.origin()) => answer,
                 },
-                Some(_) | None => ReadAnswer::NotAsked(NotAsked::Unheard),
+                Some(_) | None => ReadAnswer::NotAsked(NotAsked::NobodyListens),
             };
             match answer {
                 ReadAnswer::Once(scope) => once = once.with(scope).meet(ceiling),
@@ -104,7 +104,7 @@ impl PluginTool {
         let words = match (grants.permit_read(self.plugin.name(), path), why) {
             (Ok(_), _) => format!("`{}` was denied a path", self.spec.name),
             (Err(denied), NotAsked::Secret | NotAsked::Denied) => denied.explain(),
-            (Err(denied), NotAsked::Unheard) => {
+            (Err(denied), NotAsked::NobodyListens) => {
                 let folder = path.parent().filter(|folder| folder.parent().is_some()).and_then(Path::to_str);
                 let folder = folder.filter(|folder| exact(folder) == *folder);
                 match folder {

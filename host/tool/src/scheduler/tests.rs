@@ -90,7 +90,7 @@ async fn run(registry: &Registry, calls: Vec<FunctionCall>) -> Vec<SettledCall> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn neighbouring_reads_run_side_by_side_and_a_refused_call_does_not_part_them() {
+async fn neighbouring_reads_run_side_by_side_and_a_denied_call_does_not_part_them() {
     let barrier = Arc::new(Barrier::new(3));
     let read = tool("read", true, move |_, _| {
         let barrier = Arc::clone(&barrier);

@@ -33,7 +33,7 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
         .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let Manifest { name, version, .. } = bundle.manifest();
     let out = pack.out.unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
-    write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Refuse })?;
+    write(&out, &bundle, if pack.force { Existing::Replace } else { Existing::Keep })?;
     let said = format!("{name} {version}  {}  {}\n", bundle.digest(), out.display());
     Out::new(CancellationToken::new()).write(&said);
     Ok(Code::Done)
@@ -110,8 +110,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 /// The handling of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// It is an error, and nothing is written.
-    Refuse,
+    /// It stays: it is an error, and nothing is written.
+    Keep,
     /// It is replaced.
     Replace,
 }
@@ -123,7 +123,7 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
     bundle.write_archive(std::io::BufWriter::new(&mut file)).and_then(|()| file.flush()).map_err(failed)?;
     let kept = match existing {
         Existing::Replace => file.replace(),
-        Existing::Refuse => file.create(),
+        Existing::Keep => file.create(),
     };
     kept.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))

@@ -51,7 +51,7 @@ pub(super) async fn pull(pull: &Pull, environment: &Environment, stop: &Cancella
     let (bundle, _) = unless(stop, BundleSource::Registry(place).fetch(&folders, login, &show)).await?;
     drop(bar);
     let out = pull.out.clone().unwrap_or_else(|| PathBuf::from(file_name(bundle.manifest())));
-    write(&out, &bundle, if pull.force { Existing::Replace } else { Existing::Refuse })?;
+    write(&out, &bundle, if pull.force { Existing::Replace } else { Existing::Keep })?;
     let said = format!("{}\n{}\n", bundle.statement(), out.display());
     Out::new(CancellationToken::new()).write(&said);
     Ok(Code::Done)

@@ -77,7 +77,7 @@ fn approval(version: &Version) -> String {
         Some(Decided::Allowed) => "allowed without a question",
         Some(Decided::Approved) => "approved",
         Some(Decided::Changed) => "approved after the user changed it",
-        Some(Decided::Declined) => "rejected",
+        Some(Decided::Rejected) => "rejected",
         Some(Decided::Denied) => "denied",
     };
     match version.because.is_empty() {

@@ -80,10 +80,10 @@ async fn gate_allowance_of_a_hook_reaches_only_as_far_as_the_grants() {
         let asks = "[[rule]]\ndecision = \"ask\"";
         let denies = "[[rule]]\ndecision = \"deny\"";
         // It may do more than the part that is granted.
-        check("", "git status --foo=$(x)", "Declined", 1).await;
-        check("", "make", "Declined", 1).await;
-        check("", "git status > /etc/passwd", "Declined", 1).await;
-        check(asks, "git status", "Declined", 1).await;
+        check("", "git status --foo=$(x)", "Rejected", 1).await;
+        check("", "make", "Rejected", 1).await;
+        check("", "git status > /etc/passwd", "Rejected", 1).await;
+        check(asks, "git status", "Rejected", 1).await;
         check(denies, "git status", "Denied", 0).await;
         check("", "echo x > .host/config.toml", "Denied", 0).await;
     }
@@ -116,7 +116,7 @@ async fn gate_arguments_that_a_hook_changed_are_asked_about_again() {
     assert!(format!("{:?}", output.content[1]).contains("changed the arguments of this call"), "{output:?}");
     let (gate, _) = hooked(rules(""), &queue, rewrite(json!({"command": "make"}), Some(HookDecision::Allow)));
     let (settled, asked) = run(&gate, &queue, &[command("git status")], &[cancel(None)]).await;
-    assert!(words(&settled)[0].starts_with("Declined") && asked.len() == 1, "what is not granted is asked about");
+    assert!(words(&settled)[0].starts_with("Rejected") && asked.len() == 1, "what is not granted is asked about");
     // Invalid, protected, and back and forth.
     for (to, why) in [
         (json!({"command": 7}), "the hook `h` changed its arguments, and they cannot be used"),
@@ -147,7 +147,7 @@ async fn gate_hook_sees_what_runs_also_when_the_user_or_another_hook_changed_it(
     });
     let answers = [Answer::Modify { text: "rm -rf x".to_owned() }, cancel(None)];
     let (settled, asked) = run(&gate, &queue, &[command("make")], &answers).await;
-    assert!(words(&settled)[0].starts_with("Declined"), "{settled:?}");
+    assert!(words(&settled)[0].starts_with("Rejected"), "{settled:?}");
     assert!(asked[1].objection.as_ref().is_some_and(|why| why.contains("no rm")), "{asked:?}");
 }
 

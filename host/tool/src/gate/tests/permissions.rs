@@ -32,7 +32,7 @@ async fn gate_answer_for_the_session_covers_the_same_and_is_not_stored() {
         ]
     );
     let decided: Vec<_> = settled.iter().map(|settled| settled.decided).collect();
-    assert_eq!(decided, [Some(Decided::Approved), Some(Decided::Allowed), Some(Decided::Declined)]);
+    assert_eq!(decided, [Some(Decided::Approved), Some(Decided::Allowed), Some(Decided::Rejected)]);
     assert!(!file.path().exists(), "it is stored nowhere");
     // Another process, and another conversation of this one, ask again.
     let second = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
@@ -79,7 +79,7 @@ async fn gate_answer_that_was_not_offered_is_asked_for_again() {
         cancel(None),
     ];
     let (settled, asked) = run(&gate, &queue, &[command("rm x")], &answers).await;
-    assert_eq!((settled[0].decided, asked.len()), (Some(Decided::Declined), 4));
+    assert_eq!((settled[0].decided, asked.len()), (Some(Decided::Rejected), 4));
     assert!(asked[1..].iter().all(|question| question.objection.is_some()), "{asked:?}");
 }
 

@@ -107,8 +107,8 @@ async fn gate_reading_is_not_asked_about_where_no_answer_may_allow_it() {
         assert_eq!(place.reads(gate, path, &[]).await, (ReadAnswer::NotAsked(why), Vec::new()), "{path}");
     }
     let (questions, _events) = open.questions(&open.gate);
-    let unheard = questions.may_read(&open.root.join("dir/a"), None).await;
-    assert_eq!(unheard, ReadAnswer::NotAsked(NotAsked::Unheard));
+    let unasked = questions.may_read(&open.root.join("dir/a"), None).await;
+    assert_eq!(unasked, ReadAnswer::NotAsked(NotAsked::NobodyListens));
 }
 
 #[tokio::test]

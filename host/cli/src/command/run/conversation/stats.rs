@@ -29,7 +29,7 @@ struct Counts {
     /// A user said yes.
     approved: u64,
     /// A user said no.
-    declined: u64,
+    rejected: u64,
     /// A rule or a grant said no.
     denied: u64,
     usage: Usage,
@@ -46,7 +46,7 @@ impl Counts {
             calls: 0,
             failed: 0,
             approved: 0,
-            declined: 0,
+            rejected: 0,
             denied: 0,
             usage: Usage::default(),
             cost: None,
@@ -82,7 +82,7 @@ impl Stats {
     /// All of it, for a user.
     pub(super) fn text(&self, model: &ModelId, session: &SessionId) -> String {
         let counts = self.counts();
-        let Counts { prompts, turns, calls, failed, approved, declined, denied, usage, cost, working, since } =
+        let Counts { prompts, turns, calls, failed, approved, rejected, denied, usage, cost, working, since } =
             &*counts;
         let turns = counted(turns, "turn");
         let cost = cost.map(|charge| {
@@ -93,7 +93,7 @@ impl Stats {
         let cached = if usage.cached > 0 { format!(", of which cached {}", usage.cached) } else { String::new() };
         format!(
             "session   {session}\nmodel     {model}\nprompts   {prompts}, {turns}\ncalls     {calls}, {failed} \
-             failed; {approved} approved, {declined} rejected, {denied} denied\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
+             failed; {approved} approved, {rejected} rejected, {denied} denied\ntokens    {} in{cached}, {} out, {} thinking\n{cost}time      {} s working, of which {} s waiting for you; {} s in all\n",
             usage.input,
             usage.output,
             usage.thought,
@@ -112,7 +112,7 @@ impl Observer for Stats {
             counts.failed += u64::from(end.status != CallStatus::Success);
             match end.decided {
                 Some(Decided::Approved | Decided::Changed) => counts.approved += 1,
-                Some(Decided::Declined) => counts.declined += 1,
+                Some(Decided::Rejected) => counts.rejected += 1,
                 Some(Decided::Denied) => counts.denied += 1,
                 Some(Decided::Allowed) | None => {}
             }
