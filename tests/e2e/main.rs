@@ -8,6 +8,7 @@ mod bundles;
 mod cache;
 mod codes;
 mod commands;
+mod commits;
 mod compat;
 mod components;
 mod corpus;
