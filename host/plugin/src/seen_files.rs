@@ -10,7 +10,7 @@
 //!
 //! Deliberately not here: which files are read and written, and keeping what a change replaces (`host-undo`).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -62,9 +62,12 @@ pub struct PastFiles {
 
 #[derive(Debug, Default)]
 struct Files {
-    seen: HashMap<PathBuf, Seen>,
-    /// Those whose texts are kept, the oldest first.
-    with_text: VecDeque<PathBuf>,
+    /// Each with its number in the order in which they were seen.
+    seen: HashMap<PathBuf, (Seen, u64)>,
+    /// Those whose texts are kept, by their numbers.
+    with_text: BTreeMap<u64, PathBuf>,
+    /// The number of the next one.
+    next: u64,
     size: usize,
 }
 
@@ -111,21 +114,20 @@ impl SeenFiles {
         if files.seen.len() >= MAX_FILES && !files.seen.contains_key(&path) {
             return;
         }
+        let number = files.next;
+        files.next += 1;
         if let Seen::Content { text: Some(text), .. } = &seen {
             files.size += text.len();
-            files.with_text.push_back(path.clone());
+            files.with_text.insert(number, path.clone());
         }
-        if let Some(Seen::Content { text: Some(before), .. }) = files.seen.insert(path.clone(), seen) {
+        if let Some((Seen::Content { text: Some(before), .. }, earlier)) = files.seen.insert(path, (seen, number)) {
             files.size -= before.len();
-            // Its new text, if it has one, is behind this.
-            if let Some(at) = files.with_text.iter().position(|kept| *kept == path) {
-                files.with_text.remove(at);
-            }
+            files.with_text.remove(&earlier);
         }
         while files.size > MAX_TEXTS
-            && let Some(oldest) = files.with_text.pop_front()
+            && let Some((_, oldest)) = files.with_text.pop_first()
         {
-            if let Some(Seen::Content { text, .. }) = files.seen.get_mut(&oldest)
+            if let Some((Seen::Content { text, .. }, _)) = files.seen.get_mut(&oldest)
                 && let Some(text) = text.take()
             {
                 files.size -= text.len();
@@ -136,7 +138,7 @@ impl SeenFiles {
     /// Returns what somebody else changed in a file since the model last saw it. `changes` has what this session
     /// changed. If the difference is known, the model has seen the file from now on: it gets it.
     pub(crate) fn changed(&self, path: &Path, now: Current<'_>, changes: Option<&Recorder>) -> Option<Changed> {
-        let seen = lock(&self.files).seen.get(path).cloned();
+        let seen = lock(&self.files).seen.get(path).map(|(seen, _)| seen.clone());
         let past = || {
             let past = self.past.as_ref()?;
             Some(Seen::At(past.named.get(path).copied().unwrap_or(past.until)))
@@ -339,11 +341,12 @@ mod tests {
         {
             let files = lock(&files.files);
             assert!(files.size <= MAX_TEXTS && files.seen.len() == count, "{} {}", files.size, files.seen.len());
-            let texts = files.seen.values().filter_map(|seen| match seen {
+            let texts = files.seen.values().filter_map(|(seen, _)| match seen {
                 Seen::Content { text, .. } => text.as_ref().map(|text| text.len()),
                 Seen::At(_) => None,
             });
-            assert_eq!(texts.sum::<usize>(), files.size);
+            let texts: Vec<usize> = texts.collect();
+            assert_eq!((texts.iter().sum::<usize>(), texts.len()), (files.size, files.with_text.len()));
         }
         for number in 0..count {
             let path = PathBuf::from(format!("/w/{number}"));
