@@ -9,11 +9,11 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -42,6 +42,9 @@ pub const MAX_SNAPSHOT_PATHS: usize = 64 << 20;
 
 /// The most entries of folders that rules leave out at which a look for changes looks. Every program waits for it.
 const MAX_GLANCE: usize = 1_000;
+
+/// How deep beneath such a folder it looks. Each folder is opened part by part, so this bounds the time, too.
+const MAX_GLANCE_DEPTH: usize = 32;
 
 /// How long after a change a file may change again without its times changing: a tick of the slowest kernel clock in
 /// use, 100 Hz, twice. See "racy git" in git's documentation.
@@ -244,30 +247,15 @@ impl Snapshot {
     /// or after it, in seconds and nanoseconds. What is near their tops is looked at first, and not more than there is
     /// time for: in a large one a change deep down can be missed.
     pub(crate) fn left_out_since(&self, since: (i64, i64)) -> Vec<PathBuf> {
+        let Ok(root) = openat(CWD, &self.root, FOLDER, Mode::empty()) else { return Vec::new() };
         let mut changed = Vec::new();
         let mut left = MAX_GLANCE;
         for top in &self.left_out {
-            let mut folders = VecDeque::from([top.clone()]);
-            let is_changed = |about: &Metadata| (about.ctime(), about.ctime_nsec()) >= since;
-            if fs::symlink_metadata(top).is_ok_and(|about| is_changed(&about)) {
-                changed.push(top.clone());
-                continue;
+            if left == 0 {
+                break;
             }
-            'top: while let Some(folder) = folders.pop_front() {
-                for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                    if left == 0 {
-                        return changed;
-                    }
-                    left -= 1;
-                    let Ok(about) = entry.metadata() else { continue };
-                    if is_changed(&about) {
-                        changed.push(top.clone());
-                        break 'top;
-                    }
-                    if about.is_dir() {
-                        folders.push_back(entry.path());
-                    }
-                }
+            if top.strip_prefix(&self.root).is_ok_and(|beneath| is_changed_in(&root, beneath, since, &mut left)) {
+                changed.push(top.clone());
             }
         }
         changed
@@ -385,6 +373,59 @@ fn by_parts(one: &Path, other: &Path) -> Ordering {
     rank(one).cmp(&rank(other))
 }
 
+/// Whether a folder, or something in it, was changed at this time or after it. Looks at no more entries than are left.
+fn is_changed_in(root: &OwnedFd, top: &Path, since: (i64, i64), left: &mut usize) -> bool {
+    let (Some(above), Some(name)) = (top.parent(), top.file_name()) else { return false };
+    let is_changed = |folder: &OwnedFd, name: &OsStr| {
+        let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((changed_at(&about) >= since, FileType::from_raw_mode(about.st_mode)))
+    };
+    let Ok(above) = open_beneath(root, above) else { return false };
+    if is_changed(&above, name).is_some_and(|(is_changed, _)| is_changed) {
+        return true;
+    }
+    let mut folders = VecDeque::from([(top.to_owned(), 1)]);
+    while let Some((path, depth)) = folders.pop_front() {
+        // Opened from the root each time: to hold open those above the waiting ones would take hundreds of descriptors.
+        let Ok(folder) = open_beneath(root, &path) else { continue };
+        let Ok(entries) = Dir::read_from(&folder) else { continue };
+        for entry in entries {
+            let Ok(entry) = entry else { break };
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            match is_changed(&folder, name) {
+                Some((true, _)) => return true,
+                Some((false, FileType::Directory)) if depth < MAX_GLANCE_DEPTH => {
+                    folders.push_back((path.join(name), depth + 1));
+                }
+                Some((false, _)) | None => {}
+            }
+        }
+    }
+    false
+}
+
+/// Opens a folder beneath another one, part by part: one that was swapped for a link is not opened.
+fn open_beneath(root: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let mut folder = openat(root, ".", FOLDER, Mode::empty())?;
+    for part in path {
+        folder = openat(&folder, part, FOLDER, Mode::empty())?;
+    }
+    Ok(folder)
+}
+
+/// Returns when anything about it was last changed, in seconds and nanoseconds.
+#[allow(clippy::unnecessary_cast, reason = "the system decides about the types")]
+fn changed_at(about: &Stat) -> (i64, i64) {
+    (about.st_ctime as i64, about.st_ctime_nsec as i64)
+}
+
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 fn is_version_control(name: &OsStr) -> bool {
@@ -407,7 +448,7 @@ impl Stamp {
             number: (about.st_dev as u64, about.st_ino as u64),
             size: about.st_size as u64,
             modified: (about.st_mtime as i64, about.st_mtime_nsec as i64),
-            changed: (about.st_ctime as i64, about.st_ctime_nsec as i64),
+            changed: changed_at(about),
             mode,
         }
     }
@@ -540,7 +581,70 @@ impl Read for Bytes<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{MetadataExt as _, symlink};
+
     use super::*;
+
+    #[test]
+    fn snapshot_looks_through_no_link_in_what_rules_leave_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        let (work, other) = (root.join("work"), root.join("other"));
+        for path in ["work/one/target", "work/target/deep", "other/target"] {
+            std::fs::create_dir_all(root.join(path)).expect("made");
+        }
+        let mut snapshot = Snapshot::new(work.clone(), &root).expect("made");
+        snapshot.look(&|path| path.ends_with("target")).expect("it looks");
+        let mut all = snapshot.left_out_since((0, 0));
+        all.sort();
+        assert_eq!(all, [work.join("one/target"), work.join("target")]);
+        for swapped in ["one", "target"] {
+            std::fs::rename(work.join(swapped), root.join(format!("{swapped}.away"))).expect("moved");
+            symlink(&other, work.join(swapped)).expect("a link");
+        }
+        let changed = |path: &Path| {
+            let about = std::fs::symlink_metadata(path).expect("it is there");
+            (about.ctime(), about.ctime_nsec())
+        };
+        // What is in the other folder is newer than the links, which are of this one.
+        let since = loop {
+            std::fs::write(root.join("clock"), "x").expect("written");
+            let now = changed(&root.join("clock"));
+            if now > changed(&work.join("target")) {
+                break now;
+            }
+        };
+        for path in ["other/fresh", "other/target/fresh"] {
+            std::fs::write(root.join(path), "x").expect("written");
+        }
+        assert!(changed(&other.join("fresh")) >= since && changed(&other.join("target")) >= since);
+        assert_eq!(snapshot.left_out_since(since), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn snapshot_finds_a_change_in_what_rules_leave_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("it is there");
+        let work = root.join("work");
+        for path in ["work/a/target/b/c", "work/target/b/c"] {
+            std::fs::create_dir_all(root.join(path)).expect("made");
+            std::fs::write(root.join(path).join("old"), "x").expect("written");
+        }
+        let mut snapshot = Snapshot::new(work.clone(), &root).expect("made");
+        snapshot.look(&|path| path.ends_with("target")).expect("it looks");
+        let changed = |path: &str| {
+            let about = std::fs::metadata(work.join(path)).expect("it is there");
+            (about.ctime(), about.ctime_nsec())
+        };
+        let since = loop {
+            std::fs::write(work.join("a/target/b/c/old"), "y").expect("written");
+            let now = changed("a/target/b/c/old");
+            if now > changed("target/b/c/old") {
+                break now;
+            }
+        };
+        assert_eq!(snapshot.left_out_since(since), [work.join("a/target")]);
+    }
 
     #[test]
     fn snapshot_sorts_paths_as_paths_are_sorted() {
