@@ -34,6 +34,9 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-journal", "journal"),
     ("host-agent", "agent"),
     ("host-terminal", "terminal"),
+    ("host-settings", "settings"),
+    ("host-extensions", "extensions"),
+    ("host-import", "import"),
     ("host-app", "app"),
     ("host-devkit", "devkit"),
     ("host-mcp", "mcp"),
@@ -70,6 +73,8 @@ const KEPT: &[(&str, &[&str], &str)] = &[
             "host-tool",
             "host-agent",
             "host-terminal",
+            "host-settings",
+            "host-extensions",
             "host-app",
             "host-devkit",
             "host-mcp",
@@ -193,7 +198,7 @@ fn layers_only_the_binary_prints_or_reads_the_environment() {
 #[test]
 fn layers_only_users_words_and_manifests_make_a_scope() {
     let allowed = |folder: &str, file: &str| match folder {
-        "capability" | "app" => true,
+        "capability" | "settings" | "extensions" => true,
         "manifest" => ["manifest.rs", "manifest/settings.rs"].contains(&file),
         // A case says what it grants, in a sandbox of its own.
         "devkit" => file == "cases/prepared.rs",

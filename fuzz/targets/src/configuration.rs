@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::OnceLock;
 
-use host_app::configuration::{Amount, Configuration};
-use host_app::environment::{Environment, Folders, Terminals};
-use host_app::project::{Part, ProjectFile};
 use host_plugin::Digest;
+use host_settings::configuration::{Amount, Configuration};
+use host_settings::environment::{Environment, Folders, Terminals};
+use host_settings::project::{Part, ProjectFile};
 use tempfile::TempDir;
 
 struct Bench {

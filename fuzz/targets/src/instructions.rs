@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use host_app::skills::{FoundSkill, SkillOrigin, Skills};
-use host_app::slash_commands::sources::CommandFormat;
-use host_app::slash_commands::{CommandOwner, CommandSource, FoundCommand, SlashCommands};
+use host_settings::skills::{FoundSkill, SkillOrigin, Skills};
+use host_settings::slash_commands::sources::CommandFormat;
+use host_settings::slash_commands::{CommandOwner, CommandSource, FoundCommand, SlashCommands};
 
 /// What the model and the user read of a file before it is used stays on its line and controls no terminal, whether the
 /// file is valid or not.

@@ -25,8 +25,8 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, JsonRpcResponse};
 use futures::future::join_all;
-use host_app::configuration::Configuration;
-use host_app::models;
+use host_settings::configuration::Configuration;
+use host_settings::models;
 use host_text::excerpt;
 use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
@@ -180,7 +180,7 @@ impl Agent {
         let environment = self.setup.environment.clone();
         self.work(responder, async move {
             let listed = tokio::task::spawn_blocking(move || crate::listing::list(&environment, request)).await;
-            listed.unwrap_or_else(|error| Err(host_app::error::Failure::configuration(error.to_string())))
+            listed.unwrap_or_else(|error| Err(host_settings::error::Failure::configuration(error.to_string())))
         })
     }
 
@@ -266,7 +266,7 @@ impl Agent {
     fn work<T: JsonRpcResponse + 'static>(
         &self,
         responder: Responder<T>,
-        work: impl Future<Output = Result<T, host_app::error::Failure>> + Send + 'static,
+        work: impl Future<Output = Result<T, host_settings::error::Failure>> + Send + 'static,
     ) -> Result<(), Error> {
         if let Err(error) = self.has_room() {
             return responder.respond_with_error(error);

@@ -1,8 +1,8 @@
 //! The connection with a client, and what holds for all of its sessions.
 
 use agent_client_protocol::Client;
-use host_app::environment::Environment;
-use host_app::request::{AccessRequest, RunRequest};
+use host_settings::environment::Environment;
+use host_settings::request::{AccessRequest, RunRequest};
 
 /// The connection with a client.
 pub(crate) type Connection = agent_client_protocol::v1::ConnectionTo<Client>;

@@ -1,7 +1,7 @@
 //! Failures as errors of the protocol: what failed, its causes and what to do, in one message that every client shows.
 
 use agent_client_protocol::Error;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::McpServer;
-use host_app::request::{FolderRequest, McpEndpoint, McpServerRequest};
+use host_settings::request::{FolderRequest, McpEndpoint, McpServerRequest};
 use host_text::excerpt;
 
 use crate::errors::invalid;

@@ -1,11 +1,11 @@
 //! The recorded sessions, for a client that offers them.
 
 use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::folder;
 use host_app::session::list::{self, SessionSummary};
 use host_journal::Sessions;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::folder;
 use host_text::{excerpt, one_line};
 
 /// How many sessions are on a page.

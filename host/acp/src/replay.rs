@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use agent_client_protocol::v1::schema::{
     ContentChunk, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate,
 };
-use host_app::error::Failure;
 use host_app::session::transcript::{Call, Transcript, What};
 use host_app::session::{MAIN, Session, find};
 use host_journal::Sessions;
 use host_message::{Content, FunctionCall, Part, PartData, Role};
+use host_settings::error::Failure;
 use host_text::visible;
 use serde_json::Value;
 

@@ -12,7 +12,7 @@ use agent_client_protocol::v1::schema::{
     SetSessionModeRequest,
 };
 use agent_client_protocol::{Agent as AgentRole, Lines, on_receive_notification, on_receive_request};
-use host_app::error::Failure;
+use host_settings::error::Failure;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;

@@ -4,7 +4,7 @@
 //! list is part of it, since that makes it an estimate. A model without a price has no cost, which is not a cost of
 //! zero.
 //!
-//! Deliberately not here: the list itself and where the user's prices come from (`host-app`).
+//! Deliberately not here: the list itself and where the user's prices come from (`host-settings`).
 
 use std::collections::BTreeMap;
 use std::fmt;

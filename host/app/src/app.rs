@@ -15,30 +15,30 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, TOOL_SEARCH};
+use host_extensions::agents::{Agent, Agents};
+use host_extensions::grants::{self, UserGrants};
+use host_extensions::hooks::{HookPlace, HookSet, HookSources, Wiring};
+use host_extensions::plugins::settings::PluginSettings;
+use host_extensions::plugins::sources::{OnInvalid, PluginSources, SourceContext};
+use host_extensions::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
+use host_extensions::servers::{ConfiguredServers, McpHub, Places};
 use host_journal::SessionLog;
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
+use host_settings::configuration::{Configuration, Owner};
+use host_settings::confinement::{self, program_access, program_walls};
+use host_settings::denied_files::DeniedFiles;
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
+use host_settings::folder;
+use host_settings::mcp::SEPARATOR;
+use host_settings::policies::{self, Policies};
+use host_settings::project::{Part, Project, ProjectFile};
+use host_settings::request::{AccessRequest, FolderRequest};
+use host_settings::skills::{self, Skills};
+use host_settings::slash_commands::{self, SlashCommands};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile};
 use host_undo::Recorder;
 use tokio_util::sync::CancellationToken;
-
-use crate::agents::{Agent, Agents};
-use crate::configuration::{Configuration, Owner};
-use crate::confinement::{self, program_access, program_walls};
-use crate::denied_files::DeniedFiles;
-use crate::environment::{Environment, Folders};
-use crate::error::Failure;
-use crate::folder;
-use crate::grants::{self, UserGrants};
-use crate::hooks::{HookPlace, HookSet, HookSources, Wiring};
-use crate::plugins::settings::PluginSettings;
-use crate::plugins::sources::{OnInvalid, PluginSources, SourceContext};
-use crate::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
-use crate::policies::{self, Policies};
-use crate::project::{Part, Project, ProjectFile};
-use crate::request::{AccessRequest, FolderRequest};
-use crate::servers::{ConfiguredServers, McpHub, Places, SEPARATOR};
-use crate::skills::{self, Skills};
-use crate::slash_commands::{self, SlashCommands};
 
 /// Everything that a command with tools needs.
 pub struct App {

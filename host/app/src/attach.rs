@@ -14,8 +14,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_capability::Grants;
+use host_extensions::grants::UserGrants;
 use host_message::{CallId, FunctionCall, InlineData, Output, OutputPart, Part, PartData, ToolName};
 use host_plugin::{FileKind, Found, ReadError, Reader};
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::outside::expanded;
 use host_text::{clip, exact};
 use host_tool::{CallContext, FailureKind, LiveOutput, Outcome, PausableClock, Registry};
 use serde_json::{Value, json};
@@ -25,9 +28,6 @@ use self::mention::{Mention, Prompt};
 use self::resource::Resource;
 use crate::app::App;
 use crate::context::name;
-use crate::error::{ErrorKind, Failure};
-use crate::grants::UserGrants;
-use crate::outside::expanded;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
 const MAX_ATTACHED: usize = 50;

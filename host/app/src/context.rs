@@ -18,13 +18,13 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use host_extensions::grants::UserGrants;
 use host_model::estimate_text;
 use host_plugin::{FileKind, Reader};
+use host_settings::repository::REPOSITORY_MARKS;
 
 use self::files::Files;
 use crate::app::App;
-use crate::grants::UserGrants;
-use crate::repository::REPOSITORY_MARKS;
 
 /// The context of a workspace.
 #[derive(Debug)]

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use host_plugin::{FileKind, Reader};
+use host_settings::repository::REPOSITORY_MARKS;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::app::App;
-use crate::repository::REPOSITORY_MARKS;
 
 /// The most files and folders that are known. Protects memory and the time of a search.
 const MAX_FILES: usize = 200_000;

@@ -11,12 +11,11 @@ pub mod run_stats;
 pub mod stream_json;
 
 use host_agent::{CompressionStatus, Observer, RunResult};
+use host_settings::error::Failure;
+use host_settings::project::TrustStatus;
 use host_tool::PausableClock;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-
-use crate::error::Failure;
-use crate::project::TrustStatus;
 
 /// Reports a run while it is under way, and its end.
 pub trait Report: Observer {

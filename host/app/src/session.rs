@@ -46,10 +46,17 @@ use std::sync::Arc;
 use host_agent::{
     AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, ModelConfig, RunResult,
 };
+use host_extensions::agents::Agents;
+use host_extensions::grants::UserGrants;
+use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
+use host_extensions::plugins::{self, LoadedPlugin};
 use host_journal::{History, Left, SessionLog, Sessions, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::models::{self, Model};
+use host_settings::request::RunRequest;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -61,18 +68,11 @@ use self::resume::Resume;
 use self::skills::SessionSkills;
 use self::status::StatusTracker;
 pub use self::undone::Undone;
-use crate::agents::Agents;
 use crate::app::{App, SessionFiles};
 use crate::attach::{self, Attached, Author, Supplied};
 use crate::context::entered::EnteredFolders;
 use crate::context::{ContextFile, ContextTokens};
-use crate::error::{ErrorKind, Failure};
-use crate::grants::UserGrants;
-use crate::models::{self, Model};
-use crate::plugins::reload::{ReloadOutcome, ReloadTrigger};
-use crate::plugins::{self, LoadedPlugin};
 use crate::report::About;
-use crate::request::RunRequest;
 use crate::start_mode;
 
 /// The name of the root agent in a session log.

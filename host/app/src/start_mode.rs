@@ -5,13 +5,13 @@
 
 use std::path::PathBuf;
 
+use host_extensions::grants::UserGrants;
+use host_settings::configuration::Configuration;
+use host_settings::error::Failure;
 use host_tool::ApprovalMode;
 
 use crate::app::App;
-use crate::configuration::Configuration;
-use crate::error::Failure;
-use crate::grants::UserGrants;
-use crate::import::own_file::OwnFile;
+use host_settings::own_file::OwnFile;
 
 /// Returns the modes to choose from, the recommended one first; none if there is nothing to choose. `flag` is the mode
 /// that was asked for.

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use host_message::{CallId, FunctionCall, ToolName, ToolSpec};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{did_you_mean, escape_name};
 use host_tool::{ApprovalQueue, CallChange, CallEvent, Cancel, Gate, Live, Registry, Scheduler, SettledCall};
 use serde_json::{Map, Value};
 
 use self::agents::ServedAgents;
 use crate::app::App;
-use crate::error::{ErrorKind, Failure};
 
 /// How much of an unknown name is repeated, in characters: a client may send anything as a name.
 const SHOWN_NAME: usize = 64;

@@ -10,9 +10,9 @@ mod model_question;
 
 use std::sync::Arc;
 
-use host_app::environment::Environment;
 use host_app::question::{self, QuestionPage};
 use host_plugin::{Confirmation, command_line};
+use host_settings::environment::Environment;
 use host_terminal::{self as terminal, Choice, Chosen, Line, Terminal};
 use host_tool::{About, Answer, ApprovalMode, ApprovalQueue, Lasting, Listener, Notice, Question, Until};
 use tokio::task::AbortHandle;

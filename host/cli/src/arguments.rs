@@ -16,9 +16,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use host_app::error::ErrorKind;
-use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_process::ConfineMode;
+use host_settings::error::ErrorKind;
+use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
 use host_tool::ApprovalMode;
 
 use self::start::Starts;

@@ -3,8 +3,8 @@
 //! It looks and answers like a question about a call. Promises: there is no question if no user can answer it, and what
 //! was typed before it is no answer. Deliberately not here: what is asked.
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{
     self as terminal, Choice, Chosen, History, Interrupt, Keyboard, Line, Pick, Question, Terminal, TerminalMode,
 };

@@ -18,7 +18,7 @@ pub(crate) mod undo;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use host_app::error::Failure;
+use host_settings::error::Failure;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, Format, Schema};
@@ -45,7 +45,7 @@ pub(crate) fn schema(of: Schema) -> Result<Code, Failure> {
         Schema::Plugin => host_manifest::written_schema(),
         Schema::Manifest => host_manifest::shipped_schema(),
         Schema::PluginIndex => host_bundle::index_schema(),
-        Schema::Config => host_app::configuration::schema().to_value(),
+        Schema::Config => host_settings::configuration::schema().to_value(),
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|error| Failure::configuration(error.to_string()))?;
     Out::new(CancellationToken::new()).write(&format!("{text}\n"));

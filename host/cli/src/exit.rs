@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anstyle::AnsiColor;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible;
 
 use crate::printer::Style;

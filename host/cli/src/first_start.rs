@@ -1,14 +1,14 @@
 //! The first start without a model: leads through the ways to one, and offers to remember the choice.
 //!
 //! Promises: a key is never shown, and saved only if the user says so. Deliberately not here: which ways there are, and
-//! where a choice is kept (`host-app`).
+//! where a choice is kept (`host-settings`).
 
 use host_app::app::App;
-use host_app::error::{ErrorKind, Failure};
-use host_app::models::saved::{self, SavedKey, SavedModel};
-use host_app::models::ways::{self, KeyCheck, Way};
 use host_app::start_mode;
 use host_model::ProviderId;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::models::saved::{self, SavedKey, SavedModel};
+use host_settings::models::ways::{self, KeyCheck, Way};
 use host_terminal::{Choice, Escape, Line, Pick, PickEntry, Question};
 use host_text::{exact, visible, visible_line};
 use host_tool::ApprovalMode;

@@ -2,10 +2,10 @@
 //!
 //! Promises: without a user who can be asked, such a folder stays an error, as it always was in a script.
 
-use host_app::environment::{Environment, Folders};
-use host_app::error::Failure;
-use host_app::folder::{self, FolderAnswer};
-use host_app::request::FolderRequest;
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
+use host_settings::folder::{self, FolderAnswer};
+use host_settings::request::FolderRequest;
 use host_terminal::{Escape, Question};
 
 use crate::approval::look::Page;

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use host_app::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure};
 use host_terminal::Interrupt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

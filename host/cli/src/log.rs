@@ -6,7 +6,7 @@
 use std::fmt::{self, Write as _};
 
 use anstyle::AnsiColor;
-use host_app::environment::Environment;
+use host_settings::environment::Environment;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};

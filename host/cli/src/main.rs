@@ -29,8 +29,8 @@ mod trust_question;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 
 use arguments::{Arguments, Command};
 use exit::Code;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let environment = process::environment();
     if arguments::is_run() {
         // Before the command line is read, so that both happen at once.
-        host_app::ahead::begin();
+        host_extensions::ahead::begin();
     }
     let style = printer::style(&environment);
     let arguments = match arguments::parse(style) {
@@ -69,7 +69,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Completions { shell } => command::completions(shell),
         Command::Run(run) => {
             // A run is also what a command line without a command means.
-            host_app::ahead::begin();
+            host_extensions::ahead::begin();
             interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt))
         }
         Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
-use host_app::environment::Environment;
+use host_settings::environment::Environment;
 use host_terminal::{Terminal, TerminalMode};
 use host_text::visible;
 
@@ -66,7 +66,7 @@ fn page(command: &OsString, text: &str) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
-    use host_app::environment::Terminals;
+    use host_settings::environment::Terminals;
 
     use super::*;
 

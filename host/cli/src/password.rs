@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_files::{Access, Input};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{counted, visible_line};
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,

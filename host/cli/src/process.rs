@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-use host_app::configuration::Configuration;
-use host_app::environment::{Environment, Terminals};
+use host_settings::configuration::Configuration;
+use host_settings::environment::{Environment, Terminals};
 use host_terminal::{Answers, Resize, TerminalMode};
 
 use crate::compiling;

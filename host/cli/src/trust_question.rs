@@ -6,11 +6,11 @@
 
 use std::io::Write as _;
 
-use host_app::environment::Folders;
-use host_app::error::{ErrorKind, Failure};
-use host_app::project::Project;
-use host_app::project::question::{TrustAnswer, TrustQuestion};
-use host_app::project::shown::Length;
+use host_settings::environment::Folders;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::project::Project;
+use host_settings::project::question::{TrustAnswer, TrustQuestion};
+use host_settings::project::shown::Length;
 use host_terminal::{Escape, Question};
 use tokio_util::sync::CancellationToken;
 

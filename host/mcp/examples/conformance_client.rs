@@ -13,15 +13,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::mcp::{
-    McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
-};
 use host_capability::{Capability, Grants, McpServerName, PluginName, Resources, Scope};
 use host_mcp::Connector;
 use host_plugin::{
     CallListener, Elicitation, ElicitationAnswer, McpAnswer, McpClient, McpError, Runtime, RuntimeOptions,
 };
 use host_process::ConfineMode;
+use host_settings::mcp::{
+    McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
+};
 use host_text::Secret;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

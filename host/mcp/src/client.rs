@@ -31,10 +31,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::mcp::{McpConnector, McpMessage, McpServers, McpSetup, McpStatus, McpTransport};
 use host_capability::{McpPermit, McpServerName};
 use host_message::OutputPart;
 use host_plugin::{Answering, CallListener, McpClient, McpError};
+use host_settings::mcp::{McpConnector, McpMessage, McpServers, McpSetup, McpStatus, McpTransport};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

@@ -3,8 +3,8 @@
 //! Owns the client, which is how the application reaches the servers that a user configured, and the server, a frontend
 //! like the terminal. No other crate knows the protocol's types.
 //!
-//! Deliberately not here: which servers there are and what a call may do (`host-app`, `host-capability`), printing, and
-//! reading the environment.
+//! Deliberately not here: which servers there are and what a call may do (`host-extensions`, `host-capability`),
+//! printing, and reading the environment.
 
 mod client;
 mod server;

@@ -8,7 +8,7 @@
 //! client sends or leaves open is limited; when the client goes, its calls end.
 //!
 //! Deliberately not here: prompts, resources, sampling, roots and logging; which tools there are and what a call may
-//! touch (`host-app`).
+//! touch (`host-extensions`).
 
 mod bounded;
 mod call;

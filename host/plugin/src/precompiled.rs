@@ -7,8 +7,8 @@
 //! byte; anything else means that the component is compiled as if the code were not there. It comes from the build and
 //! from nowhere else: making a [`Precompiled`] is unsafe, takes static bytes, and no function here reads a file.
 //!
-//! Deliberately not here: which components come with code, which `host-app` and its build decide, and keeping it in the
-//! user's cache (`runtime`).
+//! Deliberately not here: which components come with code, which `host-extensions` and its build decide, and keeping it
+//! in the user's cache (`runtime`).
 
 mod portable;
 

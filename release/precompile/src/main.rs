@@ -1,8 +1,8 @@
 //! What the second stage of a release takes from the first, see docs/releasing.md.
 //!
 //! Compiles the built-in components: it writes a file `engine`, which says what the code is for, and the code of each
-//! component to a file that is named by the component's SHA-256. `host/app/build` reads them. And it says in which
-//! order the linker puts the host's functions ([`order`]), for `host/cli/build.rs`.
+//! component to a file that is named by the component's SHA-256. `host/extensions/build` reads them. And it says in
+//! which order the linker puts the host's functions ([`order`]), for `host/cli/build.rs`.
 //!
 //! Deliberately not here: what the code is compiled for, which `host-plugin` decides.
 

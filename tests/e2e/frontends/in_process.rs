@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use host_agent::{Event, EventKind, Observer};
 use host_app::app::{self, App};
-use host_app::environment::{Environment, Folders, Terminals};
-use host_app::install::{self, InstallAnswer, InstallPlan, InstallRequest, Installer, Target};
-use host_app::project::question::{TrustAnswer, TrustQuestion};
-use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
+use host_extensions::install::{self, InstallAnswer, InstallPlan, InstallRequest, Installer, Target};
 use host_plugin::Confirmation;
+use host_settings::environment::{Environment, Folders, Terminals};
+use host_settings::project::question::{TrustAnswer, TrustQuestion};
+use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
 use host_tests::host::Host;
 use host_tests::{cache, runtime as plugin_runtime};
 use host_tool::{Answer, ApprovalMode, Listener, Notice};

@@ -8,7 +8,7 @@ use super::sources::{doc_above, plain};
 use super::{Page, cell};
 
 /// The source that declares them.
-const FILE: &str = "host/app/src/error.rs";
+const FILE: &str = "host/settings/src/error.rs";
 
 pub(super) fn page() -> Page {
     let text = std::fs::read_to_string(repository().join(FILE)).unwrap_or_else(|error| panic!("{FILE}: {error}"));

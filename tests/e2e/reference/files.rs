@@ -8,7 +8,7 @@ use super::sources::{doc_above, plain};
 use super::{Page, cell};
 
 /// The source that declares them.
-const FILE: &str = "host/app/src/environment.rs";
+const FILE: &str = "host/settings/src/environment.rs";
 
 /// The folders that the places are in, as the function calls them and as a user does.
 const BASES: [(&str, &str, &str); 4] = [

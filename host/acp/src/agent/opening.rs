@@ -7,9 +7,9 @@ use std::sync::Arc;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::McpServer;
 use agent_client_protocol::{Error, JsonRpcResponse};
-use host_app::configuration::Configuration;
-use host_app::environment::Environment;
-use host_app::model_list;
+use host_settings::configuration::Configuration;
+use host_settings::environment::Environment;
+use host_settings::model_list;
 use tokio::sync::mpsc;
 
 use super::Agent;

@@ -3,13 +3,13 @@
 //! Promises: looking costs a few system calls while nothing changed; of a project whose files are not those that were
 //! trusted nothing is loaded, and what was loaded before stays.
 
+use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line};
+use host_extensions::plugins::sources::{OnInvalid, SearchResult, SourceContext};
+use host_settings::error::Failure;
+use host_settings::project::{Project, TrustState};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
-use crate::error::Failure;
-use crate::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line};
-use crate::plugins::sources::{OnInvalid, SearchResult, SourceContext};
-use crate::project::{Project, TrustState};
 
 impl App {
     /// Searches the sources of plugins again. What changed is returned, and not yet used: the session may be unable to.

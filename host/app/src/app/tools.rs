@@ -5,16 +5,17 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 
 use host_capability::{Grants, Scope};
+use host_extensions::grants::UserGrants;
+use host_extensions::plugins::sources::tool_taken;
+use host_extensions::plugins::{LoadedPlugin, PluginOrigin};
+use host_extensions::servers::{Deferral, McpSupply};
 use host_plugin::{Plugin, SeenFiles};
+use host_settings::error::Failure;
+use host_settings::mcp::SEPARATOR;
 use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
 use host_undo::Recorder;
 
 use super::App;
-use crate::error::Failure;
-use crate::grants::UserGrants;
-use crate::plugins::sources::tool_taken;
-use crate::plugins::{LoadedPlugin, PluginOrigin};
-use crate::servers::{Deferral, McpSupply, SEPARATOR};
 
 /// The plugins whose tools models call most, in the order in which a new conversation needs them: it looks at files,
 /// searches, changes something, and runs a program.
@@ -57,8 +58,8 @@ impl App {
         Ok(tools)
     }
 
-    /// The tools, with those of MCP servers that answered within [`PATIENCE`](crate::servers::PATIENCE); a tool that is
-    /// not a server's waits for none.
+    /// The tools, with those of MCP servers that answered within [`PATIENCE`](host_extensions::servers::PATIENCE); a
+    /// tool that is not a server's waits for none.
     ///
     /// # Errors
     ///

@@ -5,16 +5,16 @@
 //! question.
 
 use host_capability::{Capability, McpServerName, Scope};
+use host_extensions::grants::UserGrants;
+use host_extensions::plugins::PluginOrigin;
+use host_extensions::servers::McpHub;
 use host_message::Output;
 use host_plugin::McpError;
+use host_settings::error::Failure;
 
 use super::mention::Mention;
 use super::{Author, refused};
 use crate::app::App;
-use crate::error::Failure;
-use crate::grants::UserGrants;
-use crate::plugins::PluginOrigin;
-use crate::servers::McpHub;
 
 /// A resource of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use host_agent::{ContextSource, Event, EventKind, KeptText, Observer};
+use host_extensions::grants::UserGrants;
 use host_journal::CallStatus;
 use host_message::{AgentId, CallId, Content, FunctionCall};
+use host_settings::repository::repository_of;
 use serde_json::Value;
 
 use super::ContextFile;
 use super::files::{FolderFiles, Names, Root};
 use crate::app::App;
-use crate::grants::UserGrants;
-use crate::repository::repository_of;
 
 /// The most characters of such files in one conversation. Protects the model's window: they are never compressed.
 const MAX_TOTAL: usize = 60_000;

@@ -4,12 +4,12 @@
 //! Deliberately not here: saving and forgetting, which the tool does.
 
 use host_capability::StateAccess;
+use host_extensions::grants::UserGrants;
+use host_extensions::plugins::sources::PluginOrigin;
 use host_text::visible_line;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::grants::UserGrants;
-use crate::plugins::sources::PluginOrigin;
 
 /// The name of the tool.
 const MEMORY: &str = "memory";

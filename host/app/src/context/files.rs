@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_capability::PluginName;
+use host_extensions::grants::UserGrants;
 use host_files::Exposed;
 use host_plugin::{ReadError, Reader, Workspace};
+use host_settings::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
+use host_settings::outside::expanded;
+use host_settings::repository::repository_of;
 
 use super::include::includes;
 use super::{ContextFile, ContextOrigin, name};
 use crate::app::App;
-use crate::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
-use crate::grants::UserGrants;
-use crate::outside::expanded;
-use crate::repository::repository_of;
 
 /// The largest context file. Protects memory; more than is written for a model.
 const MAX_FILE: u64 = 1 << 20;

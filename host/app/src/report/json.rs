@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult};
 use host_journal::TerminateReason;
+use host_settings::error::Failure;
+use host_settings::project::TrustStatus;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::run_stats::{RunStats, Statistics};
 use super::{About, Report, Sink};
-use crate::error::Failure;
-use crate::project::TrustStatus;
 
 /// Writes one JSON object at the end of a run.
 pub struct Json {

@@ -8,10 +8,9 @@ use std::sync::{Mutex, PoisonError};
 
 use host_agent::{Event, EventKind, Observer};
 use host_journal::CallStatus;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{counted, exact};
 use host_tool::FailureKind;
-
-use crate::error::{ErrorKind, Failure};
 
 /// The most tools that are named.
 const NAMED: usize = 5;

@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
 use host_journal::{CallStatus, TerminateReason};
 use host_message::{CallId, Usage};
+use host_settings::models::prices::PRICES_READ;
 use host_text::{counted, exact};
 use host_tool::{Decided, PausableClock};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::models::prices::PRICES_READ;
 
 /// Maximum number of tools in the table. JSON has all.
 const SHOWN_TOOLS: usize = 20;

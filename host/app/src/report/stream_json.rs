@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_journal::{CallReport, CallStatus, HookResult};
 use host_message::AgentId;
+use host_settings::error::Failure;
+use host_settings::project::TrustStatus;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,8 +21,6 @@ use super::json::{Compression, End, Wrong};
 use super::notices;
 use super::run_stats::{RunStats, Statistics};
 use super::{About, Report, Sink};
-use crate::error::Failure;
-use crate::project::TrustStatus;
 
 /// Writes a JSON line for each event of a run.
 pub struct StreamJson {

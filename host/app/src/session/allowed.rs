@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::permissions::find;
 use host_text::exact;
 use host_tool::{Permission, Until};
 
 use super::Session;
-use crate::error::{ErrorKind, Failure};
-use crate::permissions::find;
 
 /// Something that the user allowed and can take back.
 #[derive(Clone, Debug, PartialEq)]

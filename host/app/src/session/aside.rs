@@ -4,15 +4,15 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use host_extensions::grants::UserGrants;
 use host_message::Part;
+use host_settings::error::Failure;
 use host_text::clip;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::attach::{Author, attach};
 use crate::context::name;
-use crate::error::Failure;
-use crate::grants::UserGrants;
 
 /// The most characters of the output of one command that a model gets.
 pub const MAX_OUTPUT: usize = 30_000;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use host_files::ChainStore;
 use host_journal::{Calls, Fact, LoggedCall, ReadError, Sessions, Stored};
 use host_message::{Part, PartData, Role};
+use host_settings::error::Failure;
 use host_text::{one_line, visible_line};
 use host_tool::Decided;
 use host_undo::{Change, Digest, RecordedChanges, State, VerifiedChanges};
@@ -20,7 +21,6 @@ use serde::Serialize;
 
 use super::MAIN;
 use super::undo::{ChangeKind, calls, several, title_of_line, unusable, without_call};
-use crate::error::Failure;
 
 /// The most of a prompt that is shown, in characters.
 const PROMPT: usize = 300;

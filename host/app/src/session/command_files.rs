@@ -5,12 +5,17 @@
 //! recorded before it runs; a line that is denied keeps the whole command from being sent; what a line prints attaches
 //! and runs nothing; `allowed-tools` limit the run that follows, and allow nothing.
 //!
-//! Deliberately not here: what the files say (`crate::slash_commands`).
+//! Deliberately not here: what the files say (`host_settings::slash_commands`).
 
 use std::ops::ControlFlow;
 
+use host_extensions::plugins::LoadedPlugin;
 use host_journal::Fact;
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
+use host_settings::allowed_tools::AllowedTools;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::slash_commands::SlashCommand;
+use host_settings::slash_commands::template::{Piece, Words};
 use host_text::{clip, excerpt};
 use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
 use serde_json::{Map, Value};
@@ -18,12 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::aside::MAX_OUTPUT;
-use crate::allowed_tools::AllowedTools;
 use crate::attach::{Attached, Author, attach};
-use crate::error::{ErrorKind, Failure};
-use crate::plugins::LoadedPlugin;
-use crate::slash_commands::SlashCommand;
-use crate::slash_commands::template::{Piece, Words};
 
 /// The tool that runs a shell line.
 const SHELL: &str = "shell";

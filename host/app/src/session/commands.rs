@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
+use host_settings::error::Failure;
+use host_settings::skills::Skill;
+use host_settings::slash_commands::SlashCommand;
 use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use crate::app::App;
 use crate::attach::{Attached, Author};
-use crate::error::Failure;
-use crate::skills::Skill;
-use crate::slash_commands::SlashCommand;
 
 /// How much of a description a list of commands shows, in characters.
 const SHOWN_DESCRIPTION: usize = 100;

@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use host_journal::{CallEnd, CallReport, CallStatus, Calls, LoggedCall, Stored};
 use host_message::{AgentId, Display, FunctionCall};
+use host_settings::error::{ErrorKind, Failure};
 use host_tool::title_of_arguments;
-
-use crate::error::{ErrorKind, Failure};
 
 /// The furthest call that can be looked at, counted from the last one. Protects memory: a response can have megabytes.
 pub const MAX_BACK: usize = 1_000;

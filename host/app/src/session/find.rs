@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use host_journal::{Sessions, Stored};
+use host_settings::error::Failure;
 use host_undo::RecordedChanges;
-
-use crate::error::Failure;
 
 /// How much of an unknown id a message repeats, in characters.
 const SHOWN_ID: usize = 64;

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use host_journal::{Fact, Logged, ReadError, Sessions, Stored, TerminateReason};
 use host_message::{AgentId, Role};
+use host_settings::error::Failure;
 use host_text::clip;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::title::title_of;
-use crate::error::Failure;
 
 /// Number of characters of a prompt that are kept.
 const PROMPT: usize = 1_000;

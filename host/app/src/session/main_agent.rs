@@ -5,15 +5,15 @@ use std::time::Duration;
 use host_agent::{
     AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
+use host_settings::configuration::AtLeastOne;
+use host_settings::error::Failure;
+use host_settings::models::Model;
+use host_settings::request::RunRequest;
 use host_tool::ApprovalMode;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::configuration::AtLeastOne;
 use crate::context;
-use crate::error::Failure;
-use crate::models::Model;
-use crate::request::RunRequest;
 use crate::session::{MAIN, task};
 
 /// The inputs of the main agent. Text from a user, a path or a file reaches the prompts as one of them, since an input

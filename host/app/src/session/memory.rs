@@ -3,11 +3,11 @@
 //! Deliberately not here: reading them (`context`), and an editor, which a frontend has.
 
 use host_files::Mode;
+use host_settings::error::Failure;
 use host_text::exact;
 
 use super::{Session, main_agent, setup};
 use crate::context::{Context, ContextFile, ContextOrigin};
-use crate::error::Failure;
 
 /// The largest context file that is edited, in bytes, as it is the largest that is read.
 const MAX_FILE: u64 = 1 << 20;

@@ -4,9 +4,9 @@
 
 use host_journal::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
+use host_settings::error::Failure;
 
 use crate::app::App;
-use crate::error::Failure;
 use crate::session::{MAIN, find};
 
 /// The session to resume.

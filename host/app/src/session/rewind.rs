@@ -6,13 +6,13 @@
 use std::collections::HashSet;
 
 use host_message::Part;
+use host_settings::error::Failure;
 use host_text::one_line;
 
 use super::transcript::{Entry, Transcript, What};
 use super::undo::{ChangingCall, Undoing, paths};
 use super::undone::{self, Undone};
 use super::{MAIN, Session, find};
-use crate::error::Failure;
 
 /// The most of a prompt that is shown, in characters.
 const PROMPT: usize = 200;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use host_capability::McpServerName;
 use host_message::{OutputPart, Part, PartData};
+use host_settings::error::Failure;
+use host_settings::mcp::{McpMessage, McpPrompt, McpPromptArgument};
 use host_text::{exact, name_help};
 use serde_json::{Map, Value};
 
 use super::Session;
 use crate::attach::Attached;
-use crate::error::Failure;
-use crate::mcp::{McpMessage, McpPrompt, McpPromptArgument};
 
 /// What the definitions of a server's tools take of the model's window.
 #[derive(Clone, Debug, PartialEq, Eq)]

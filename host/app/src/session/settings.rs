@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 
 use host_model::{PROVIDERS, Vertex};
+use host_settings::configuration::{Configuration, NOT_SHOWN, Origin, Setting, shown_address};
+use host_settings::models::saved::{self, SavedModel};
 
 use super::Session;
-use crate::configuration::{Configuration, NOT_SHOWN, Origin, Setting, shown_address};
-use crate::models::saved::{self, SavedModel};
 
 /// The settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Session {
         let app = &self.app;
         let state = |path: &PathBuf| if path.is_file() { "" } else { "does not exist" };
         let (own, _) = Configuration::path(&app.environment, &app.folders);
-        let project = app.project.root.join(crate::project::FOLDER).join("config.toml");
+        let project = app.project.root.join(host_settings::project::FOLDER).join("config.toml");
         let of_project = match (app.project.files().configuration.is_some(), project.is_file()) {
             (true, _) => "",
             (false, true) => "not used: the project is not trusted",

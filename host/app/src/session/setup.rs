@@ -8,25 +8,25 @@ use host_agent::{
     ASK_USER, ActivateSkill, AgentDefinition, AskUser, Budget, DayBudget, DeferredTools, Executor, Observer,
     PresentPlan, Setup, SubagentSetup,
 };
+use host_extensions::agents::Agents;
+use host_extensions::grants::UserGrants;
+use host_extensions::plugins::LoadedPlugin;
+use host_extensions::servers::Deferral;
 use host_journal::{About, Clock, Recorded, Reopened, SessionLog};
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::{Recording, estimate_text};
 use host_plugin::{PastFiles, SeenFiles, Workspace};
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::models::{self, Model};
+use host_settings::request::RunRequest;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
-use crate::agents::Agents;
 use crate::app::{App, SessionFiles};
 use crate::context::{self, Context, ContextFile, ContextTokens};
-use crate::error::{ErrorKind, Failure};
-use crate::grants::UserGrants;
-use crate::models::{self, Model};
-use crate::plugins::LoadedPlugin;
-use crate::request::RunRequest;
-use crate::servers::Deferral;
 
 /// The agent to run, the inputs of its prompts, and its model.
 pub(super) struct Job {

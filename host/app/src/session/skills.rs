@@ -4,7 +4,8 @@
 //! user denied, and nothing else; its `allowed-tools` limit the run that it is part of; the instructions are those of
 //! its file now, and for a skill of a project those that the user trusted.
 //!
-//! Deliberately not here: which skills there are (`crate::skills`), and how a conversation keeps a text (`host-agent`).
+//! Deliberately not here: which skills there are (`host_settings::skills`), and how a conversation keeps a text
+//! (`host-agent`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,15 +13,15 @@ use std::sync::Arc;
 
 use host_agent::{KeptText, SkillSource};
 use host_message::Content;
+use host_settings::allowed_tools::AllowedTools;
+use host_settings::error::Failure;
+use host_settings::skills::{Skill, SkillFile, SkillOrigin, Skills, sources};
 use host_text::exact;
 use host_tool::{Gate, SessionReads};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use crate::allowed_tools::AllowedTools;
 use crate::attach::{Attached, Author, attach};
-use crate::error::Failure;
-use crate::skills::{Skill, SkillFile, SkillOrigin, Skills, sources};
 
 /// The most files of a skill that its activation lists. Protects the model's window.
 const MAX_LISTED: usize = 50;

@@ -12,11 +12,11 @@ use host_agent::{Budget, Charge, Event, EventKind, Observer};
 use host_journal::TerminateReason;
 use host_model::window;
 use host_plugin::{BackgroundPrograms, Forwarded};
+use host_settings::models;
 use host_tool::ApprovalMode;
 use tokio::sync::watch;
 
 use super::Session;
-use crate::models;
 
 /// The status of a session.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use host_agent::{Cost, Subagent, SubagentSetup, TreeLimits};
+use host_extensions::agents::Agents;
 use host_message::ToolName;
 use host_model::Recording;
+use host_settings::configuration::{AtLeastOne, Configuration};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::models::{self, Model};
+use host_settings::request::RunRequest;
 use host_tool::Registry;
 
-use crate::agents::Agents;
 use crate::app::App;
-use crate::configuration::{AtLeastOne, Configuration};
-use crate::environment::Environment;
-use crate::error::{ErrorKind, Failure};
-use crate::models::{self, Model};
-use crate::request::RunRequest;
 
 /// The limits of a run and its subagents together.
 pub(crate) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> TreeLimits {

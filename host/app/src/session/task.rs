@@ -4,10 +4,9 @@
 use std::path::Path;
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};
+use host_settings::error::Failure;
 use host_text::name_help;
 use serde_json::{Map, Value};
-
-use crate::error::Failure;
 
 /// The largest schema that is read. Protects the model's window, which all of it goes into.
 const MAX_SCHEMA: u64 = 256 << 10;

@@ -6,16 +6,16 @@
 //! Deliberately not here: reading the repository. The model does that with its tools, so that the same grants and
 //! questions hold as for any other prompt.
 
+use host_extensions::grants::UserGrants;
 use host_model::Offline;
+use host_settings::configuration::CONTEXT_FILES;
+use host_settings::error::Failure;
+use host_settings::repository::repository_of;
 use host_tool::ApprovalMode;
 
 use super::Session;
 use crate::attach::Attached;
-use crate::configuration::CONTEXT_FILES;
 use crate::context::name;
-use crate::error::Failure;
-use crate::grants::UserGrants;
-use crate::repository::repository_of;
 
 /// The longest name of a branch, a commit or a range, in characters. Git's own limit is 255 bytes for a part of a name.
 const MAX_REVISION: usize = 255;

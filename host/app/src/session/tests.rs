@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use host_capability::Capability;
+use host_settings::environment::{Environment, Terminals};
+use host_settings::project::Project;
+use host_settings::request::{AccessRequest, FolderRequest};
 use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::environment::{Environment, Terminals};
-use crate::project::Project;
-use crate::request::{AccessRequest, FolderRequest};
 
 /// A session with a scripted model in a repository of its own; the folders live as long as they are held.
 async fn session(replies: &str) -> (Session, tempfile::TempDir) {

@@ -7,8 +7,7 @@ use std::io;
 use std::path::Path;
 
 use host_files::Mode;
-
-use crate::error::Failure;
+use host_settings::error::Failure;
 
 /// The longest title, in characters. Protects the lines of a list.
 const MAX_TITLE: usize = 200;

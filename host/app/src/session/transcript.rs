@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, ReadError, Stored, TerminateReason};
 use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
+use host_settings::error::{ErrorKind, Failure};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::error::{ErrorKind, Failure};
 use crate::report::notices;
 
 /// A session, as far as its log can be read.

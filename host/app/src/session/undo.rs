@@ -11,8 +11,11 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_extensions::grants::UserGrants;
+use host_extensions::hooks::HOOK;
 use host_files::ChainStore;
 use host_journal::{Clock, Reopened, SessionLog, Stored};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
 use host_undo::{
     Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, UNDO, plan, run_later_by,
@@ -23,9 +26,6 @@ use super::Session;
 use super::aside::RanCommand;
 use super::transcript::{Transcript, What};
 use crate::app::App;
-use crate::error::{ErrorKind, Failure};
-use crate::grants::UserGrants;
-use crate::hooks::HOOK;
 
 /// The folders in which the changes of programs are kept.
 pub(super) fn roots<'a>(app: &'a App, grants: &'a UserGrants) -> impl Iterator<Item = &'a Path> {

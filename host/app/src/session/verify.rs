@@ -10,11 +10,10 @@ use std::path::Path;
 
 use host_files::{ChainFault, ChainStore};
 use host_journal::{Finding, FoundWhen, Sessions, Stored};
+use host_settings::error::Failure;
 use host_text::{counted, visible_line, with_causes};
 use host_undo::{Digest, VerifiedChanges};
 use serde::Serialize;
-
-use crate::error::Failure;
 
 /// What verifying a session has shown.
 #[derive(Debug, Serialize)]

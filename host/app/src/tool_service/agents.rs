@@ -7,19 +7,19 @@
 use std::sync::Arc;
 
 use host_agent::{Budget, DayBudget, Event, EventKind, Observer, Subagent, SubagentSetup};
+use host_extensions::agents::Agents;
+use host_extensions::plugins;
 use host_journal::{About, Clock, SessionLog};
 use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
+use host_settings::error::Failure;
+use host_settings::models::{self, Model, ways};
+use host_settings::request::RunRequest;
 use host_tool::{ApprovalQueue, Gate, Registry, Schema};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{CallProgress, ProgressSink};
-use crate::agents::Agents;
 use crate::app::App;
-use crate::error::Failure;
-use crate::models::{self, Model, ways};
-use crate::plugins;
-use crate::request::RunRequest;
 use crate::session::MAIN;
 use crate::session::subagents::{self, Asked};
 

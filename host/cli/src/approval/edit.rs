@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use host_app::environment::Environment;
+use host_settings::environment::Environment;
 use host_terminal::Terminal;
 
 /// The largest edited text that is read, in bytes: a tool cannot write a larger file.

@@ -1,7 +1,7 @@
 //! The arguments of `host acp`.
 
 use clap::Args;
-use host_app::request::RunRequest;
+use host_settings::request::RunRequest;
 
 use super::{Access, amount, duration, model_help};
 

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 
 use clap::CommandFactory as _;
-use host_app::error::Failure;
+use host_settings::error::Failure;
 use host_text::distance;
 
 use super::Arguments;

@@ -4,8 +4,8 @@
 //! editor that never reads them stops nothing.
 
 use host_acp::{Setup, serve};
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::acp::Acp;

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use host_agent::{AgentDefinition, InputConfig, ToolConfig};
-use host_app::agents::{Agent, Agents, Source};
-use host_app::configuration::Configuration;
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::plugins::{brought, sources::installed};
-use host_app::project::Project;
+use host_extensions::agents::{Agent, Agents, Source};
+use host_extensions::plugins::brought;
+use host_extensions::plugins::sources::installed;
+use host_settings::configuration::Configuration;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::project::Project;
 use host_text::{clip, counted, visible, visible_line};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

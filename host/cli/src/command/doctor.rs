@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use anstyle::AnsiColor;
 use host_app::app::{self, App};
-use host_app::configuration::{Commands, Configuration, McpConfig};
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::mcp::McpState;
-use host_app::models;
-use host_app::plugins;
-use host_app::request::{AccessRequest, FolderRequest};
-use host_app::servers::McpReport;
+use host_extensions::plugins;
+use host_extensions::servers::McpReport;
 use host_model::{Ollama, PROVIDERS};
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
+use host_settings::configuration::{Commands, Configuration, McpConfig};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::mcp::McpState;
+use host_settings::models;
+use host_settings::request::{AccessRequest, FolderRequest};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use host_app::app::project;
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::folder;
-use host_app::hooks::{self, ListedHook, Owner};
+use host_extensions::hooks::{self, ListedHook, Owner};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::folder;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -1,15 +1,16 @@
 //! `host import`: shows what would be taken over from another agent's configuration, and asks whether to write it.
 //!
 //! Promises: without a user who can be asked it writes nothing, unless --yes says so. Deliberately not here: what is
-//! taken over, which `host-app` decides.
+//! taken over, which `host-import` decides.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::import::{ForeignAgent, ImportPlan, ItemKind, ItemState, apply, plan};
 use host_app::session::transcript::to_json;
+use host_import::{ImportPlan, ItemKind, ItemState, apply, plan};
+use host_settings::configuration::ForeignAgent;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_terminal::{Interrupt, Question};
 use host_text::counted;
 use tokio_util::sync::CancellationToken;

@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_bundle::{
     KeyId, KeyPair, OciDigest, Pattern, PublicKey, Purpose, Revocation, Revoked, Rotation, SecretKeyFile, StoreError,
     Trust, TrustStore, TrustedKey,
 };
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
 use jiff::Timestamp;
 use serde_json::{Value, json};

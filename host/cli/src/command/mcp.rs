@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_app::app::App;
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::servers::{McpHub, McpReport};
+use host_extensions::servers::{McpHub, McpReport};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{exact, name_help};
 use tokio_util::sync::CancellationToken;
 

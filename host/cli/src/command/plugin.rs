@@ -17,8 +17,8 @@ mod transfer;
 mod verify;
 mod versions;
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use tokio_util::sync::CancellationToken;
 
 use self::transfer::unless;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use host_app::app::project;
-use host_app::configuration::Configuration;
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::{denied_files, folder, permissions, policies};
 use host_capability::{Grants, Scope};
 use host_message::AgentId;
+use host_settings::configuration::Configuration;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::{denied_files, folder, permissions, policies};
 use host_text::{exact, visible};
 use host_tool::{ApprovalQueue, Decision, Permission, Rule, permissions_in};
 use serde_json::{Value, json};

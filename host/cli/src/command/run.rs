@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use host_app::app::{self, App};
 use host_app::attach::{Attached, Author, attach};
-use host_app::configuration::Configuration;
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::project::Project;
 use host_app::report::Report;
 use host_app::report::refusals::Refusals;
-use host_app::request::FolderRequest;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_journal::Left;
+use host_settings::configuration::Configuration;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::project::Project;
+use host_settings::request::FolderRequest;
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 

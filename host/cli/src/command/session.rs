@@ -11,11 +11,11 @@ mod verify;
 
 use std::path::{Path, PathBuf};
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
 use host_app::session::transcript::{self, Transcript};
 use host_app::session::{find, title};
 use host_journal::{Clock, Sessions, Stored};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_text::visible_line;
 use tokio_util::sync::CancellationToken;
 

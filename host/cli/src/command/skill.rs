@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::plugins::{brought, sources::installed};
-use host_app::project::Project;
-use host_app::skills::{self, Skills};
+use host_extensions::plugins::{brought, sources::installed};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_settings::project::Project;
+use host_settings::skills::{self, Skills};
 use host_text::{excerpt, visible_line};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use host_app::environment::{Environment, Folders};
-use host_app::error::Failure;
-use host_app::project::shown::{self, Length};
-use host_app::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted};
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
+use host_settings::project::shown::{self, Length};
+use host_settings::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted};
 use host_text::counted;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

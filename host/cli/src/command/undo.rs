@@ -5,11 +5,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_app::session::find;
 use host_app::session::undo::{Became, ChangeKind, ChangingCall, Undo, Undoing};
 use host_journal::Sessions;
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Interrupt, Pick, PickEntry, TerminalMode};
 use host_text::counted;
 use serde_json::json;

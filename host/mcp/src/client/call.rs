@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use host_app::mcp::McpMessage;
 use host_message::OutputPart;
 use host_plugin::{McpAnswer, McpError};
+use host_settings::mcp::McpMessage;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelTaskParams, CancelTaskRequest, ClientRequest,
     GetPromptRequest, GetPromptRequestParams, GetTaskParams, GetTaskRequest, ReadResourceRequest,

@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_app::mcp::{McpAddress, McpProgram, McpTransport};
 use host_plugin::{RemoteError, Runtime, ServerStartError};
+use host_settings::mcp::{McpAddress, McpProgram, McpTransport};
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle};

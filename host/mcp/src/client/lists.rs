@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use host_app::mcp::{McpPrompt, McpPromptArgument, McpResource, McpTool};
 use host_capability::MAX_MCP_TOOL_NAME;
 use host_message::Annotations;
 use host_plugin::{MAX_DESCRIPTION, MAX_SCHEMA, McpError};
+use host_settings::mcp::{McpPrompt, McpPromptArgument, McpResource, McpTool};
 use rmcp::model::{
     ClientRequest, ListPromptsRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams,
     ServerCapabilities,

@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use host_app::mcp::{McpAddress, McpTransport};
 use host_plugin::McpError;
+use host_settings::mcp::{McpAddress, McpTransport};
 use rmcp::transport::auth::AuthorizationCallback;
 use rmcp::transport::{AuthError, AuthorizationRequest, AuthorizationSession, WWWAuthenticateParams};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

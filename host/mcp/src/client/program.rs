@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use host_app::mcp::McpProgram;
 use host_capability::McpServerName;
 use host_plugin::{Runtime, ServerCommand, ServerProgram, ServerStartError, ServerWalls};
+use host_settings::mcp::McpProgram;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinHandle;

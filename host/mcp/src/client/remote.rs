@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_app::mcp::McpAddress;
 use host_plugin::{Redirects, RemoteClient, RemoteError, Runtime};
+use host_settings::mcp::McpAddress;
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::auth::{OAuthClientConfig, OAuthHttpClientFuture};
 use rmcp::transport::common::client_side_sse::SseRetryPolicy;

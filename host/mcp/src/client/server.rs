@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use host_app::mcp::{McpState, McpTransport};
 use host_http::Backoff;
 use host_plugin::McpError;
+use host_settings::mcp::{McpState, McpTransport};
 use rmcp::model::{ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RoleClient};
 use tokio::time::Instant;

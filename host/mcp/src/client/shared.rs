@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use host_app::mcp::{McpServer, McpState, McpStatus};
 use host_plugin::{CallListener, McpError};
+use host_settings::mcp::{McpServer, McpState, McpStatus};
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::{Notify, watch};
 

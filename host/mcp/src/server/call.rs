@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use host_app::error::Failure;
 use host_app::tool_service::{CallProgress, CallRequest, ToolService};
+use host_settings::error::Failure;
 use host_tool::{Answer, ApprovalQueue, Cancel, Listener, Notice, Question, QuestionId, SettledCall};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};

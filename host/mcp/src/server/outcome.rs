@@ -3,8 +3,8 @@
 //! A call that failed, was denied or was cancelled is a result with `isError` that says why, so that the model behind
 //! the client reads it.
 
-use host_app::error::Failure;
 use host_message::{InlineData, Output, OutputPart};
+use host_settings::error::Failure;
 use host_tool::{Decided, Outcome, SettledCall};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents};
 use serde_json::Value;

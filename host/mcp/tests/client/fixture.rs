@@ -8,9 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_app::mcp::{
-    McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
-};
 use host_capability::{Capability, Grants, McpServerName, PluginName, Resources, Scope};
 use host_mcp::Connector;
 use host_message::OutputPart;
@@ -19,6 +16,9 @@ use host_plugin::{
     RuntimeOptions,
 };
 use host_process::ConfineMode;
+use host_settings::mcp::{
+    McpAddress, McpConnector, McpProgram, McpServer, McpServers, McpSetup, McpState, McpStatus, McpTransport,
+};
 use host_text::Secret;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use host_app::mcp::McpState;
 use host_plugin::McpError;
+use host_settings::mcp::McpState;
 use serde_json::json;
 
 use crate::fixture::{Fixture, text};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use host_app::mcp::McpState;
 use host_plugin::McpError;
+use host_settings::mcp::McpState;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_app::mcp::{McpState, McpTransport};
 use host_message::OutputPart;
 use host_plugin::{ElicitationForm, ElicitationKind, McpError, ProgramAccess, ProgramWalls};
 use host_process::ConfineMode;
+use host_settings::mcp::{McpState, McpTransport};
 use serde_json::json;
 
 use crate::fixture::{Ears, Fixture, name, text, until_ended, until_written};

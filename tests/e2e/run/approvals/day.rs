@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use host_app::app::{self, App};
-use host_app::environment::{Environment, Terminals};
-use host_app::project::question::{TrustAnswer, TrustQuestion};
-use host_app::request::{AccessRequest, FolderRequest, RunRequest};
 use host_app::session::{Session, SessionRequest};
+use host_settings::environment::{Environment, Terminals};
+use host_settings::project::question::{TrustAnswer, TrustQuestion};
+use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
 use host_tests::cache;
 use host_tests::host::Host;
 use host_tool::{Answer, ApprovalMode, Lasting, Listener, Notice, Until};

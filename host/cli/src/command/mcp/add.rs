@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::servers::written::{self, NewServer, ServerKind, ServerPlace, ServerScope};
+use host_extensions::servers::written::{self, NewServer, ServerKind, ServerPlace, ServerScope};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_text::{exact, visible};
 
 use crate::arguments::mcp::{Add, Remove, Scope, Transport};

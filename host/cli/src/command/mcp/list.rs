@@ -1,8 +1,8 @@
 //! `host mcp list`: the servers, a line each.
 
 use host_app::app::App;
-use host_app::error::Failure;
-use host_app::servers::McpReport;
+use host_extensions::servers::McpReport;
+use host_settings::error::Failure;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

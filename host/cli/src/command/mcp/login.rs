@@ -1,8 +1,8 @@
 //! `host mcp login`: logs the user in at a server, in their browser.
 
 use host_app::app::App;
-use host_app::error::{ErrorKind, Failure};
 use host_capability::McpServerName;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::exact;
 use tokio_util::sync::CancellationToken;
 

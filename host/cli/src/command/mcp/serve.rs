@@ -10,11 +10,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_app::tool_service::ToolService;
 use host_files::{Access, PrivateFile};
 use host_mcp::{HttpOptions, Token, serve_http, serve_stdio};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use host_app::app::App;
-use host_app::error::Failure;
-use host_app::mcp::{McpStatus, McpTransport};
-use host_app::servers::McpReport;
+use host_extensions::servers::McpReport;
+use host_settings::error::Failure;
+use host_settings::mcp::{McpStatus, McpTransport};
 use host_text::{exact, excerpt, visible};
 use tokio_util::sync::CancellationToken;
 

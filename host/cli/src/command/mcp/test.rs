@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use host_app::app::App;
-use host_app::error::{ErrorKind, Failure};
-use host_app::mcp::McpState;
-use host_app::servers::PATIENCE;
 use host_capability::McpServerName;
+use host_extensions::servers::PATIENCE;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::mcp::McpState;
 use host_text::exact;
 use tokio_util::sync::CancellationToken;
 

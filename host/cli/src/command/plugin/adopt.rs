@@ -1,8 +1,8 @@
 //! `host plugin adopt` and `host plugin wit`: for components that the plain tools of a language build.
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_devkit::{AdoptError, AdoptOptions, PlainContract};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
 use tokio_util::sync::CancellationToken;
 

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuildOutput, BuiltPlugin, PluginError, Programs, Tools};
 use host_plugin::{Runtime, RuntimeOptions};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Sources;

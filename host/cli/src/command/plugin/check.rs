@@ -1,10 +1,10 @@
 //! `host plugin check`: prints what a check found.
 
 use anstyle::AnsiColor;
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuiltPlugin, CheckReport, Finding, Severity, Since};
 use host_manifest::{VersionVerdict, Weight};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{exact, visible_line};
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 mod report;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_devkit::{DevError, DevOptions, DevSession};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use self::report::Report;

@@ -1,7 +1,7 @@
 //! `host plugin explain`: prints what a plugin may touch, in plain words.
 
-use host_app::error::Failure;
 use host_devkit::BuiltPlugin;
+use host_settings::error::Failure;
 
 use crate::exit::Code;
 use crate::printer::Out;

@@ -3,12 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::indexes::{self, IndexRequest};
-use host_app::plugins::store;
 use host_bundle::{MAX_PLUGIN_INDEX, PluginIndex, SIGNATURE_END, SecretKey, SecretKeyFile};
+use host_extensions::indexes::{self, IndexRequest};
+use host_extensions::plugins::store;
 use host_files::{Mode, NewFile};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::counted;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;

@@ -1,17 +1,18 @@
 //! `host plugin install`: shows what would be installed, asks, and prints the result.
 //!
-//! Deliberately not here: whether it may be installed (`host_app::install`), and getting the bundle (`transfer`).
+//! Deliberately not here: whether it may be installed (`host_extensions::install`), and getting the bundle
+//! (`transfer`).
 
 mod ask;
 
 use host_app::app;
-use host_app::environment::{Environment, Folders};
-use host_app::error::{ErrorKind, Failure};
-use host_app::install::{
+use host_bundle::{Allow, Bundle, KeyId, Signers};
+use host_extensions::install::{
     InstallAnswer, InstallOutcome, InstallPlan, InstallQuestion, InstallRequest, Installer, Target,
 };
-use host_bundle::{Allow, Bundle, KeyId, Signers};
 use host_plugin::Runtime;
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{counted, visible_line};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;

@@ -1,11 +1,11 @@
 //! `host plugin list` and `remove`: the plugins of others that are used here.
 
 use host_app::app;
-use host_app::environment::{Environment, Folders};
-use host_app::error::Failure;
-use host_app::install::{ProjectList, Target};
-use host_app::plugins::store::{self, List, PluginStore};
 use host_bundle::{LockFile, Locked, Refusal, Signers};
+use host_extensions::install::{ProjectList, Target};
+use host_extensions::plugins::store::{self, List, PluginStore};
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
 use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};

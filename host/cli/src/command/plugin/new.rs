@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anstyle::AnsiColor;
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::folder;
 use host_devkit::{NewPlugin, NewPluginError, TARGET};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::folder;
 use host_text::visible_line;
 use tokio_util::sync::CancellationToken;
 

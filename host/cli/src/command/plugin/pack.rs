@@ -3,12 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_bundle::{Bundle, PackError, Parts};
 use host_devkit::{LICENSE_FILES, license_gap};
 use host_files::{Mode, NewFile};
 use host_manifest::{Manifest, Source};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use super::build::{failed, runtime, tools};

@@ -1,10 +1,10 @@
 //! `host plugin search`: plugins in the indexes that the user configured.
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::indexes::{self, Match, OlderIndex};
-use host_app::plugins::store;
 use host_capability::Capability;
+use host_extensions::indexes::{self, Match, OlderIndex};
+use host_extensions::plugins::store;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_text::{exact, excerpt, visible_line};
 use jiff::Timestamp;
 use serde_json::json;

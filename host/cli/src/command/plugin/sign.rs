@@ -1,9 +1,9 @@
 //! `host plugin sign`: adds a signature to a bundle.
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::install;
 use host_bundle::{Bundle, SecretKeyFile, Signature};
+use host_extensions::install;
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::counted;
 use tokio_util::sync::CancellationToken;
 

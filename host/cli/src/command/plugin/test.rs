@@ -1,9 +1,9 @@
 //! `host plugin test`: runs the cases in a plugin's folder `tests` and prints their results.
 
 use anstyle::AnsiColor;
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
 use host_devkit::{BuiltPlugin, CaseError, CaseOptions, CaseResult};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{exact, visible_line};
 use serde_json::{Value, json};
 

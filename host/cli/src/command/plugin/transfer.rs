@@ -8,12 +8,12 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::indexes::{self, OlderIndex, PluginQuery};
-use host_app::install::{self, BundleSource, read_bundle, registry_failure};
 use host_bundle::{Bundle, OciDigest};
+use host_extensions::indexes::{self, OlderIndex, PluginQuery};
+use host_extensions::install::{self, BundleSource, read_bundle, registry_failure};
 use host_registry::{LatestTag, Login, NoReference, Pushed, Reference, Registry, Transfer};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::counted;
 use tokio_util::sync::CancellationToken;
 

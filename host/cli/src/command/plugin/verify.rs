@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
-use host_app::install;
 use host_bundle::{Bundle, Pattern, Refusal, Trust, TrustStore, Verdict};
+use host_extensions::install;
 use host_manifest::Declared;
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::{exact, visible_line};
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! `host plugin versions`: what a repository of a registry has.
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::install::{self, Published, PublishedVersion};
+use host_extensions::install::{self, Published, PublishedVersion};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_text::{exact, excerpt};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

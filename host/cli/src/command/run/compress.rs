@@ -1,8 +1,8 @@
 //! `/compress` in the place of a prompt: a recorded conversation is made shorter, and nothing else is asked.
 
 use host_agent::CompressionStatus;
-use host_app::error::{ErrorKind, Failure};
 use host_app::session::Session;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Format;

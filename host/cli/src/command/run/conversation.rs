@@ -37,14 +37,14 @@ use std::time::Instant;
 
 use host_agent::RunResult;
 use host_app::attach::{Attached, Author};
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure, run_failure};
-use host_app::plugins::reload::ReloadTrigger;
 use host_app::report::Report as _;
 use host_app::session::Session;
 use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
+use host_extensions::plugins::reload::ReloadTrigger;
 use host_journal::TerminateReason;
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure, run_failure};
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{counted, exact, visible};
 use tokio_util::sync::CancellationToken;

@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use host_app::app::App;
-use host_app::error::{ErrorKind, Failure};
 use host_app::session::list::{self, SessionSummary};
 use host_app::session::resume::Resume;
 use host_app::session::{find, title};
 use host_journal::Sessions;
+use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Pick, PickEntry, TerminalMode};
 use host_text::{counted, exact, visible_line};
 use jiff::Timestamp;

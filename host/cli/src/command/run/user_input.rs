@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::time::Duration;
 
-use host_app::environment::Environment;
-use host_app::error::{ErrorKind, Failure};
+use host_settings::environment::Environment;
+use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Run;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use host_app::error::Failure;
 use host_app::session::list::SessionSummary;
 use host_app::session::transcript;
+use host_settings::error::Failure;
 use host_text::{clip, counted, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

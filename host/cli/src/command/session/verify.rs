@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::error::{ErrorKind, Failure};
 use host_app::session::find;
 use host_app::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 use host_files::ChainStore;
 use host_journal::{ReadError, Sessions, Stored};
+use host_settings::error::{ErrorKind, Failure};
 use host_text::counted;
 
 use crate::exit::Code;

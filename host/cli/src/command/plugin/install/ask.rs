@@ -2,9 +2,9 @@
 //!
 //! Promises: without a terminal nothing is agreed to beyond the command line.
 
-use host_app::environment::Environment;
-use host_app::error::Failure;
-use host_app::install::{InstallAnswer, InstallQuestion};
+use host_extensions::install::{InstallAnswer, InstallQuestion};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use host_app::environment::Environment;
 use host_registry::Transfer;
+use host_settings::environment::Environment;
 
 /// Interval at which the row is drawn.
 const TICK: Duration = Duration::from_millis(100);

@@ -3,10 +3,10 @@
 use std::sync::PoisonError;
 
 use host_agent::CompressionStatus;
-use host_app::error::Failure;
-use host_app::plugins::reload::ReloadTrigger;
 use host_app::session::hooks::SessionEnd;
+use host_extensions::plugins::reload::ReloadTrigger;
 use host_journal::Sessions;
+use host_settings::error::Failure;
 use host_terminal::{self as terminal, Answers, Choice, Chosen, Question, TerminalMode};
 use host_text::{counted, exact, visible, visible_line};
 use host_tool::ApprovalMode;

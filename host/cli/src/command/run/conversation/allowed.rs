@@ -1,7 +1,7 @@
 //! `/permissions` and `/add-dir`: what the user allowed in this folder and this session.
 
-use host_app::error::Failure;
 use host_app::session::allowed::Allowed;
+use host_settings::error::Failure;
 use host_terminal as terminal;
 use host_text::exact;
 use host_tool::Until;

@@ -1,15 +1,15 @@
 //! The alert when a turn has ended, and what title and alerts name.
 //!
 //! Deliberately not here: whether the user looks elsewhere and what the terminal is sent (`host_terminal`), and running
-//! the user's command (`host_app::notify`).
+//! the user's command (`host_extensions::notify`).
 
 use std::time::Duration;
 
 use host_agent::RunResult;
-use host_app::configuration::{Alert, Conversation};
-use host_app::notify::NotifyCommand;
 use host_app::session::Session;
+use host_extensions::notify::NotifyCommand;
 use host_journal::TerminateReason;
+use host_settings::configuration::{Alert, Conversation};
 use host_terminal::{self as terminal, Attention, NotifyUser, Title};
 
 use super::Repl;

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use host_app::environment::Environment;
-use host_app::error::Failure;
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
 
 /// The longest text that is handed over, in bytes: what most terminals take.
 const MAX_TEXT: usize = 74_000;

@@ -1,7 +1,7 @@
 //! Parses the lines of a conversation: a prompt, or a command.
 
-use host_app::error::Failure;
 use host_app::session::commands::CommandEntry;
+use host_settings::error::Failure;
 use host_terminal as terminal;
 use host_text::{exact, name_help};
 

@@ -8,8 +8,8 @@ use host_app::finder::{FileFinder, FoundPath};
 use host_terminal::{Candidate, Completer, Completions, Lookup};
 use host_tool::ApprovalMode;
 
-use host_app::servers::McpHub;
 use host_app::session::commands::CommandEntry;
+use host_extensions::servers::McpHub;
 use host_text::{exact, excerpt};
 
 use super::commands;

@@ -1,6 +1,6 @@
 //! `/hooks`: the hooks of the conversation.
 
-use host_app::hooks::HookSet;
+use host_extensions::hooks::HookSet;
 use host_terminal::wrapped;
 
 use crate::command::hooks::listed;

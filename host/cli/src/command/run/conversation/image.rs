@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use host_app::environment::Environment;
+use host_settings::environment::Environment;
 use host_terminal::Folded;
 use host_text::visible_line;
 use percent_encoding::percent_decode_str;
@@ -226,7 +226,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    use host_app::environment::Terminals;
+    use host_settings::environment::Terminals;
 
     use super::*;
 

@@ -6,11 +6,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host_app::configuration::Keys;
-use host_app::error::Failure;
 use host_app::finder::FileFinder;
 use host_app::session::Session;
 use host_app::session::aside::Steering;
+use host_settings::configuration::Keys;
+use host_settings::error::Failure;
 use host_terminal::{self as terminal, Assist, Keymap, ModeShown, Terminal};
 use host_text::visible;
 use host_tool::ApprovalMode;

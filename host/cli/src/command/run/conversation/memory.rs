@@ -1,7 +1,7 @@
 //! `/memory`: the context files that the model has, and the user's editor on one.
 
 use host_app::context::ContextFile;
-use host_app::error::Failure;
+use host_settings::error::Failure;
 use host_terminal::wrapped;
 use host_text::counted;
 

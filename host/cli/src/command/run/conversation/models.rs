@@ -3,9 +3,9 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use host_app::configuration::Configuration;
-use host_app::environment::Environment;
-use host_app::model_list;
+use host_settings::configuration::Configuration;
+use host_settings::environment::Environment;
+use host_settings::model_list;
 use tokio::runtime::Handle;
 
 /// How long a list is used before the services are asked again.

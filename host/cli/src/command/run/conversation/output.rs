@@ -7,12 +7,12 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host_app::error::Failure;
 use host_app::session::Session;
 use host_app::session::ended_calls::{self, EndedCall, Found};
 use host_app::session::find;
 use host_journal::{CallStatus, Sessions};
 use host_message::{Display, SessionId};
+use host_settings::error::Failure;
 use host_terminal::Terminal;
 use host_text::{clip, counted, exact};
 use serde_json::Value;

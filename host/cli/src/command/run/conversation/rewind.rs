@@ -2,8 +2,8 @@
 //!
 //! Deliberately not here: going back, which the session does.
 
-use host_app::error::Failure;
 use host_app::session::rewind::{RewindPoint, RewindScope};
+use host_settings::error::Failure;
 use host_terminal::{Chosen, Pick, PickEntry, Question};
 
 use super::Repl;

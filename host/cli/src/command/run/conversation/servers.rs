@@ -1,7 +1,7 @@
 //! `/mcp`: the MCP servers of the conversation.
 
 use host_app::app::App;
-use host_app::mcp::McpPromptArgument;
+use host_settings::mcp::McpPromptArgument;
 use host_terminal::wrapped;
 use host_text::exact;
 
@@ -32,7 +32,7 @@ pub(super) fn text(app: &App, columns: usize) -> String {
     text
 }
 
-fn prompts(report: &host_app::servers::McpReport) -> Vec<String> {
+fn prompts(report: &host_extensions::servers::McpReport) -> Vec<String> {
     let argument = |one: &McpPromptArgument| match one.is_required {
         true => format!(" <{}>", exact(&one.name)),
         false => format!(" [{}]", exact(&one.name)),

@@ -2,8 +2,8 @@
 //!
 //! Deliberately not here: which setting wins, and what of it may be shown (`host_app::session::settings`).
 
-use host_app::configuration::{Origin, Setting};
 use host_app::session::settings::SettingsReport;
+use host_settings::configuration::{Origin, Setting};
 use host_terminal::{Style, wrapped};
 use host_text::exact;
 

@@ -10,9 +10,9 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Instant;
 
-use host_app::error::Failure;
 use host_app::session::aside::{MAX_OUTPUT, RanCommand};
 use host_process::{Command, Ended, Process};
+use host_settings::error::Failure;
 use host_text::{visible, visible_line};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio_util::sync::CancellationToken;

@@ -1,8 +1,8 @@
 //! What the first lines of a conversation say besides model and folder: which context files the model reads, what the
 //! project brings, which MCP servers there are, and whether walls are missing.
 
-use host_app::project::FOLDER;
 use host_app::session::Session;
+use host_settings::project::FOLDER;
 use host_terminal::wrapped;
 
 /// The most context files that are named.

@@ -1,0 +1,262 @@
+//! All agents: the built-in ones, those in the user's folder, those of a trusted project and those that plugins bring,
+//! with their configuration.
+//!
+//! An agent's file is parsed strictly, and an invalid one stops the command: a silently missing agent would be noticed
+//! much later. Two agents with the same name also stop it, wherever they come from: a name must not call a different
+//! agent from the one that the caller knows. What a plugin brings is not the user's to mend: an agent of it that is
+//! invalid or has the name of another one is left out, and that is said.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
+use host_manifest::FileKind;
+use host_settings::brought::{Brought, BroughtText};
+use host_settings::configuration::{self, AtLeastOne, Configuration};
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
+use host_settings::models::{self, Model};
+use host_settings::project::{Part, Project, ProjectFile};
+use host_text::name_help;
+
+/// The folder for agents, in the user's configuration folder.
+const FOLDER: &str = "agents";
+
+/// Maximum number of files that are read. Protects the model's window: each agent is offered to it as a tool.
+const MAX_AGENTS: usize = 64;
+
+/// An agent and its configuration.
+#[derive(Debug)]
+pub struct Agent {
+    /// Its definition, and the other values of its file.
+    pub declared: Declared,
+    /// Where it was found.
+    pub source: Source,
+    /// Whether it may be run.
+    pub enabled: bool,
+}
+
+/// Where an agent comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In the host.
+    BuiltIn,
+    /// In this file.
+    File(PathBuf),
+    /// In the plugin with this name.
+    Plugin(String),
+}
+
+/// All agents, in the order of their names.
+#[derive(Debug)]
+pub struct Agents {
+    agents: Vec<Agent>,
+    /// Why agents of plugins are left out, a line each.
+    left_out: Vec<String>,
+}
+
+impl Agents {
+    /// Reads them; those of a project from the files that were trusted.
+    pub fn read(
+        folders: &Folders,
+        configuration: &Configuration,
+        of_project: &[ProjectFile],
+        plugins: &[Brought<'_>],
+    ) -> Result<Self, Failure> {
+        let built_in = Declared::built_in().map_err(wrong)?;
+        let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
+        for file in files(&folders.configuration.join(FOLDER))? {
+            let declared = Declared::parse(&read(&file)?, &file).map_err(wrong)?;
+            agents.push((declared, Source::File(file)));
+        }
+        for file in of_project {
+            let declared = Declared::parse(file.text()?, &file.path).map_err(wrong)?;
+            agents.push((declared, Source::File(file.path.clone())));
+        }
+        let mut agents: Vec<_> =
+            agents.into_iter().map(|(declared, source)| Agent { declared, source, enabled: true }).collect();
+        agents.sort_by(|a, b| a.name().cmp(b.name()));
+        for pair in agents.windows(2) {
+            if let [one, other] = pair
+                && one.name() == other.name()
+            {
+                return Err(Failure::configuration(format!("there are two agents `{}`", one.name()))
+                    .cause(format!("one is {}, the other {}", one.source, other.source))
+                    .help("give one of them another name"));
+            }
+        }
+        let mut agents = Self { agents, left_out: Vec::new() };
+        for brought in plugins.iter().flat_map(|plugin| plugin.texts(FileKind::Agent)) {
+            agents.add_brought(brought);
+        }
+        for (name, settings) in &configuration.agents {
+            agents.find_mut(name)?.configure(settings);
+        }
+        for (name, settings) in &configuration.project.agents {
+            agents.find_mut(name)?.configure_within(settings);
+        }
+        Ok(agents)
+    }
+
+    fn add_brought(&mut self, brought: BroughtText) {
+        let BroughtText { plugin, path, text } = brought;
+        let left_out = match Declared::parse(&text, Path::new(&path)) {
+            Ok(declared) => {
+                let name = declared.definition.name.clone();
+                match self.agents.binary_search_by(|agent| agent.name().cmp(&name)) {
+                    Err(at) => {
+                        let source = Source::Plugin(plugin);
+                        return self.agents.insert(at, Agent { declared, source, enabled: true });
+                    }
+                    Ok(at) => {
+                        let other = self.agents.get(at).map(|agent| agent.source.to_string()).unwrap_or_default();
+                        format!("the agent `{name}` of the plugin `{plugin}` is not used: there is one {other}")
+                    }
+                }
+            }
+            Err(error) => format!("`{path}` of the plugin `{plugin}` is not used: {error}"),
+        };
+        self.left_out.push(left_out);
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// Returns why agents that plugins bring are left out, a line each.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Returns the agent with this name. The error mentions the project if that is not trusted and might declare it.
+    pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
+        self.agents.iter().find(|agent| agent.name() == name).ok_or_else(|| {
+            let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
+            withheld.flatten().unwrap_or_else(|| self.unknown(name))
+        })
+    }
+
+    fn find_mut(&mut self, name: &str) -> Result<&mut Agent, Failure> {
+        match self.agents.iter().position(|agent| agent.name() == name) {
+            Some(at) => Ok(&mut self.agents[at]),
+            None => {
+                let Failure { message, help, .. } = self.unknown(name);
+                let failure = Failure::configuration(format!("`[agents.{name}]` has no effect: {message}"));
+                Err(Failure { help, ..failure })
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let known = self.agents.iter().map(Agent::name);
+        Failure::input(format!("there is no agent `{name}`")).help(name_help(
+            name,
+            known,
+            "`host agent list` lists all agents",
+        ))
+    }
+}
+
+impl Agent {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.declared.definition.name
+    }
+
+    /// The model that it wants; it must want one.
+    pub fn own_model(&self, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+        let id = self.declared.model.as_deref().unwrap_or_default();
+        models::connect(id, configuration, environment).map_err(|failure| {
+            let about = format!("the agent `{}` requires the model `{id}`", self.name());
+            Failure { message: format!("{about}: {}", failure.message), ..failure }
+        })
+    }
+
+    /// The agent, asking this model whichever it wants.
+    pub fn asking(&self, model: Model, configuration: &Configuration) -> (AgentDefinition, Model) {
+        let asking = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
+        let definition = self.declared.clone().asking(asking);
+        let run = configuration.with_run_defaults(definition.run, model.window);
+        (AgentDefinition { run, ..definition }, model)
+    }
+
+    fn configure(&mut self, settings: &configuration::Agent) {
+        let configuration::Agent { enabled, model, max_turns, timeout_minutes, temperature } = settings;
+        self.enabled = enabled.unwrap_or(true);
+        let Declared { definition, model: wanted } = &mut self.declared;
+        *wanted = model.clone().or(wanted.take());
+        let AgentDefinition { run, model, .. } = definition;
+        run.max_turns = max_turns.map(AtLeastOne::get).or(run.max_turns);
+        let minutes = |minutes: AtLeastOne<u64>| Duration::from_secs(minutes.get().saturating_mul(60));
+        run.max_time = timeout_minutes.map(minutes).or(run.max_time);
+        model.settings.temperature = temperature.or(model.settings.temperature);
+    }
+}
+
+impl Agent {
+    /// Applies a project's settings: they cannot enable an agent that the user disabled, nor raise its limits.
+    fn configure_within(&mut self, settings: &configuration::Agent) {
+        let before = (self.enabled, self.declared.definition.run);
+        self.configure(settings);
+        let (enabled, within) = before;
+        let run = &mut self.declared.definition.run;
+        self.enabled &= enabled;
+        run.max_turns = run.max_turns.into_iter().chain(within.max_turns).min();
+        run.max_time = run.max_time.into_iter().chain(within.max_time).min();
+    }
+}
+
+/// As part of a sentence.
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => write!(f, "in `{}`", path.display()),
+            Self::Plugin(name) => write!(f, "in the plugin `{name}`"),
+        }
+    }
+}
+
+fn wrong(error: DefinitionError) -> Failure {
+    Failure::configuration(error.to_string()).help(error.help())
+}
+
+/// The files of the folder that declare an agent: `*.md`. There need not be a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error: std::io::Error| {
+        Failure::configuration(format!("cannot read the folder of agents `{}`", folder.display()))
+            .cause(error.to_string())
+            .help("make it readable for you, or remove it")
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|end| end == "md") {
+            files.push(path);
+        }
+        if files.len() > MAX_AGENTS {
+            return Err(Failure::configuration(format!(
+                "the folder of agents `{}` has over {MAX_AGENTS} files",
+                folder.display()
+            ))
+            .help("move unneeded files out of it: each agent is offered to the model as a tool"));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let unreadable = |why: String| {
+        Failure::configuration(format!("the agent `{}` cannot be read", file.display()))
+            .cause(why)
+            .help("fix or remove the file")
+    };
+    host_files::read_own(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
+}

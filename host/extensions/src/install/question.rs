@@ -1,0 +1,136 @@
+//! The question before a plugin is installed.
+//!
+//! Promises: the user is not asked again about grants that they agreed to before and that the plugin still requests; a
+//! grant is never more than the plugin requests.
+
+use std::collections::BTreeMap;
+
+use host_bundle::{Bundle, Refusal, Signers};
+use host_manifest::{Changes, Manifest};
+use host_plugin::admission::Imports;
+use host_settings::error::Failure;
+use host_text::counted;
+use semver::Version;
+
+use super::lookalikes;
+use crate::plugins::store::Agreed;
+
+/// The plugin to install, its signers, what it could touch, and the differences from the version that it replaces.
+#[derive(Clone, Debug)]
+pub struct InstallQuestion {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// The imports of its component.
+    pub imports: Imports,
+    /// Its trusted signers.
+    pub signers: Signers,
+    /// The signatures that do not count, and why.
+    pub not_counted: Vec<Refusal>,
+    /// How many signatures of its source were not looked at.
+    pub unread_signatures: usize,
+    /// Its names that are easily taken for names of others, and that the version it replaces did not have: a line each,
+    /// safe to show.
+    pub lookalikes: Vec<String>,
+    /// The version that it replaces, and the differences.
+    pub changes: Option<(Version, Changes)>,
+    /// The scopes that it asks for and the user was not asked about before, by capability.
+    pub capabilities: BTreeMap<String, String>,
+    /// The servers of each secret that the user was not asked about before.
+    pub secrets: BTreeMap<String, Vec<String>>,
+    /// What it brings for the model to follow and the user did not agree to before, such as ``the skill `pdf` ``.
+    pub brings: Vec<String>,
+    /// Whether the request, or the lack of anything new, answers the question: then the answer is
+    /// [`InstallAnswer::Install`].
+    pub is_answered: bool,
+}
+
+/// The user's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallAnswer {
+    /// Install it, and ask about each call that is not granted.
+    Install,
+    /// Install it, and grant the new capabilities.
+    InstallAndGrant,
+    /// Do not install it.
+    Decline,
+}
+
+/// Returns the names that are easily taken for those of other plugins, without those that the user agreed to before.
+pub(super) fn new_lookalikes<'m>(
+    manifest: &Manifest,
+    before: Option<&Manifest>,
+    others: impl Iterator<Item = &'m Manifest> + Clone,
+) -> Vec<String> {
+    let known = before.map(|before| lookalikes::of(before, others.clone())).unwrap_or_default();
+    lookalikes::of(manifest, others).into_iter().filter(|line| !known.contains(line)).collect()
+}
+
+/// Adds to a failure about signatures how many there are, if its source has more than a bundle can have.
+pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
+    let (unread, left_out) = (bundle.unread_signatures(), bundle.left_out_signatures());
+    if unread == 0 && left_out == 0 {
+        return failure;
+    }
+    let looked_at = bundle.signatures().len() + left_out;
+    let failure = failure.cause(format!("{} were looked at, and none counts", counted(looked_at, "signature")));
+    let failure = match unread {
+        0 => failure,
+        more => failure.cause(format!("{} were not looked at", counted(more, "more signature"))),
+    };
+    failure.help(format!(
+        "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle as a \
+         file, or for an address with --digest {}",
+        bundle.digest()
+    ))
+}
+
+/// Returns the grants that the user agreed to before, as far as the plugin still requests them, and those of the
+/// request.
+pub(super) fn agreed_without_asking(manifest: &Manifest, before: Agreed, grants: &[String]) -> Result<Agreed, Failure> {
+    let mut agreed: Agreed = before.into_iter().filter(|(name, scope)| manifest.asks_for(name, scope)).collect();
+    for text in grants {
+        let (name, scope) = granted(manifest, text)?;
+        agreed.insert(name, scope);
+    }
+    Ok(agreed)
+}
+
+/// The scopes of capabilities that the version before did not ask for.
+pub(super) fn new_capabilities(manifest: &Manifest, before: Option<&Manifest>) -> BTreeMap<String, String> {
+    let is_new = |name: &str, scope: &str| before.is_none_or(|before| !before.asks_for(name, scope));
+    let new = manifest.capabilities.iter().filter(|(name, declared)| is_new(name, &declared.scope));
+    new.map(|(name, declared)| (name.clone(), declared.scope.clone())).collect()
+}
+
+/// The secrets that the version before did not send, or not to all of these servers.
+pub(super) fn new_secrets(manifest: &Manifest, before: Option<&Manifest>) -> BTreeMap<String, Vec<String>> {
+    let new = manifest.secrets.iter().filter(|(name, secret)| {
+        let before = before.and_then(|before| before.secrets.get(*name));
+        before.is_none_or(|before| !secret.reaches_no_more_than(before))
+    });
+    new.map(|(name, secret)| (name.clone(), secret.servers.clone())).collect()
+}
+
+/// The skills, commands and agents that the version before did not bring, or not like this.
+pub(super) fn new_files(manifest: &Manifest, before: Option<&Manifest>) -> Vec<String> {
+    let is_new =
+        |kind, name: &str| before.is_none_or(|before| !manifest.files.of(kind, name).eq(before.files.of(kind, name)));
+    let new = manifest.files.items().into_iter().filter(|(kind, name)| is_new(*kind, name));
+    new.map(|(kind, name)| format!("the {kind} `{name}`")).collect()
+}
+
+/// A grant of the request: no more than the plugin asks for.
+fn granted(manifest: &Manifest, text: &str) -> Result<(String, String), Failure> {
+    let (name, scope) = text.split_once('=').map_or((text, None), |(name, scope)| (name, Some(scope)));
+    let Some(declared) = manifest.capabilities.get(name) else {
+        let asked: Vec<String> = manifest.capabilities.keys().map(|name| format!("`{name}`")).collect();
+        return Err(Failure::input(format!("`{}` does not ask for `{name}`", manifest.name))
+            .help(format!("it asks for {}", asked.join(", "))));
+    };
+    let scope = scope.unwrap_or(&declared.scope);
+    if !manifest.asks_for(name, scope) {
+        return Err(Failure::input(format!("`{}` does not ask for `{name}={scope}`", manifest.name))
+            .help(format!("it asks for `{name}={}`", declared.scope)));
+    }
+    Ok((name.to_owned(), scope.to_owned()))
+}

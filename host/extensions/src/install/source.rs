@@ -1,0 +1,164 @@
+//! Sources of bundles: a registry, a file or folder, or a web server.
+//!
+//! Deliberately not here: whether the bundle may be installed.
+
+use std::path::{Path, PathBuf};
+
+use host_bundle::{Bundle, OciDigest};
+use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
+use host_settings::environment::Folders;
+use host_settings::error::{ErrorKind, Failure};
+use jiff::Timestamp;
+
+use crate::plugins::store;
+
+/// The location of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BundleSource {
+    /// At an address, known by the digest of what is there.
+    Web {
+        /// The address.
+        url: String,
+        /// The digest of the bundle.
+        digest: OciDigest,
+    },
+    /// In a file or folder.
+    Path(PathBuf),
+    /// In a registry.
+    Registry(Reference),
+}
+
+impl BundleSource {
+    /// Reads a source as a user writes it. What comes from an address needs a digest.
+    pub fn parse(text: &str, digest: Option<&OciDigest>) -> Result<Self, Failure> {
+        if text.starts_with("https://") || text.starts_with("http://") {
+            return match digest {
+                Some(digest) => Ok(Self::Web { url: text.to_owned(), digest: digest.clone() }),
+                None => Err(Failure::input(format!("`{text}` needs the digest of its bundle"))
+                    .help("add --digest sha256:…, as its publisher gives it")),
+            };
+        }
+        if Path::new(text).exists() || layout(text).is_some() {
+            return Ok(Self::Path(PathBuf::from(text)));
+        }
+        let reference = text.parse().map_err(|error: NoReference| {
+            Failure::input(format!("`{text}` is neither a file nor a bundle in a registry")).cause(error.to_string())
+        });
+        reference.map(Self::Registry)
+    }
+
+    /// Gets the bundle, and the name that finds the same bundle again. A registry is asked with the login that `login`
+    /// has for it, and for the signatures of the keys that the user trusts first; downloads that broke off are kept.
+    pub async fn fetch(
+        &self,
+        folders: &Folders,
+        login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
+        progress: Progress<'_>,
+    ) -> Result<(Bundle, String), Failure> {
+        match self {
+            Self::Web { url, digest } => {
+                let bundle = host_registry::download(url, digest, &folders.downloads, Pace::default(), progress).await;
+                Ok((bundle.map_err(registry_failure)?, url.clone()))
+            }
+            Self::Path(path) => {
+                let (file, name) = place(path);
+                let real = std::fs::canonicalize(file)
+                    .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", file.display())))?;
+                let found_again = match name {
+                    Some(name) => format!("oci:{}:{name}", real.display()),
+                    None => real.display().to_string(),
+                };
+                Ok((read_bundle(path)?, found_again))
+            }
+            Self::Registry(reference) => {
+                let login = login(reference.registry())?;
+                let registry = Registry::new(login, folders.downloads.clone()).map_err(registry_failure)?;
+                let preferred = store::trusted_keys(folders)?.preferred(Timestamp::now());
+                let bundle = registry.pull(reference, &preferred, progress).await.map_err(|error| {
+                    let is_missing = matches!(error, RegistryError::NotFound { .. });
+                    let failure = registry_failure(error);
+                    let repository = format!("{}/{}", reference.registry(), reference.repository());
+                    match is_missing {
+                        true => failure.help(format!("`host plugin versions {repository}` lists what it has")),
+                        false => failure,
+                    }
+                })?;
+                let pinned = reference.clone().pinned(bundle.digest().clone());
+                Ok((bundle, pinned.to_string()))
+            }
+        }
+    }
+}
+
+/// Gets the bundle of a source as a user writes it; with a digest, the one with this digest.
+pub async fn fetch(
+    source: &str,
+    digest: Option<&OciDigest>,
+    folders: &Folders,
+    login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
+    progress: Progress<'_>,
+) -> Result<(Bundle, String), Failure> {
+    let (bundle, place) = BundleSource::parse(source, digest)?.fetch(folders, login, progress).await?;
+    match digest {
+        Some(wanted) if wanted != bundle.digest() => {
+            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is a different bundle"))
+                .cause(format!("it is {}, and not {wanted}", bundle.digest()))
+                .help("ask the publisher which digest is right"))
+        }
+        Some(_) | None => Ok((bundle, place)),
+    }
+}
+
+/// Reads a bundle from an untrusted source: a file or folder, or one of several in a layout as other clients name it,
+/// `oci:PATH[:NAME]` or `oci-archive:PATH[:NAME]`.
+pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
+    let (path, name) = place(file);
+    Bundle::read_named(path, name).map_err(|error| {
+        Failure::input(format!("cannot read the bundle `{}`", file.display()))
+            .cause(error.to_string())
+            .help("get it again from its publisher; `host plugin pack` makes one")
+    })
+}
+
+/// Whether a source is a layout that may have more in it than one bundle, so that nothing can be added to it as to a
+/// file.
+pub fn is_layout(file: &Path) -> bool {
+    file.is_dir() || place(file).0 != file
+}
+
+/// The file or folder of a source, and the name of one bundle in it. A file that exists is meant, however it is called.
+fn place(file: &Path) -> (&Path, Option<&str>) {
+    match file.to_str().and_then(layout) {
+        Some((path, name)) if !file.exists() => (Path::new(path), name),
+        Some(_) | None => (file, None),
+    }
+}
+
+/// Reads the name of a layout as other clients write it: the path has no colon in it.
+fn layout(text: &str) -> Option<(&str, Option<&str>)> {
+    let rest = text.strip_prefix("oci:").or_else(|| text.strip_prefix("oci-archive:"))?;
+    Some(match rest.split_once(':') {
+        Some((path, name)) => (path, Some(name)),
+        None => (rest, None),
+    })
+}
+
+/// A failed transfer, with its exit code.
+pub fn registry_failure(error: RegistryError) -> Failure {
+    let kind = match error {
+        RegistryError::Unauthorized { .. } => ErrorKind::Authentication,
+        RegistryError::Changed { .. }
+        | RegistryError::Content(_)
+        | RegistryError::Refused(_)
+        | RegistryError::Insecure { .. } => ErrorKind::Untrusted,
+        RegistryError::Io { .. } | RegistryError::Client(_) => ErrorKind::Configuration,
+        RegistryError::Unreachable { .. }
+        | RegistryError::NotFound { .. }
+        | RegistryError::Status { .. }
+        | RegistryError::Protocol { .. }
+        | RegistryError::TooLarge { .. }
+        | RegistryError::TooSlow { .. }
+        | RegistryError::BrokeOff { .. } => ErrorKind::Input,
+    };
+    Failure::from_error(kind, &error)
+}

@@ -1,0 +1,110 @@
+//! Plugins that can be used, whatever their source.
+//!
+//! Deliberately not here: which of their tools a run can call (`app`), and what those may touch (`grants`).
+
+mod component;
+mod file_stamps;
+mod reach;
+pub mod reload;
+pub mod settings;
+pub mod sources;
+pub mod store;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use host_capability::Grants;
+use host_manifest::{Manifest, ManifestError, Source};
+use host_message::ToolName;
+use host_plugin::{Plugin, Secrets};
+use host_settings::brought::Brought;
+use host_settings::error::Failure;
+
+pub(crate) use self::component::LoadedComponent;
+pub use self::sources::{DISCOVERED, MCP, PluginList, PluginOrigin, ToolSource, built_in_plugins};
+
+/// A plugin with everything that its calls need except grants.
+#[derive(Clone, Debug)]
+pub struct LoadedPlugin {
+    /// The place where it was found.
+    pub origin: PluginOrigin,
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// Its component, with the grants that it requests.
+    pub plugin: Arc<Plugin>,
+    /// The grants that the user agreed to when they installed it. They hold as if given by a flag.
+    pub agreed: Grants,
+    /// The most that its settings let it touch; `None` if they say nothing about that.
+    pub reach: Option<Grants>,
+    /// Its own configuration, each value as JSON text.
+    pub config: Arc<BTreeMap<String, String>>,
+    /// The secrets that its requests may carry.
+    pub secrets: Arc<Secrets>,
+    /// The one command that each tool may run, whose program reads the arguments of the call. The plugin itself says
+    /// what a tool runs that is not here.
+    pub commands: BTreeMap<ToolName, Vec<String>>,
+}
+
+impl LoadedPlugin {
+    /// The names of its tools.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.manifest.tools.iter().map(|tool| tool.spec.name.as_str())
+    }
+
+    /// What it brings besides tools.
+    pub fn brought(&self) -> Brought<'_> {
+        Brought { plugin: &self.manifest.name, files: &self.manifest.files }
+    }
+
+    /// A plugin without grants, configuration or secrets.
+    ///
+    /// # Errors
+    ///
+    /// If the manifest requests something invalid.
+    fn new(
+        origin: PluginOrigin,
+        manifest: Manifest,
+        component: LoadedComponent,
+        workspace: &Path,
+    ) -> Result<Self, Failure> {
+        let declared = manifest.declared(workspace).map_err(invalid)?;
+        let plugin = component.into_plugin(manifest.plugin_name(), declared).with_optional(manifest.optional());
+        Ok(Self {
+            origin,
+            manifest,
+            plugin: Arc::new(plugin),
+            agreed: Grants::none(),
+            reach: None,
+            config: Arc::default(),
+            secrets: Arc::default(),
+            commands: BTreeMap::new(),
+        })
+    }
+
+    /// The plugin, if the host knows all its imports; without this check, its first call would fail.
+    fn with_known_imports(self) -> Result<Self, Failure> {
+        let is_nothing = self.plugin.is_empty() && !self.manifest.is_files_alone();
+        let why = match self.plugin.imports() {
+            Ok(_) if is_nothing => format!("`{}` does not export a tool, and brings nothing else", self.manifest.name),
+            Ok(_) => return Ok(self),
+            Err(error) => error.to_string(),
+        };
+        Err(Failure::input(format!("{} cannot be used", self.origin))
+            .cause(why)
+            .help("build it again with `host plugin build`"))
+    }
+}
+
+fn parse_manifest(text: &str, source: Source) -> Result<Manifest, Failure> {
+    Manifest::parse(text, source).map_err(invalid)
+}
+
+fn invalid(error: ManifestError) -> Failure {
+    Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
+}
+
+/// Returns what plugins bring besides tools.
+pub fn brought(plugins: &[LoadedPlugin]) -> Vec<Brought<'_>> {
+    plugins.iter().map(LoadedPlugin::brought).filter(|brought| !brought.files.is_empty()).collect()
+}

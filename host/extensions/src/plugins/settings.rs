@@ -1,0 +1,278 @@
+//! The user's settings for plugins: configuration that a plugin reads, and secrets that its requests carry without the
+//! plugin reading them.
+//!
+//! Promises: an unknown key or secret is an error; a value has the type that the manifest declares; a project's plugin
+//! gets none of the user's secrets; a plugin without a required setting is skipped, with a message that says what is
+//! missing and where to set it. No message has a part of a secret in it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_files::{Access, FileError, PrivateFile};
+use host_manifest::{DeclaredSecret, Manifest};
+use host_plugin::{PlacedSecret, Secrets};
+use host_settings::configuration::{
+    Configuration, FileSecret, McpConfig, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret,
+    from_environment, overlay,
+};
+use host_settings::environment::Environment;
+use host_settings::error::Failure;
+use host_text::{exact, name_help, visible_line};
+
+use crate::plugins::{LoadedPlugin, PluginOrigin, reach};
+
+/// Bytes of a file with a secret. Protects memory; no header field takes more.
+const MAX_FILE: u64 = 64 << 10;
+
+/// The user's settings for plugins, with the environment that secrets can be in.
+#[derive(Clone)]
+pub struct PluginSettings {
+    of_plugins: PluginConfigs,
+    /// Variables with secrets of MCP servers.
+    of_servers: Vec<String>,
+    environment: Environment,
+}
+
+/// The result of applying the settings to a plugin.
+pub enum ConfigResolution {
+    /// The plugin with its configuration and secrets.
+    Applied(Box<LoadedPlugin>),
+    /// A required setting is missing; says which.
+    Skipped(String),
+    /// It is built in, requires settings, and the user made none for it.
+    Unused,
+}
+
+impl PluginSettings {
+    /// Reads the configuration, and over it the variable.
+    pub fn read(configuration: &Configuration, environment: &Environment) -> Result<Self, Failure> {
+        let of_plugins = overlay(configuration.plugins.clone(), from_environment(environment)?);
+        let servers = configuration.mcp.values().flat_map(McpConfig::secrets);
+        let variable = |source: &SecretSource| match source {
+            SecretSource::Variable(VariableSecret { env }) => Some(env.clone()),
+            SecretSource::Here(_) | SecretSource::File(_) => None,
+        };
+        let of_servers = servers.filter_map(variable).collect();
+        Ok(Self { of_plugins, of_servers, environment: environment.clone() })
+    }
+
+    /// The environment without the variables that have secrets: no program that a plugin runs may see them.
+    pub fn environment_for_programs(&self) -> Vec<(OsString, OsString)> {
+        let sources = self.of_plugins.values().flat_map(|of_plugin| of_plugin.secrets.values());
+        let secret: Vec<&str> = sources
+            .filter_map(|source| match source {
+                SecretSource::Variable(VariableSecret { env }) => Some(env.as_str()),
+                SecretSource::Here(_) | SecretSource::File(_) => None,
+            })
+            .chain(self.of_servers.iter().map(String::as_str))
+            .chain([VARIABLE])
+            .collect();
+        let mut variables = self.environment.all();
+        variables.retain(|(name, _)| !secret.iter().any(|secret| name == secret));
+        variables
+    }
+
+    /// Applies the settings for a plugin.
+    ///
+    /// # Errors
+    ///
+    /// If a setting is unknown or has another type than declared, or a secret cannot be read.
+    pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
+        let manifest = &installed.manifest;
+        let nothing = PluginConfig::default();
+        let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
+        check_known("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
+        check_known("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
+        let mut missing = Vec::new();
+        let mut config = config(manifest, set, &mut missing)?;
+        config.extend(installed.config.iter().map(|(key, value)| (key.clone(), value.clone())));
+        let secrets = match installed.origin.is_project() {
+            false => secrets(manifest, set, &self.environment, &mut missing)?,
+            true => withheld(manifest, &mut missing),
+        };
+        // Nothing of it was asked for, so nothing is missing.
+        let is_unused = set.config.is_empty() && set.secrets.is_empty();
+        if !missing.is_empty() && is_unused && matches!(installed.origin, PluginOrigin::BuiltIn(_)) {
+            return Ok(ConfigResolution::Unused);
+        }
+        if !missing.is_empty() {
+            let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
+            return Ok(ConfigResolution::Skipped(why));
+        }
+        let reach = reach::of(&installed, &config)?;
+        let (config, secrets) = (Arc::new(config), Arc::new(secrets));
+        Ok(ConfigResolution::Applied(Box::new(LoadedPlugin { config, secrets, reach, ..installed })))
+    }
+}
+
+/// The TOML with which a user would set what a plugin requires; `None` if it requires nothing.
+pub fn to_be_set(manifest: &Manifest) -> Option<String> {
+    let keys = manifest.config.iter().filter(|(_, key)| key.required);
+    let keys = keys.map(|(name, key)| format!("config.{name} = …  # {}\n", visible_line(&key.description)));
+    let secrets = manifest.secrets.iter().filter(|(_, secret)| !secret.optional);
+    let secrets = secrets.map(|(name, secret)| {
+        let description = visible_line(&secret.description);
+        format!("secrets.{name} = {{ env = \"{}\" }}  # {description}\n", variable(&manifest.name, name))
+    });
+    let lines: String = keys.chain(secrets).collect();
+    (!lines.is_empty()).then(|| format!("[plugins.\"{}\"]\n{lines}", manifest.name))
+}
+
+/// A name for the variable that a secret could be in.
+fn variable(plugin: &str, secret: &str) -> String {
+    let own = plugin.rsplit('/').next().unwrap_or(plugin);
+    format!("{own}_{secret}").replace('-', "_").to_uppercase()
+}
+
+/// Rejects settings that the plugin does not declare.
+fn check_known<'a>(
+    section: &str,
+    plugin: &str,
+    set: impl Iterator<Item = &'a String>,
+    known: impl Iterator<Item = &'a String> + Clone,
+) -> Result<(), Failure> {
+    for name in set {
+        if known.clone().any(|known| known == name) {
+            continue;
+        }
+        let help = match known.clone().next() {
+            Some(_) => name_help(name, known.clone().map(String::as_str), "`host plugin explain` lists all names"),
+            None => "remove it: the plugin has none".to_owned(),
+        };
+        let name = exact(name);
+        let failure = Failure::configuration(format!("unknown setting `plugins.\"{plugin}\".{section}.{name}`"))
+            .cause(format!("the plugin `{plugin}` declares no such name"));
+        return Err(failure.help(help));
+    }
+    Ok(())
+}
+
+fn config(
+    manifest: &Manifest,
+    set: &PluginConfig,
+    missing: &mut Vec<String>,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut config = BTreeMap::new();
+    for (name, key) in &manifest.config {
+        match set.config.get(name).map(|value| &value.0).or(key.default.as_ref()) {
+            Some(value) if key.kind.fits(value) => {
+                config.insert(name.clone(), value.to_string());
+            }
+            Some(value) => {
+                let of = format!("plugins.\"{}\".config.{name}", manifest.name);
+                let shown = value.to_string();
+                return Err(Failure::configuration(format!("`{of}` is `{}`", exact(&shown)))
+                    .cause(format!(
+                        "the plugin takes a `{}` there: {}",
+                        key.kind.name(),
+                        visible_line(&key.description)
+                    ))
+                    .help("set it to one, or leave it out"));
+            }
+            None if key.required => {
+                missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description));
+            }
+            None => {}
+        }
+    }
+    Ok(config)
+}
+
+fn secrets(
+    manifest: &Manifest,
+    set: &PluginConfig,
+    environment: &Environment,
+    missing: &mut Vec<String>,
+) -> Result<Secrets, Failure> {
+    let mut secrets = Secrets::default();
+    for (name, declared) in &manifest.secrets {
+        let of = format!("plugins.\"{}\".secrets.{name}", manifest.name);
+        let found = match set.secrets.get(name) {
+            Some(source) => value(source, &of, environment)?,
+            None => Err(unset(&of, &declared.description)),
+        };
+        match found {
+            Ok(value) => secrets.give(name, secret(declared, &value, &of)?),
+            Err(help) => {
+                if !declared.optional {
+                    missing.push(help.clone());
+                }
+                secrets.lack(name, help);
+            }
+        }
+    }
+    Ok(secrets)
+}
+
+/// A project's plugin can pretend to be another one: secrets are for the plugin that the user installed.
+fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, declared) in &manifest.secrets {
+        let help =
+            format!("you install it with `host plugin install` (a project's own gets no secret, such as `{name}`)");
+        if !declared.optional {
+            missing.push(help.clone());
+        }
+        secrets.lack(name, help);
+    }
+    secrets
+}
+
+/// Returns how to set a missing value, as the end of a sentence.
+fn unset(of: &str, description: &str) -> String {
+    format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
+}
+
+fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<PlacedSecret, Failure> {
+    let placement = declared.placement();
+    placement.and_then(|placement| PlacedSecret::new(value, placement, declared.reach())).map_err(|error| {
+        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set another value")
+    })
+}
+
+/// The value; the inner error says how to set one.
+pub(crate) fn value(
+    source: &SecretSource,
+    of: &str,
+    environment: &Environment,
+) -> Result<Result<String, String>, Failure> {
+    match source {
+        SecretSource::Here(value) => Ok(Ok(value.clone())),
+        SecretSource::Variable(VariableSecret { env }) => Ok(match environment.text(env) {
+            Some(value) => Ok(value.trim().to_owned()),
+            None => Err(format!("you set the variable {}, in which `{of}` is", exact(env))),
+        }),
+        SecretSource::File(FileSecret { file }) => {
+            let path = absolute(file, of, environment)?;
+            read(&path, of).map(Ok)
+        }
+    }
+}
+
+pub(crate) fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, Failure> {
+    let home = || environment.variable("HOME").map(PathBuf::from);
+    let path = match file.strip_prefix("~") {
+        Ok(beneath) => home().map(|home| home.join(beneath)),
+        Err(_) => Some(file.to_owned()),
+    };
+    path.filter(|path| path.is_absolute()).ok_or_else(|| {
+        Failure::configuration(format!("`{of}` cannot be in the file `{}`", exact(&file.to_string_lossy())))
+            .help("write the whole path, beginning with `/` or `~/`")
+    })
+}
+
+fn read(path: &Path, of: &str) -> Result<String, Failure> {
+    let shown = path.to_string_lossy();
+    let unreadable = |why: String| Failure::configuration(format!("`{of}` cannot be read")).cause(why);
+    let failed = |why: &dyn std::fmt::Display| unreadable(format!("`{}`: {why}", exact(&shown)));
+    match PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE).read() {
+        Ok(Some(text)) => Ok(text.trim().to_owned()),
+        Ok(None) => Err(failed(&std::io::Error::from(std::io::ErrorKind::NotFound))),
+        Err(FileError::Exposed(how)) => {
+            Err(failed(&how).help(format!("make it yours alone: chmod 600 '{}'", exact(&shown))))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}

@@ -1,0 +1,333 @@
+//! Sources of plugins: each source finds its plugins, and knows the files whose changes show that they changed.
+//!
+//! Every variant of [`ToolSource`] has a file of its own. Promises: a source can be searched again at any time, and a
+//! plugin with the same origin is then the same plugin or another version of it; an invalid plugin keeps no other one
+//! from being used. Only the imports of components are read.
+//!
+//! Deliberately not here: how a session handles changed plugins (`reload`, `app`).
+
+mod built_in;
+mod command;
+mod path;
+mod project;
+mod store;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_plugin::{Runtime, Workspace};
+use host_settings::configuration::{Commands, Configuration};
+use host_settings::environment::Folders;
+use host_settings::error::Failure;
+use host_settings::project::ProjectFiles;
+use host_tool::FailureWords;
+use tokio_util::sync::CancellationToken;
+
+pub use self::built_in::built_in_plugins;
+pub(crate) use self::built_in::read_ahead;
+#[cfg(test)]
+pub(crate) use self::command::lister;
+use super::LoadedPlugin;
+use super::file_stamps::FileStamps;
+use super::settings::{ConfigResolution, PluginSettings};
+
+/// The name of the plugin whose tools are those that a command lists.
+pub const DISCOVERED: &str = "discovered";
+
+/// The name of the plugin whose tools are those of MCP servers.
+pub const MCP: &str = "mcp";
+
+/// A place that plugins or tools come from.
+#[derive(Clone, Debug)]
+pub enum ToolSource {
+    /// The binary.
+    BuiltIn,
+    /// The plugin store.
+    Store,
+    /// The `.host/plugins/` of a trusted project.
+    Project,
+    /// A component or a folder of components that the user named.
+    Path(PathBuf),
+    /// A command that lists tools, and one that calls them.
+    Command(Commands),
+    /// MCP servers, whose tools come when they are connected.
+    Mcp,
+}
+
+/// A list of installed plugins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PluginList {
+    /// The user's own.
+    User,
+    /// That of the project.
+    Project,
+}
+
+/// The place where a plugin was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PluginOrigin {
+    /// In the binary, by this name.
+    BuiltIn(&'static str),
+    /// In the plugin store.
+    Store {
+        /// Its name.
+        name: String,
+        /// The list that names it.
+        list: PluginList,
+    },
+    /// In a trusted project, with the path of its component.
+    Project(PathBuf),
+    /// At a path that the user named: the component, or the named folder if it cannot be read.
+    Path(PathBuf),
+    /// Behind the command that lists tools.
+    Command,
+    /// Behind the MCP servers.
+    Mcp,
+}
+
+/// A plugin that a source has, or why it cannot be used.
+#[derive(Debug)]
+struct Found {
+    origin: PluginOrigin,
+    plugin: Result<LoadedPlugin, Failure>,
+}
+
+/// The plugins of all sources.
+#[derive(Debug, Default)]
+pub struct SearchResult {
+    /// The plugins that can be used.
+    pub plugins: Vec<LoadedPlugin>,
+    /// The plugins that cannot be used.
+    pub invalid: Vec<(PluginOrigin, Failure)>,
+    /// Why other plugins are not used, a line each for the user.
+    pub skipped: Vec<String>,
+}
+
+/// The handling of a plugin that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnInvalid {
+    /// The search fails, and no further source is searched.
+    Fail,
+    /// It is reported in addition to the others.
+    Report,
+}
+
+/// The data that sources read, in addition to the paths and commands that they name themselves.
+pub struct SourceContext<'a> {
+    /// The configuration.
+    pub configuration: &'a Configuration,
+    /// The files of the project, if it is trusted.
+    pub project: &'a ProjectFiles,
+    /// The folders of the host.
+    pub folders: &'a Folders,
+    /// The folder to work in.
+    pub workspace: &'a Arc<Workspace>,
+    /// The engine that runs plugins.
+    pub runtime: &'a Runtime,
+    /// Called with what is waited for.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// All sources, in the order in which they are searched, with the user's settings for what they find.
+pub struct PluginSources {
+    sources: Vec<ToolSource>,
+    settings: PluginSettings,
+    /// The files of all sources, as they were at the last look.
+    stamps: FileStamps,
+}
+
+impl ToolSource {
+    /// Finds the plugins. `others` is what the sources before it have: their names are taken, and reasons to skip a
+    /// plugin go there.
+    async fn find(
+        &self,
+        context: &SourceContext<'_>,
+        others: &mut SearchResult,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Found>, Failure> {
+        let workspace = context.workspace.root();
+        Ok(match self {
+            Self::BuiltIn => built_in::find(workspace)?,
+            Self::Store => store::find(context.project, context.folders, workspace, &mut others.skipped)?,
+            Self::Project => project::find(context.project, workspace),
+            Self::Path(path) => path::find(path, workspace),
+            Self::Command(commands) => vec![command::find(commands, context, &others.plugins, cancel).await],
+            Self::Mcp => vec![built_in::mcp(workspace)],
+        })
+    }
+
+    /// Adds the files whose changes show that its plugins changed.
+    fn add_stamps(&self, project: &Path, folders: &Folders, stamps: &mut FileStamps) {
+        match self {
+            Self::BuiltIn | Self::Mcp => {}
+            Self::Store => store::add_stamps(folders, stamps),
+            Self::Project => project::add_stamps(project, folders, stamps),
+            Self::Path(path) => path::add_stamps(path, stamps),
+            Self::Command(commands) => command::add_stamps(commands, stamps),
+        }
+    }
+}
+
+impl PluginSources {
+    /// The sources of a run: `paths` are those that the user named, `commands` those of the configuration.
+    pub fn new(paths: &[PathBuf], commands: Option<Commands>, has_servers: bool, settings: PluginSettings) -> Self {
+        let mut sources = vec![ToolSource::BuiltIn, ToolSource::Store, ToolSource::Project];
+        sources.extend(paths.iter().cloned().map(ToolSource::Path));
+        // The last one: a name that a command lists gives way to all others.
+        sources.extend(commands.map(ToolSource::Command));
+        sources.extend(has_servers.then_some(ToolSource::Mcp));
+        Self { sources, settings, stamps: FileStamps::default() }
+    }
+
+    /// Looks at the files of all sources; returns whether one of them changed since the last look. It comes before the
+    /// search, so that a change during the search is noticed by the next look.
+    pub fn look(&mut self, project: &Path, folders: &Folders) -> bool {
+        let mut stamps = FileStamps::default();
+        self.sources.iter().for_each(|source| source.add_stamps(project, folders, &mut stamps));
+        let changed = stamps != self.stamps;
+        self.stamps = stamps;
+        changed
+    }
+
+    /// Searches all sources, and applies the user's settings to what they have.
+    ///
+    /// # Errors
+    ///
+    /// If a source cannot be searched at all, such as a plugin store with an invalid lock file; with
+    /// [`OnInvalid::Fail`], also if a plugin cannot be used or has the name of another one.
+    pub async fn find(
+        &self,
+        context: &SourceContext<'_>,
+        on_invalid: OnInvalid,
+        cancel: &CancellationToken,
+    ) -> Result<SearchResult, Failure> {
+        let mut all = SearchResult::default();
+        for source in &self.sources {
+            for Found { origin, plugin } in source.find(context, &mut all, cancel).await? {
+                match plugin.and_then(|plugin| self.settings.apply(plugin)) {
+                    Ok(ConfigResolution::Applied(plugin)) => all.plugins.push(*plugin),
+                    Ok(ConfigResolution::Skipped(why)) => all.skipped.push(why),
+                    Ok(ConfigResolution::Unused) => {}
+                    Err(failure) if on_invalid == OnInvalid::Fail => return Err(failure),
+                    Err(failure) => all.invalid.push((origin, failure)),
+                }
+            }
+            if on_invalid == OnInvalid::Fail {
+                check_names(&all.plugins)?;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the installed plugins that can be used, for who wants to know what they bring.
+///
+/// # Errors
+///
+/// If a list or an installed plugin cannot be read.
+pub fn installed(project: &ProjectFiles, folders: &Folders, workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
+    let found = store::find(project, folders, workspace, &mut Vec::new())?;
+    Ok(found.into_iter().filter_map(|found| found.plugin.ok()).collect())
+}
+
+/// Checks that each plugin has a name of its own.
+///
+/// # Errors
+///
+/// If two plugins have one name, or one has a name that is reserved for the tools of a command or of MCP servers.
+pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
+    for (at, plugin) in plugins.iter().enumerate() {
+        let is_reserved = match plugin.manifest.name.as_str() {
+            DISCOVERED => plugin.origin != PluginOrigin::Command,
+            MCP => plugin.origin != PluginOrigin::Mcp,
+            _ => false,
+        };
+        if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
+            return Err(Failure::input(format!("there is a plugin `{}` already", plugin.manifest.name))
+                .cause(format!("{} has the same name", plugin.origin))
+                .help("change the name of one of them in its plugin.toml, and build it again"));
+        }
+    }
+    Ok(())
+}
+
+/// The failure of a plugin with a tool that another plugin has too.
+pub fn tool_taken(tool: &str, plugin: &LoadedPlugin, plugins: &[LoadedPlugin]) -> Failure {
+    let others = plugins.iter().filter(|other| other.origin != plugin.origin);
+    let Some(other) = others.into_iter().find(|other| other.tools().any(|name| name == tool)) else {
+        return Failure::input(format!("the plugin `{}` has two tools `{tool}`", plugin.manifest.name))
+            .help("report it to its publisher");
+    };
+    let (one, two) = (&plugin.manifest.name, &other.manifest.name);
+    let ways: Vec<String> = [&other.origin, &plugin.origin].into_iter().filter_map(PluginOrigin::way_out).collect();
+    Failure::input(format!("the plugins `{two}` and `{one}` both have a tool `{tool}`"))
+        .cause(format!("`{two}` is {}, `{one}` is {}", other.origin.place(), plugin.origin.place()))
+        .help(format!("use one of them: {}", ways.join(", or ")))
+}
+
+impl PluginOrigin {
+    /// Describes the place, without the plugin's name.
+    fn place(&self) -> String {
+        match self {
+            Self::BuiltIn(_) => "built in".to_owned(),
+            Self::Store { list: PluginList::User, .. } => "in your own list of plugins".to_owned(),
+            Self::Store { list: PluginList::Project, .. } => "in the project's list of plugins".to_owned(),
+            Self::Project(path) | Self::Path(path) => format!("`{}`", path.display()),
+            Self::Command => "what the command that lists tools has".to_owned(),
+            Self::Mcp => "what the MCP servers have".to_owned(),
+        }
+    }
+
+    /// Returns what the user does so that the plugin is not used; `None` if it always is.
+    pub(crate) fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Store { name, list: PluginList::User } => Some(format!("`host plugin remove {name} --user`")),
+            Self::Store { name, list: PluginList::Project } => Some(format!("`host plugin remove {name}`")),
+            Self::Project(path) => Some(format!("remove `{}`", path.display())),
+            Self::Path(path) => Some(format!("leave out `--plugin` for `{}`", path.display())),
+            Self::Command => Some("remove `discovery_command` from the configuration".to_owned()),
+            Self::BuiltIn(_) | Self::Mcp => None,
+        }
+    }
+
+    /// Returns whose words the failures of its tools are. What a command lists is the user's own.
+    pub fn failure_words(&self) -> FailureWords {
+        match self {
+            Self::BuiltIn(_) | Self::Command => FailureWords::OfHost,
+            Self::Mcp => FailureWords::OfServer,
+            Self::Store { .. } | Self::Project(_) | Self::Path(_) => FailureWords::OfPlugin,
+        }
+    }
+
+    /// Returns whether a trusted project brought the plugin, rather than the user.
+    pub(crate) fn is_project(&self) -> bool {
+        match self {
+            Self::Project(_) => true,
+            Self::BuiltIn(_) | Self::Store { .. } | Self::Path(_) | Self::Command | Self::Mcp => false,
+        }
+    }
+
+    /// The path of the component, if it is read from a file that is not the host's own.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Project(file) | Self::Path(file) => Some(file),
+            Self::BuiltIn(_) | Self::Store { .. } | Self::Command | Self::Mcp => None,
+        }
+    }
+}
+
+impl fmt::Display for PluginOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn(name) => write!(f, "the built-in plugin `{name}`"),
+            Self::Store { name, .. } => write!(f, "the installed plugin `{name}`"),
+            Self::Project(path) | Self::Path(path) => write!(f, "`{}`", path.display()),
+            Self::Command => f.write_str("the command that lists tools"),
+            Self::Mcp => f.write_str("the MCP servers"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,795 @@
+//! The user's configuration file, overridden by that of a trusted project: both are read once and strictly, and every
+//! key has an effect.
+//!
+//! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
+
+mod commands;
+mod hooks;
+mod indexes;
+mod mcp;
+mod plugins;
+mod project;
+mod range;
+mod schema;
+mod written;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
+use host_files::Access;
+use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
+use host_process::ConfineMode;
+use host_text::{did_you_mean, expected_instead};
+use host_tool::ApprovalMode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::commands::ToolCommands;
+pub use self::commands::{Commands, Owner};
+pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
+pub use self::indexes::IndexConfig;
+pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
+pub use self::plugins::{
+    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
+};
+use self::project::ProjectConfig;
+pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
+pub use self::schema::schema;
+pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_address};
+use crate::environment::{Environment, Folders};
+use crate::error::Failure;
+use crate::models::saved::SavedModel;
+
+/// The largest file that is read.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The names of context files, unless `[context] files` sets others. [`CONTEXT_FALLBACK`] is read only in a folder
+/// without the first of them: where both are, they usually say the same.
+pub const CONTEXT_FILES: &[&str] = &["AGENTS.md", CONTEXT_FALLBACK, "GEMINI.md"];
+
+/// The share of a model's window that the tools of MCP servers may take, unless `[context] mcp_share` sets another: a
+/// tenth, as Claude Code has it.
+pub const MCP_SHARE: f64 = 0.1;
+
+/// See [`CONTEXT_FILES`].
+pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
+
+/// The configuration file, `config.toml`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Configuration {
+    /// The model, as `--model` takes it.
+    pub model: Option<String>,
+    /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
+    /// and programs can be confined, otherwise `default`.
+    #[schemars(schema_with = "schema::approval_mode")]
+    pub approval_mode: Option<ApprovalMode>,
+    /// Whether to work in folders that are not in a repository without asking.
+    #[schemars(extend("default" = false))]
+    pub any_folder: Option<bool>,
+    /// Confinement of the programs that tools start.
+    pub confine: Confine,
+    /// Files that no tool and no program may have.
+    pub deny: Deny,
+    /// Programs that are asked about events of a session.
+    pub hooks: HooksConfig,
+    /// Limits of a run.
+    pub run: Run,
+    /// Limits of all runs of a day together.
+    pub budget: DailyBudget,
+    /// What a model reads before the first request.
+    pub context: Context,
+    /// Behaviour of a conversation in a terminal.
+    pub conversation: Conversation,
+    /// Limits of one call.
+    pub limits: Limits,
+    /// Commands that list and call further tools.
+    pub tools: ToolCommands,
+    /// Retries of requests to a model.
+    pub retry: Retry,
+    /// Compression of a long history.
+    pub compression: Compression,
+    /// Services, by the provider's name.
+    #[schemars(schema_with = "schema::providers")]
+    pub providers: BTreeMap<ProviderId, Service>,
+    /// The choice that the model `auto` makes.
+    pub routing: Routing,
+    /// Options of models, by their names as `--model` takes them.
+    pub models: BTreeMap<String, Model>,
+    /// Changes to declared agents, by their names.
+    pub agents: BTreeMap<String, Agent>,
+    /// Settings of plugins, by their names.
+    pub plugins: PluginConfigs,
+    /// MCP servers, by their names.
+    pub mcp: BTreeMap<String, McpConfig>,
+    /// Indexes of plugins, by the names that you give them.
+    pub indexes: BTreeMap<String, IndexConfig>,
+    /// The model that the user saved at the first start; not a key of this file.
+    #[serde(skip)]
+    pub saved: Option<SavedModel>,
+    /// Which file each setting comes from; not a key of this file.
+    #[serde(skip)]
+    pub written: Written,
+    /// Other settings of a trusted project; not a key of a file.
+    #[serde(skip)]
+    pub project: ProjectConfig,
+}
+
+/// `[confine]`: what the programs that tools start may touch, besides the system, the toolchains and the workspace.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Confine {
+    /// Whether programs are confined, as `--confine` takes it.
+    #[schemars(extend("default" = ConfineMode::Auto.name()))]
+    #[schemars(schema_with = "schema::confine_mode")]
+    pub mode: Option<ConfineMode>,
+    /// Further files and folders that they may read, such as `~/.config/tool`.
+    pub readable: Vec<PathBuf>,
+    /// Further files and folders that they may change, such as `~/.cache/tool`.
+    pub writable: Vec<PathBuf>,
+    /// Servers that they may reach, such as `*.crates.io` or `localhost:5432 +private`; port 443 if none is named. With
+    /// `ssh://git@example.com` git may fetch from there over ssh, with `ssh://git@example.com +push` also send.
+    pub net: Vec<String>,
+    /// Variables of your environment that they get besides those on the host's list, such as `RAILS_ENV` or `APP_*`.
+    pub variables: Vec<String>,
+}
+
+/// `[deny]`: files that neither tools nor programs may have, in every mode.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Deny {
+    /// Files and folders that they neither read nor change, such as `.env`, `*.pem`, `secrets/**` or `~/notes`: a name
+    /// alone is meant in every folder, another relative one beneath the workspace.
+    pub read: Vec<String>,
+}
+
+/// `[run]`: the limits of a run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// The most turns of the main agent in one run; no limit if it is not set.
+    pub max_turns: Option<AtLeastOne<u32>>,
+    /// The longest time of such a run; no limit if it is not set.
+    pub timeout_seconds: Option<AtLeastOne<u64>>,
+    /// The time for the last request, which is made after a limit.
+    #[schemars(extend("default" = RunConfig::default().grace.as_secs()))]
+    pub grace_seconds: Option<u64>,
+    /// Whether a model that repeats itself is stopped.
+    #[schemars(extend("default" = true))]
+    pub loop_detection: Option<bool>,
+    /// How many tokens a run and its subagents may send and receive; no limit if it is not set.
+    pub max_tokens: Option<AtLeastOne<u64>>,
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price, configured or of the
+    /// list that comes with the program.
+    pub max_cost: Option<Amount>,
+    /// How many subagents a run may start; 0 disables them.
+    #[schemars(extend("default" = TreeLimits::default().subagents))]
+    pub max_subagents: Option<u32>,
+    /// How many turns a run and its subagents may take together.
+    #[schemars(extend("default" = TreeLimits::default().turns))]
+    pub max_total_turns: Option<AtLeastOne<u32>>,
+}
+
+/// `[budget]`: the limits of all runs of a day together, subagents included, in any folder of this machine. A day is
+/// one of UTC.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DailyBudget {
+    /// How many tokens all runs of a day may send and receive; no limit if it is not set.
+    pub tokens_per_day: Option<AtLeastOne<u64>>,
+    /// What they may cost; no limit if it is not set. Every model that may answer needs a price.
+    pub cost_per_day: Option<Amount>,
+}
+
+/// Context that a model gets before the first message.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Context {
+    /// The names of context files, without folders; an empty list disables them. By default `CLAUDE.md` is read only
+    /// where there is no `AGENTS.md`.
+    #[serde(deserialize_with = "file_names")]
+    #[schemars(extend("default" = schema::context_files()))]
+    pub files: Option<Vec<String>>,
+    /// The share of the model's window that the tools of MCP servers may take; above it the model finds them with
+    /// `tool_search`.
+    #[schemars(extend("default" = MCP_SHARE))]
+    pub mcp_share: Option<Share>,
+}
+
+/// Settings of a conversation.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Conversation {
+    /// A prompt that took longer rings the bell when it is done, wherever the user looks; never if it is not set.
+    pub bell_seconds: Option<u64>,
+    /// What the terminal is sent when a prompt is done or a question waits, if it reports that the user looks
+    /// elsewhere.
+    #[schemars(extend("default" = "bell"))]
+    pub notify: Option<Alert>,
+    /// A program with its arguments that is run then too, with the message as a further argument.
+    pub notify_command: Vec<String>,
+    /// Whether the title of the terminal's window says what is going on.
+    #[schemars(extend("default" = true))]
+    pub title: Option<bool>,
+    /// Show answers on the terminal as the Markdown that the model wrote, instead of rendered. `/raw` switches it.
+    #[schemars(extend("default" = false))]
+    pub raw: Option<bool>,
+    /// Whose keys the input line has.
+    #[schemars(extend("default" = "emacs"))]
+    pub keys: Option<Keys>,
+    /// Whether the row below the input line shows model, mode, use of the context, tokens, cost and branch.
+    #[schemars(extend("default" = true))]
+    pub status: Option<bool>,
+}
+
+/// What a terminal is sent to alert a user who looks elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alert {
+    /// The bell.
+    #[default]
+    Bell,
+    /// The sequence OSC 9: a notification of the desktop in terminals that support it.
+    Osc9,
+    /// Nothing.
+    Off,
+}
+
+/// Whose keys the input line of a conversation has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keys {
+    /// As in a shell.
+    #[default]
+    Emacs,
+    /// As in vim, beginning in the insert mode.
+    Vim,
+}
+
+/// Changes to an agent.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    /// Whether the agent can be run at all.
+    #[schemars(extend("default" = true))]
+    pub enabled: Option<bool>,
+    /// The model that it asks instead of its caller's.
+    pub model: Option<String>,
+    /// The most turns.
+    pub max_turns: Option<AtLeastOne<u32>>,
+    /// The longest time.
+    pub timeout_minutes: Option<AtLeastOne<u64>>,
+    /// The temperature.
+    pub temperature: Option<f32>,
+}
+
+/// `[limits]`: the limits of one call.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The longest time of a call that runs no programs.
+    #[schemars(extend("default" = host_plugin::Limits::default().time.as_secs()))]
+    pub call_seconds: Option<AtLeastOne<u64>>,
+    /// The longest time of a call that runs programs.
+    #[schemars(extend("default" = host_plugin::Limits::default().process_time.as_secs()))]
+    pub process_call_seconds: Option<AtLeastOne<u64>>,
+    /// The memory of one call, in MiB.
+    #[schemars(extend("default" = host_plugin::Limits::default().memory >> 20))]
+    pub memory_mib: Option<AtLeastOne<usize>>,
+}
+
+/// Settings for retries of requests to a model.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retry {
+    /// Requests for one reply, if the failure may pass: the network, 429, 5xx.
+    #[schemars(extend("default" = RetryPolicy::default().attempts))]
+    pub attempts: Option<AtLeastOne<u32>>,
+    /// The pause before the second request. Each further pause is twice as long, with 30 % of jitter.
+    #[schemars(extend("default" = RetryPolicy::default().first_pause.as_secs_f64()))]
+    pub first_pause_seconds: Option<Seconds>,
+    /// The longest pause.
+    #[schemars(extend("default" = RetryPolicy::default().longest_pause.as_secs_f64()))]
+    pub longest_pause_seconds: Option<Seconds>,
+    /// The longest pause that a service may name; a longer one is final.
+    #[schemars(extend("default" = RetryPolicy::default().longest_named.as_secs_f64()))]
+    pub longest_named_seconds: Option<Seconds>,
+    /// Requests for one reply, if it arrived and is invalid: empty, cut, blocked.
+    #[schemars(extend("default" = ReplyPolicy::default().attempts))]
+    pub reply_attempts: Option<AtLeastOne<u32>>,
+    /// The pause before another request after an invalid reply.
+    #[schemars(extend("default" = ReplyPolicy::default().pause.as_secs_f64()))]
+    pub reply_pause_seconds: Option<Seconds>,
+}
+
+/// A time in seconds, perhaps with a fraction; never negative.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+pub struct Seconds(pub Duration);
+
+impl TryFrom<f64> for Seconds {
+    type Error = String;
+
+    fn try_from(seconds: f64) -> Result<Self, String> {
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("invalid time `{seconds}`: {error}"))
+    }
+}
+
+impl Retry {
+    /// Returns how a failed request is sent again.
+    pub fn policy(&self) -> RetryPolicy {
+        let usual = RetryPolicy::default();
+        let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
+        RetryPolicy {
+            attempts: self.attempts.map_or(usual.attempts, AtLeastOne::get),
+            first_pause: time(self.first_pause_seconds, usual.first_pause),
+            longest_pause: time(self.longest_pause_seconds, usual.longest_pause),
+            longest_named: time(self.longest_named_seconds, usual.longest_named),
+            ..usual
+        }
+    }
+
+    /// Returns how an invalid reply is requested again.
+    pub fn reply(&self) -> ReplyPolicy {
+        let usual = ReplyPolicy::default();
+        ReplyPolicy {
+            attempts: self.reply_attempts.map_or(usual.attempts, AtLeastOne::get),
+            pause: self.reply_pause_seconds.map_or(usual.pause, |seconds| seconds.0),
+            ..usual
+        }
+    }
+}
+
+/// When a long conversation is shortened.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compression {
+    /// The share of the model's window at which the history is compressed; 0 disables it.
+    #[schemars(extend("default" = CompressionConfig::default().threshold))]
+    pub threshold: Option<Share>,
+    /// The share of the history's characters that the summary replaces.
+    #[schemars(extend("default" = CompressionConfig::default().summarised))]
+    pub summarised: Option<InnerShare>,
+}
+
+/// A share, from 0 to 1.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+pub struct Share(pub f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(share: f64) -> Result<Self, String> {
+        if (0.0..=1.0).contains(&share) {
+            Ok(Self(share))
+        } else {
+            Err(format!("`{share}` is out of range: it must be from 0 to 1"))
+        }
+    }
+}
+
+/// Connection to a service.
+#[derive(Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Service {
+    /// The address of the service.
+    pub base_url: Option<String>,
+    /// Further headers of each request; they may hold secrets.
+    pub headers: BTreeMap<String, String>,
+    /// The proxy, instead of the environment's.
+    pub proxy: Option<String>,
+    /// The longest silence within a reply.
+    pub silence_seconds: Option<u64>,
+    /// How `gemini` authenticates.
+    pub auth: Option<Auth>,
+    /// The Google Cloud project that pays, for `vertex`.
+    pub project: Option<String>,
+    /// The region, for `vertex`.
+    pub location: Option<String>,
+}
+
+/// By what a service of Google's knows who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Auth {
+    /// The key of its variable.
+    Key,
+    /// The application-default credentials.
+    Oauth,
+}
+
+/// Shows no header: they may hold secrets.
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// Settings for a model's replies; missing values are the service's own defaults.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Model {
+    /// The temperature.
+    pub temperature: Option<f32>,
+    /// The nucleus sampling share.
+    pub top_p: Option<f32>,
+    /// The most tokens of a reply.
+    pub max_output_tokens: Option<u32>,
+    /// Tokens for thinking; -1 is no limit, 0 none.
+    pub thinking_budget: Option<i32>,
+    /// Texts that end a reply.
+    pub stop: Option<Vec<String>>,
+    /// Safety settings of Gemini, by category.
+    pub safety: BTreeMap<String, String>,
+    /// The model that answers if this one's quota stays used up.
+    pub fallback: Option<String>,
+    /// The most tokens that it takes at once, if its name does not tell.
+    pub window: Option<u64>,
+    /// The price of a million tokens, in any currency; if it is not set, the list price that comes with the program, in
+    /// US dollars, where there is one.
+    pub price: Option<ModelPrice>,
+    /// How it is offered its tools.
+    #[schemars(extend("default" = "native"))]
+    pub tools: Option<Tools>,
+}
+
+/// Price of a million tokens of a model, in any currency.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelPrice {
+    /// Of tokens that are sent.
+    pub input: Amount,
+    /// Of tokens that are received.
+    pub output: Amount,
+    /// Of sent tokens that the service had cached; as `input` if it is not set.
+    pub cached: Option<Amount>,
+}
+
+/// An amount of money: a number, not negative.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+pub struct Amount(pub f64);
+
+impl TryFrom<f64> for Amount {
+    type Error = String;
+
+    fn try_from(amount: f64) -> Result<Self, String> {
+        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("invalid amount `{amount}`")) }
+    }
+}
+
+/// The models from which the model `auto` picks, and the model that picks.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routing {
+    /// The model that answers if none is picked.
+    pub default: Option<String>,
+    /// The model that picks.
+    pub classifier: Option<String>,
+    /// What each further model is good for, by its name.
+    pub models: BTreeMap<String, String>,
+}
+
+/// The way in which a model is offered its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tools {
+    /// As its service has it.
+    #[default]
+    Native,
+    /// In text, for a model that cannot call any.
+    Text,
+}
+
+impl Model {
+    /// The options as a provider takes them.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_output_tokens: self.max_output_tokens,
+            thinking_budget: self.thinking_budget,
+            stop: self.stop.clone().unwrap_or_default(),
+            safety: self.safety.clone().into_iter().collect(),
+        }
+    }
+}
+
+impl Configuration {
+    /// Returns the path of the user's file, and whether `HOST_CONFIG` names it.
+    pub fn path(environment: &Environment, folders: &Folders) -> (PathBuf, bool) {
+        match environment.variable("HOST_CONFIG") {
+            Some(path) => (PathBuf::from(path), true),
+            None => (folders.configuration.join("config.toml"), false),
+        }
+    }
+
+    /// Returns the settings that hold by the files alone, with their defaults and where each comes from.
+    pub fn settings(&self) -> Vec<Setting> {
+        let modes = [
+            ("approval_mode", self.approval_mode.map(ApprovalMode::name)),
+            ("confine.mode", self.confine.mode.map(ConfineMode::name)),
+        ];
+        self.written.settings(&modes)
+    }
+
+    /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
+    pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
+        let (path, named) = Self::path(environment, folders);
+        let unreadable = |error: std::io::Error| {
+            Failure::configuration(format!("cannot read the configuration `{}`", path.display()))
+                .cause(error.to_string())
+                .help("fix or remove the file, or set HOST_CONFIG to a different one")
+        };
+        match host_files::Input::open(&path) {
+            Ok(file) => {
+                let about = file.metadata().map_err(unreadable)?;
+                // It says which programs run and which guards there are, so that it is not left out in silence.
+                if let Err(how) = host_files::check_own(&about) {
+                    return Err(Failure::configuration(format!(
+                        "the configuration `{}` cannot be used",
+                        path.display()
+                    ))
+                    .cause(how.to_string())
+                    .help(format!(
+                        "look at what it says, then `chmod go-w '{}'`, or change its owner",
+                        path.display()
+                    )));
+                }
+                let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
+                let read = Self::parse(&text, &path)?;
+                let holds_a_secret =
+                    plugins::holds_a_secret(&read.plugins) || read.mcp.values().any(McpConfig::holds_a_secret);
+                if holds_a_secret && let Err(how) = host_files::check(&about, Access::ReadOrWrite) {
+                    let path = path.display();
+                    return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
+                        .cause(format!("it contains a secret of a plugin or an MCP server, and {how}"))
+                        .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
+                }
+                read.tools.check_programs(Owner::User, &path)?;
+                Ok(Self { saved: SavedModel::read(folders)?, ..read })
+            }
+            Err(error) if error.is_missing() && !named => {
+                Ok(Self { saved: SavedModel::read(folders)?, ..Self::default() })
+            }
+            Err(error) => Err(unreadable(error.into())),
+        }
+    }
+
+    /// Checks the text of a user's file, which is at this path or will be.
+    ///
+    /// # Errors
+    ///
+    /// If it is invalid.
+    pub fn check_text(text: &str, path: &Path) -> Result<(), Failure> {
+        Self::parse(text, path).map(drop)
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
+        let configuration: Self = toml::from_str(text).map_err(|error| {
+            let failure = Failure::configuration(format!("invalid configuration `{}`", path.display()))
+                .cause(error.to_string().trim_end().to_owned());
+            match did_you_mean(expected_instead(error.message())) {
+                Some(help) => failure.help(help),
+                None => failure.help("see the line and column above; `docs/configuration.md` lists all keys"),
+            }
+        })?;
+        configuration.check(path)?;
+        configuration.tools.check_pair(path)?;
+        Ok(Self { written: Written::read(text), ..configuration })
+    }
+
+    /// Refuses keys that only some services read and another one has, and a budget that allows nothing.
+    fn check(&self, path: &Path) -> Result<(), Failure> {
+        for (key, cost) in [("run.max_cost", self.run.max_cost), ("budget.cost_per_day", self.budget.cost_per_day)] {
+            if cost.is_some_and(|Amount(amount)| amount <= 0.0) {
+                return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
+                    .cause(format!("`{key}` is out of range: `0`; it must be more than 0"))
+                    .help("omit it to run without a budget"));
+            }
+        }
+        for (name, server) in &self.mcp {
+            server.check(name, path)?;
+        }
+        for (name, index) in &self.indexes {
+            index.check(name, path)?;
+        }
+        self.hooks.check(path)?;
+        for (kind, service) in &self.providers {
+            let keys = [
+                ("auth", service.auth.is_some(), Gemini::PROVIDER),
+                ("project", service.project.is_some(), Vertex::PROVIDER),
+                ("location", service.location.is_some(), Vertex::PROVIDER),
+            ];
+            if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
+                let path = path.display();
+                return Err(Failure::configuration(format!("invalid configuration `{path}`"))
+                    .cause(format!("`{key}` does not apply to `[providers.{kind}]`"))
+                    .help(format!("move it to `[providers.{reader}]`")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the commands that list and call more tools; those of a project override the user's. `None` if neither
+    /// configures any.
+    pub fn commands(&self) -> Option<Commands> {
+        let of_project = self.project.tools.commands(Owner::Project);
+        of_project.or_else(|| self.tools.commands(Owner::User))
+    }
+
+    /// Returns the prices that are configured, by the ids of the models.
+    pub fn prices(&self) -> BTreeMap<String, Price> {
+        let price = |ModelPrice { input, output, cached }: ModelPrice| {
+            let cached = cached.unwrap_or(input);
+            Price { input: input.0, cached: cached.0, output: output.0 }
+        };
+        self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
+    }
+
+    /// Returns the limits of a day.
+    pub fn day_limits(&self) -> DayLimits {
+        DayLimits {
+            tokens: self.budget.tokens_per_day.map(AtLeastOne::get),
+            cost: self.budget.cost_per_day.map(|amount| Cost::from_amount(amount.0)),
+        }
+    }
+
+    /// Returns an agent's limits with the defaults for every agent whose model takes this many tokens at once.
+    pub fn with_run_defaults(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
+        RunConfig {
+            grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
+            reply: self.retry.reply(),
+            compression: self.compression(window),
+            loops: match self.run.loop_detection {
+                Some(true) => LoopDetection::On,
+                Some(false) => LoopDetection::Off,
+                None => run.loops,
+            },
+            ..run
+        }
+    }
+
+    /// When the conversation with such a model is shortened.
+    fn compression(&self, window: Option<u64>) -> CompressionConfig {
+        let usual = CompressionConfig::default();
+        CompressionConfig {
+            window,
+            threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
+            summarised: self.compression.summarised.map_or(usual.summarised, InnerShare::get),
+        }
+    }
+
+    /// Returns the share of a model's window that the tools of MCP servers may take.
+    pub fn mcp_share(&self) -> f64 {
+        self.context.mcp_share.map_or(MCP_SHARE, |share| share.0)
+    }
+
+    /// Returns the limits of one call.
+    pub fn limits(&self) -> host_plugin::Limits {
+        let usual = host_plugin::Limits::default();
+        let seconds = |seconds: AtLeastOne<u64>| Duration::from_secs(seconds.get());
+        host_plugin::Limits {
+            time: self.limits.call_seconds.map_or(usual.time, seconds),
+            process_time: self.limits.process_call_seconds.map_or(usual.process_time, seconds),
+            memory: self.limits.memory_mib.map_or(usual.memory, |mib| mib.get().saturating_mul(1 << 20)),
+        }
+    }
+}
+
+/// Names of files, without folders: each is looked for in several.
+fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let is_name = |name: &&String| !name.is_empty() && *name != "." && *name != ".." && !name.contains('/');
+    match names.iter().find(|name| !is_name(name)) {
+        Some(path) => Err(serde::de::Error::custom(format!("`{path}` is not a file name: write it without folders"))),
+        None => Ok(Some(names)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Configuration, Failure> {
+        Configuration::parse(text, Path::new("config.toml"))
+    }
+
+    #[test]
+    fn configuration_unknown_key_is_reported_with_its_line_and_the_nearest_key() {
+        let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
+        assert!(failure.causes[0].contains("line 2"), "{failure:?}");
+        assert_eq!(failure.help.as_deref(), Some("did you mean `approval_mode`?"));
+        let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
+        assert_eq!(failure.help.as_deref(), Some("did you mean `call_seconds`?"));
+    }
+
+    #[test]
+    fn a_service_and_a_model_have_their_options() {
+        let configuration = parse(
+            "[providers.gemini]\nheaders = { x-team = \"sec-ret\" }\nsilence_seconds = 9\n\
+             [models.\"gemini/x\"]\ntemperature = 0.5\nstop = [\"END\"]\ntools = \"text\"\n",
+        )
+        .expect("it is right");
+        let service = &configuration.providers[&Gemini::PROVIDER];
+        assert_eq!((service.silence_seconds, service.headers["x-team"].as_str()), (Some(9), "sec-ret"));
+        assert!(!format!("{configuration:?}").contains("sec-ret"));
+        let settings = configuration.models["gemini/x"].settings();
+        assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
+        assert_eq!(configuration.models["gemini/x"].tools, Some(Tools::Text));
+        let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
+        assert_eq!(failure.help.as_deref(), Some("did you mean `text`?"));
+        let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
+        assert_eq!(failure.help.as_deref(), Some("did you mean `gemini`?"));
+    }
+
+    #[test]
+    fn configuration_key_that_its_service_does_not_read_is_reported() {
+        let check = |text: &str, reader: &str| {
+            let failure = parse(text).expect_err("nobody reads it");
+            assert!(failure.help.as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
+        };
+        check("[providers.openai]\nauth = \"oauth\"\n", "[providers.gemini]");
+        check("[providers.gemini]\nproject = \"p\"\n", "[providers.vertex]");
+        check("[providers.gemini]\nlocation = \"eu\"\n", "[providers.vertex]");
+        let right = "[providers.gemini]\nauth = \"oauth\"\n[providers.vertex]\nproject = \"p\"\nlocation = \"eu\"\n";
+        assert_eq!(parse(right).expect("it is right").providers[&Gemini::PROVIDER].auth, Some(Auth::Oauth));
+    }
+
+    #[test]
+    fn context_files_are_names() {
+        let files = |text: &str| parse(&format!("[context]\nfiles = {text}\n")).map(|parsed| parsed.context.files);
+        assert_eq!(files("[\"NOTES.md\"]").expect("a name"), Some(vec!["NOTES.md".to_owned()]));
+        assert_eq!(files("[]").expect("none at all"), Some(Vec::new()));
+        for wrong in ["[\"../a.md\"]", "[\"\"]", "[\"..\"]", "\"a.md\""] {
+            assert!(files(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn configuration_value_out_of_range_is_an_error_with_its_range() {
+        for (text, value, range) in [
+            ("run.max_turns = 0", "`0`", "the smallest value is 1"),
+            ("run.max_turns = -3", "`-3`", "the smallest value is 1"),
+            ("run.max_turns = 4294967296", "`4294967296`", "the largest value is 4294967295"),
+            ("run.timeout_seconds = 0", "`0`", "the smallest value is 1"),
+            ("run.max_tokens = 0", "`0`", "the smallest value is 1"),
+            ("run.max_total_turns = 0", "`0`", "the smallest value is 1"),
+            ("limits.call_seconds = 0", "`0`", "the smallest value is 1"),
+            ("limits.process_call_seconds = 0", "`0`", "the smallest value is 1"),
+            ("limits.memory_mib = 0", "`0`", "the smallest value is 1"),
+            ("retry.attempts = 0", "`0`", "the smallest value is 1"),
+            ("retry.reply_attempts = 0", "`0`", "the smallest value is 1"),
+            ("agents.x.max_turns = 0", "`0`", "the smallest value is 1"),
+            ("agents.x.timeout_minutes = 0", "`0`", "the smallest value is 1"),
+            ("compression.summarised = 0", "`0`", "more than 0 and less than 1"),
+            ("compression.summarised = 1.0", "`1`", "more than 0 and less than 1"),
+            ("compression.summarised = -0.5", "`-0.5`", "more than 0 and less than 1"),
+            ("compression.summarised = nan", "`NaN`", "more than 0 and less than 1"),
+            ("run.max_cost = 0", "`0`", "more than 0"),
+            ("budget.cost_per_day = 0", "`0`", "more than 0"),
+            ("budget.tokens_per_day = 0", "`0`", "the smallest value is 1"),
+        ] {
+            let failure = parse(text).expect_err(text);
+            assert_eq!(failure.kind, crate::error::ErrorKind::Configuration, "{text}");
+            let key = text.split(' ').next().and_then(|key| key.rsplit('.').next()).expect("a key");
+            let cause = failure.causes.join("\n");
+            assert!(cause.contains(value) && cause.contains(range) && cause.contains(key), "{text}: {failure:?}");
+        }
+        let least = "run = { max_turns = 1, timeout_seconds = 1 }\nretry = { attempts = 1, reply_attempts = 1 }\n\
+                     compression.summarised = 0.01\n";
+        let least = parse(least).expect("each is in its range");
+        assert_eq!((least.retry.policy().attempts, least.retry.reply().attempts), (1, 1));
+    }
+
+    #[test]
+    fn configuration_values_that_are_set_are_used() {
+        let configuration = parse("approval_mode = \"auto-edit\"\n[limits]\ncall_seconds = 3\n").expect("it is right");
+        assert_eq!(configuration.approval_mode, Some(ApprovalMode::AutoEdit));
+        assert_eq!(configuration.limits().time, Duration::from_secs(3));
+    }
+}

@@ -1,0 +1,359 @@
+//! From a model's name to a provider: which one is asked, where it is, with which key and options.
+//!
+//! The flag wins over the configuration, the configuration over the keys that are set, and a key over a server on this
+//! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format,
+//! and how asking again works; `host-model` has both.
+
+mod newest;
+pub mod prices;
+pub mod saved;
+pub mod ways;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_agent::Prices;
+use host_message::ModelId;
+use host_model::{
+    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
+    ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels,
+};
+use host_text::exact;
+use tokio::time::timeout;
+
+use self::saved::SavedModel;
+use crate::configuration::{Auth, Configuration, Routing, Tools};
+use crate::environment::Environment;
+use crate::error::{ErrorKind, Failure};
+
+/// Descriptions of the tasks for the usual models.
+const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
+/// See [`SIMPLE`].
+const COMPLEX: &str = "everything else: a task of many steps, debugging, design, or one that is not clear yet";
+
+/// The id of the model that picks a different one.
+pub const AUTO: &str = "auto";
+
+/// How long to wait for a local server to list its models. Users without one must not notice the wait.
+const LOCAL_LIMIT: Duration = Duration::from_secs(1);
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct Model {
+    /// As the user named it.
+    pub id: ModelId,
+    /// As its service knows it.
+    pub name: String,
+    /// The provider that answers.
+    pub provider: Arc<dyn Provider>,
+    /// Its configured settings.
+    pub settings: Settings,
+    /// The ids of all models that may answer when this one is asked.
+    pub answering: Vec<String>,
+    /// The most tokens that all of those take at once, if their names do not determine it.
+    pub window: Option<u64>,
+}
+
+/// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or
+/// that of the first service whose key is set, or the first one of a local server that answers.
+pub async fn choose(
+    flag: Option<&str>,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<Model, Failure> {
+    if let Some(id) = flag.filter(|id| *id != AUTO) {
+        // The value of a flag is the user's input, even if the same value in a file would be configuration.
+        id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
+    }
+    let saved = configuration.saved.as_ref().and_then(SavedModel::id);
+    let named = flag.or(configuration.model.as_deref()).or(saved);
+    match (named, by_key(configuration, environment)) {
+        (Some(id), _) => connect(id, configuration, environment),
+        (None, Some((provider, usual))) => {
+            connect(&newest::main_model(provider, usual, configuration, environment).await, configuration, environment)
+        }
+        (None, None) => match local(configuration, environment).await?.first() {
+            Some(name) => {
+                let id = format!("{}/{name}", Ollama::PROVIDER);
+                tracing::info!(model = id, "the local server's first model is asked");
+                connect(&id, configuration, environment)
+            }
+            None => Err(no_model()),
+        },
+    }
+}
+
+/// The service whose key the user saved, or else the first one whose key is set, with its usual models.
+fn by_key(configuration: &Configuration, environment: &Environment) -> Option<(ProviderId, UsualModels)> {
+    let saved = configuration.saved.as_ref();
+    let is_saved = |provider: &ProviderId| saved.is_some_and(|saved| saved.key_of(*provider).is_some());
+    let of_saved = PROVIDERS.iter().copied().find(is_saved);
+    let provider = of_saved.or_else(|| services_with_keys(environment).next())?;
+    Some((provider, provider.usual_models?))
+}
+
+/// The services with usual models whose keys are set, in the order in which they are preferred.
+fn services_with_keys(environment: &Environment) -> impl Iterator<Item = ProviderId> {
+    let is_set = |provider: &&ProviderId| provider.key_variable.is_some_and(|key| environment.variable(key).is_some());
+    PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()).filter(is_set).copied()
+}
+
+/// What decides which model is asked unless `--model` names one, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// `model` of the configuration.
+    Configured {
+        /// The model's id.
+        id: String,
+    },
+    /// A model that the user chose at the first start.
+    Saved {
+        /// The model's id.
+        id: String,
+    },
+    /// A service whose key the user saved at the first start.
+    SavedKey {
+        /// The service.
+        provider: ProviderId,
+    },
+    /// The first service whose key is set.
+    Key {
+        /// The service.
+        provider: ProviderId,
+        /// The variable with the key.
+        variable: &'static str,
+    },
+}
+
+impl Decided {
+    /// Returns whether the model is one of this provider.
+    pub fn is_of(&self, provider: ProviderId) -> bool {
+        match self {
+            Self::Configured { id } | Self::Saved { id } => {
+                id.parse::<Selection>().is_ok_and(|selection| selection.provider == provider)
+            }
+            Self::SavedKey { provider: decided } | Self::Key { provider: decided, .. } => *decided == provider,
+        }
+    }
+}
+
+impl std::fmt::Display for Decided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Configured { id } => write!(f, "`{}` is used, as `model` of the configuration says", exact(id)),
+            Self::Saved { id } => write!(f, "`{}` is used, which you chose and saved", exact(id)),
+            Self::SavedKey { provider } => write!(f, "a model of `{provider}` is used, with the key that you saved"),
+            Self::Key { provider, variable } => {
+                write!(f, "a model of `{provider}` is used, since {variable} is set")
+            }
+        }
+    }
+}
+
+/// Returns what decides which model is asked; `None` if only a server of this machine can.
+pub fn decided(configuration: &Configuration, environment: &Environment) -> Option<Decided> {
+    if let Some(id) = &configuration.model {
+        return Some(Decided::Configured { id: id.clone() });
+    }
+    match &configuration.saved {
+        Some(SavedModel::Model { id, .. }) => return Some(Decided::Saved { id: id.clone() }),
+        Some(SavedModel::Service { provider, .. }) => return Some(Decided::SavedKey { provider: *provider }),
+        None => {}
+    }
+    let provider = services_with_keys(environment).next()?;
+    Some(Decided::Key { provider, variable: provider.key_variable? })
+}
+
+/// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there
+/// are several.
+pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<String> {
+    if flag.or(configuration.model.as_deref()).is_some() || configuration.saved.is_some() {
+        return None;
+    }
+    let keys: Vec<&str> = services_with_keys(environment).filter_map(|provider| provider.key_variable).collect();
+    let (first, _) = keys.split_first().filter(|(_, others)| !others.is_empty())?;
+    Some(format!("{} are set; using {first}. To choose: --model, or `model` in the configuration", keys.join(" and ")))
+}
+
+fn no_model() -> Failure {
+    let keys = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
+    let keys: Vec<&str> = keys.filter_map(|provider| provider.key_variable).collect();
+    Failure::new(ErrorKind::Authentication, "no model is configured").help(format!(
+        "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: --model offline",
+        one_of(&keys)
+    ))
+}
+
+/// Names in a list: `A, B or C`.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// Returns the models of Ollama at its address; empty if nothing answers there.
+///
+/// # Errors
+///
+/// When its configured address is invalid.
+pub async fn local(configuration: &Configuration, environment: &Environment) -> Result<Vec<String>, Failure> {
+    let ollama = Ollama::new(access(Ollama::PROVIDER, configuration, environment))?;
+    match timeout(LOCAL_LIMIT, ollama.models()).await {
+        Ok(Ok(models)) => Ok(models),
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "there is no local server");
+            Ok(Vec::new())
+        }
+        Err(_) => {
+            tracing::debug!("the local server does not answer");
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Creates the model with this id, with retries after temporary failures and with its fallback. Sends nothing.
+pub fn connect(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    if id == AUTO {
+        return auto(configuration, environment);
+    }
+    let mut model = connect_once(id, configuration, environment)?;
+    if id.parse::<Selection>()?.provider.address.is_none() {
+        // A model without a service has no temporary failures.
+        return Ok(model);
+    }
+    let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
+        Some(fallback) => {
+            let Model { id, name, provider, settings, .. } = connect_once(fallback, configuration, environment)?;
+            model.answering.push(id.to_string());
+            let instead_of = model.settings.clone();
+            Some(Fallback { id: id.to_string(), model: name, provider, settings, instead_of })
+        }
+        None => None,
+    };
+    let provider = Arc::new(Retrying::new(model.provider, configuration.retry.policy(), fallback));
+    Ok(Model { provider, ..model })
+}
+
+fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let selection: Selection = id.parse()?;
+    let provider = selection.connect(access(selection.provider, configuration, environment))?;
+    let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
+    let options = configuration.models.get(id).cloned().unwrap_or_default();
+    let provider = match options.tools.unwrap_or_default() {
+        Tools::Native => provider,
+        Tools::Text => Arc::new(TextMode::around(provider)),
+    };
+    let (settings, answering) = (options.settings(), vec![id.to_owned()]);
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window: options.window })
+}
+
+/// Creates the model `auto` from `[routing]`, or else from the usual models of the service whose key is set.
+fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let Routing { default, classifier, models } = &configuration.routing;
+    let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
+    let (default, classifier, others) = match (configured, by_key(configuration, environment)) {
+        (Some(default), _) => {
+            let others = models.iter().filter(|(id, _)| *id != default);
+            (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
+        }
+        (None, Some((_, usual))) => {
+            (usual.main, Some(classifier.as_deref().unwrap_or(usual.classifier)), vec![(usual.simple, SIMPLE)])
+        }
+        (None, None) => {
+            return Err(Failure::configuration("the model `auto` has no models to pick from").help(
+                "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service",
+            ));
+        }
+    };
+    let mut answering = Vec::new();
+    let mut windows = Vec::new();
+    let mut route = |id: &str, when: &str| {
+        if id == AUTO {
+            return Err(Failure::configuration("the model `auto` cannot pick itself")
+                .help("name other models under `[routing]` in the configuration"));
+        }
+        let model = connect(id, configuration, environment)?;
+        answering.extend(model.answering);
+        windows.push(model.window.unwrap_or_else(|| host_model::window(&model.name)));
+        let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
+        Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
+    };
+    let default = route(default, models.get(default).map_or(COMPLEX, String::as_str))?;
+    let others = others.into_iter().map(|(id, when)| route(id, when)).collect::<Result<Vec<_>, _>>()?;
+    let classifier = classifier
+        .map(|id| {
+            // It is asked only once: without it, the default answers.
+            let Model { name, provider, settings, .. } = connect_once(id, configuration, environment)?;
+            Ok::<_, Failure>(Asked { model: name, provider, settings })
+        })
+        .transpose()?;
+    Ok(Model {
+        id: ModelId::new(AUTO),
+        name: AUTO.to_owned(),
+        provider: Arc::new(Auto::new(default, others, classifier)),
+        settings: Settings::default(),
+        answering,
+        window: windows.into_iter().min(),
+    })
+}
+
+/// Sees that everything that may answer has a price, so that a limit of costs is one.
+pub fn check_prices(model: &Model, prices: &Prices) -> Result<(), Failure> {
+    let priced = |id: &&String| prices.of(id).is_some();
+    let free = |id: &&String| id.as_str() == Offline::PROVIDER.name();
+    match model.answering.iter().find(|id| !priced(id) && !free(id)) {
+        None => Ok(()),
+        Some(id) => Err(Failure::configuration(format!("the cost is limited, and the model `{id}` has no price"))
+            .help(format!("add `[models.\"{id}\"]` with `price = {{ input = …, output = … }}`, for a million tokens"))),
+    }
+}
+
+impl Model {
+    /// Returns the same model with all its replies recorded.
+    pub fn recorded(self, recording: &Recording) -> Self {
+        let provider = Arc::new(LoggingProvider::new(self.provider, recording));
+        Self { provider, ..self }
+    }
+}
+
+/// Makes a new file to record into, which only this user can read.
+pub fn recording(file: &Path) -> Result<Recording, Failure> {
+    let out = host_files::create_private(file).map_err(|error| {
+        Failure::input(format!("cannot create the recording `{}`: {error}", file.display()))
+            .help("name a file that does not exist yet, in a folder that you may write")
+    })?;
+    Ok(Recording::new(Box::new(out), &file.display().to_string()))
+}
+
+/// Returns how to reach a service: the environment overrides the configuration.
+pub(crate) fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
+    let configured = configuration.providers.get(&provider).cloned().unwrap_or_default();
+    let logs_in = provider.login == LoginSpec::Required || configured.auth == Some(Auth::Oauth);
+    let login = logs_in.then(|| Login {
+        file: environment.google_credentials(),
+        metadata_host: environment.text("GCE_METADATA_HOST"),
+    });
+    let saved = configuration.saved.as_ref();
+    let address = provider.address.and_then(|address| environment.text(address.variable)).or(configured.base_url);
+    let own_server = saved.and_then(|saved| saved.address_of(provider)).filter(|_| address.is_none());
+    let key = provider.key_variable.and_then(|name| environment.text(name)).and_then(|key| ApiKey::new(&key));
+    let key = match own_server {
+        // A key in the environment is for the service, and not for what answers on this machine.
+        Some(_) => None,
+        None => key.or_else(|| saved?.key_of(provider)),
+    };
+    let headers = configured.headers.iter().filter_map(|(name, value)| Some((name.clone(), ApiKey::new(value)?)));
+    Access {
+        address: address.or_else(|| own_server.map(str::to_owned)),
+        key,
+        login,
+        project: environment.text("GOOGLE_CLOUD_PROJECT").or(configured.project),
+        location: environment.text("GOOGLE_CLOUD_LOCATION").or(configured.location),
+        headers: headers.collect(),
+        proxy: configured.proxy,
+        silence: configured.silence_seconds.map(Duration::from_secs),
+    }
+}

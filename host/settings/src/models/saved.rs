@@ -1,0 +1,254 @@
+//! The model that the user chose at the first start: a service with its key, or a model of a server on this machine.
+//!
+//! Promises: the file is the user's alone (0600), and a file that others could have read is an error; the key is in no
+//! message and no `Debug`; a key for a service's own address goes nowhere else. Deliberately not here: asking.
+
+use std::path::PathBuf;
+
+use host_files::{Access, Exposed, FileError, PrivateFile};
+use host_model::{ApiKey, PROVIDERS, ProviderId, Selection};
+use host_text::Secret;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Folders;
+use crate::error::Failure;
+
+/// The largest file that is read. Protects memory; a key has some hundred bytes.
+const MAX_FILE: u64 = 64 << 10;
+
+/// The lengths of a key, as those of a plugin's secret.
+const KEY_BYTES: std::ops::RangeInclusive<usize> = 8..=8_192;
+
+/// The first lines of the file.
+const HEAD: &str =
+    "# The model that host uses unless --model or config.toml names one. Remove this file to be asked again.\n";
+
+/// A choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SavedModel {
+    /// The usual model of a service, with this key.
+    Service {
+        /// The service.
+        provider: ProviderId,
+        /// Its key.
+        key: SavedKey,
+    },
+    /// A model without a key, such as one of a server on this machine.
+    Model {
+        /// The model, as `--model` takes it.
+        id: String,
+        /// The base address of its server, if it is not the usual one.
+        address: Option<String>,
+    },
+}
+
+/// A key as the user pasted it. `Debug` does not show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedKey(Secret);
+
+impl SavedKey {
+    /// Takes a key without surrounding white space.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be a key. The message does not have it.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let key = text.trim();
+        if !KEY_BYTES.contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Failure::input("this is not a key: one has at least 8 letters and digits without blanks")
+                .help("copy the key again from the page of the service"));
+        }
+        Ok(Self(Secret::new(key)))
+    }
+
+    /// The key as a provider takes it.
+    pub fn api_key(&self) -> Option<ApiKey> {
+        ApiKey::new(self.0.expose())
+    }
+}
+
+/// The file. It has no `Debug`: the key is a plain text in it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+}
+
+/// The path of the file.
+pub fn path(folders: &Folders) -> PathBuf {
+    folders.configuration.join("credentials.toml")
+}
+
+impl SavedModel {
+    /// Reads the saved choice; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the file is invalid, or others could have read it.
+    pub fn read(folders: &Folders) -> Result<Option<Self>, Failure> {
+        let file = file(folders);
+        let path = file.path().display();
+        let invalid = |why: String| {
+            Failure::configuration(format!("the saved model `{path}` cannot be used"))
+                .cause(why)
+                .help("remove the file; `host` on a terminal asks again")
+        };
+        let text = match file.read() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
+            Err(error @ FileError::Exposed(Exposed::Readable(_))) => {
+                return Err(invalid(error.to_string())
+                    .help(format!("chmod 600 '{path}', and replace the key if others use this machine")));
+            }
+            Err(error) => return Err(invalid(error.to_string())),
+        };
+        // The parser's full error shows the invalid line, which may have the key.
+        let document: Document =
+            toml::from_str(&text).map_err(|error: toml::de::Error| invalid(error.message().to_owned()))?;
+        match document {
+            Document { provider: Some(name), key: Some(key), model: None, address: None } => {
+                let provider = PROVIDERS.iter().find(|provider| provider.name() == name).copied();
+                let provider = provider.filter(|provider| provider.usual_models.is_some());
+                let provider =
+                    provider.ok_or_else(|| invalid("its `provider` is not a service with keys".to_owned()))?;
+                let key = SavedKey::parse(&key).map_err(|failure| invalid(failure.message))?;
+                Ok(Some(Self::Service { provider, key }))
+            }
+            Document { provider: None, key: None, model: Some(id), address } => {
+                id.parse::<Selection>().map_err(|error| invalid(error.to_string()))?;
+                Ok(Some(Self::Model { id, address }))
+            }
+            Document { .. } => Err(invalid("it needs `provider` and `key`, or `model`".to_owned())),
+        }
+    }
+
+    /// Saves the choice in place of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save(&self, folders: &Folders) -> Result<(), Failure> {
+        let file = file(folders);
+        let unwritable = |error: std::io::Error| {
+            Failure::configuration(format!("the model cannot be saved in `{}`: {error}", file.path().display()))
+                .help("make its folder writable for you, or set the key in the environment")
+        };
+        let (provider, key, model, address) = match self {
+            Self::Service { provider, key } => {
+                (Some(provider.name().to_owned()), Some(key.0.expose().to_owned()), None, None)
+            }
+            Self::Model { id, address } => (None, None, Some(id.clone()), address.clone()),
+        };
+        let text = toml::to_string(&Document { provider, key, model, address });
+        let text = text.map_err(|error| unwritable(std::io::Error::other(error)))?;
+        file.lock().and_then(|locked| locked.replace(&format!("{HEAD}{text}"))).map_err(unwritable)
+    }
+
+    /// The model that it names itself.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Model { id, .. } => Some(id),
+            Self::Service { .. } => None,
+        }
+    }
+
+    /// The key of a service, if it is this one.
+    pub fn key_of(&self, provider: ProviderId) -> Option<ApiKey> {
+        match self {
+            Self::Service { provider: saved, key } if *saved == provider => key.api_key(),
+            Self::Service { .. } | Self::Model { .. } => None,
+        }
+    }
+
+    /// The address of a provider's server, if it has one of its own.
+    pub(super) fn address_of(&self, provider: ProviderId) -> Option<&str> {
+        match self {
+            Self::Model { id, address } => {
+                let is_its = id.parse::<Selection>().is_ok_and(|selection| selection.provider == provider);
+                address.as_deref().filter(|_| is_its)
+            }
+            Self::Service { .. } => None,
+        }
+    }
+}
+
+fn file(folders: &Folders) -> PrivateFile {
+    PrivateFile::new(path(folders), Access::ReadOrWrite, MAX_FILE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    use host_model::{Anthropic, OpenAi};
+
+    use super::*;
+    use crate::environment::{Environment, Terminals};
+
+    const KEY: &str = "sk-ant-s3cret-s3cret";
+
+    fn world() -> (tempfile::TempDir, Folders) {
+        let home = tempfile::tempdir().expect("a folder");
+        let environment = Environment::new(BTreeMap::new(), Some(home.path().to_owned()), Terminals::default());
+        let folders = environment.folders().expect("there is a home");
+        (home, folders)
+    }
+
+    // promise model.saved: A saved key is readable by its user alone, and in no message.
+    #[test]
+    fn saved_key_is_the_users_alone_and_not_shown() {
+        let (_home, folders) = world();
+        assert_eq!(SavedModel::read(&folders).expect("nothing yet"), None);
+        let key = SavedKey::parse(&format!(" {KEY}\n")).expect("a key");
+        let saved = SavedModel::Service { provider: Anthropic::PROVIDER, key };
+        saved.save(&folders).expect("saved");
+        let path = path(&folders);
+        assert_eq!(path.metadata().expect("it is there").mode() & 0o777, 0o600);
+        assert_eq!(SavedModel::read(&folders).expect("read"), Some(saved.clone()));
+        assert!(!format!("{saved:?}").contains(KEY));
+        assert!(saved.key_of(Anthropic::PROVIDER).is_some() && saved.key_of(OpenAi::PROVIDER).is_none());
+        for (mode, text) in [
+            (0o644, std::fs::read_to_string(&path).expect("read")),
+            (0o600, format!("key = {KEY}\n")),
+            (0o600, format!("provider = \"nobody\"\nkey = \"{KEY}\"\n")),
+            (0o600, format!("key = \"{KEY}\"\n")),
+            (0o600, format!("provider = \"openai\"\nkey = \"{KEY}\\u001b[2J\"\n")),
+            (0o600, format!("model = \"{KEY}\"\nkey = \"{KEY}\"\n")),
+            (0o600, format!("{KEY} = 1\n")),
+        ] {
+            std::fs::write(&path, &text).expect("written");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
+            let failure = SavedModel::read(&folders).expect_err(&text);
+            let hidden = !format!("{failure:?}").contains(KEY);
+            // A word in the place of a key's name is not a key.
+            assert!(hidden || text.starts_with(KEY), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn saved_model_has_the_address_of_its_own_server_only() {
+        let (_home, folders) = world();
+        let address = Some("http://127.0.0.1:1234/v1".to_owned());
+        let saved = SavedModel::Model { id: "openai/qwen3".to_owned(), address: address.clone() };
+        saved.save(&folders).expect("saved");
+        let read = SavedModel::read(&folders).expect("read").expect("it is there");
+        assert_eq!((read.id(), read.address_of(OpenAi::PROVIDER)), (Some("openai/qwen3"), address.as_deref()));
+        assert_eq!((read.address_of(Anthropic::PROVIDER), read.key_of(OpenAi::PROVIDER)), (None, None));
+    }
+
+    #[test]
+    fn saved_key_is_checked_before_it_is_kept() {
+        for wrong in ["", "short", "two words here", "sk-\u{1b}[2Jxxxxxx", "schlüssel-schlüssel"] {
+            let failure = SavedKey::parse(wrong).expect_err(wrong);
+            assert!(wrong.is_empty() || !failure.message.contains(wrong));
+        }
+    }
+}
