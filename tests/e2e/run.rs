@@ -26,6 +26,8 @@ mod todo;
 mod wire;
 
 use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::json;
 
 fn answer(text: &str) -> serde_json::Value {
@@ -45,23 +47,38 @@ fn the_main_job_needs_no_key_and_no_network_and_is_right_about_the_repository() 
         .file("src/fuel.rs", "// TODO: find some\n// nothing here\n// TODO: burn it\n")
         .file(".gitignore", "target/\n")
         .file("target/x.rs", "// TODO: never seen\n");
-    let ended = host.run();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert_eq!(ended.stderr, "");
-    for right in [
-        "rocket",
-        "Flies to the moon",
-        "A rocket for the moon.",
-        "5 files",
-        "`rs` 2",
-        "3 lines in 2 files",
-        "src/main.rs:1",
-        "src/fuel.rs:1",
-        "src/fuel.rs:3",
-        "not a language model",
-    ] {
-        assert!(ended.stdout.contains(right), "{right} in\n{}", ended.stdout);
-    }
+    let ended = host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    ## What it is
+
+    - **rocket** (Rust, by `Cargo.toml`): Flies to the moon
+
+    `README.md`, “Rocket”:
+
+    > A rocket for the moon.
+
+    ## Size
+
+    - 5 files
+    - By extension: `rs` 2, none 1, `md` 1, `toml` 1
+    - Top-level folders by files: `src` 2
+    - Top-level files: `.gitignore`, `Cargo.toml`, `README.md`
+
+    ## `TODO`: 3 lines in 2 files
+
+    - `src/fuel.rs:1`: `// TODO: find some`
+    - `src/fuel.rs:3`: `// TODO: burn it`
+    - `src/main.rs:1`: `fn main() {} // TODO: lift off`
+
+    ---
+
+    _This is the offline planner of `host`, not a language model: it lists, reads and searches, and \
+    understands nothing. For a language model set `GEMINI_API_KEY` and pass `--model \
+    gemini/gemini-3.6-flash`, or set `OPENAI_API_KEY` (and `OPENAI_BASE_URL` for another server) and pass \
+    `--model openai/NAME`._
+    ----- stderr
+    ");
     assert!(!ended.stdout.contains("never seen"), "{}", ended.stdout);
 }
 
@@ -207,6 +224,7 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
         let read = format!("write_file:fs-read={home}");
         host.run_of(&["tool", "call", "write_file", &arguments, "--grant", &grant, "--grant", &read])
     };
+    let mut denials = Transcript::default();
     for path in [
         ".config/host/config.toml",
         ".config/host/keys.toml",
@@ -216,10 +234,67 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
         ".local/state/host/sessions/x",
         ".local/state/host/trust.json",
     ] {
-        let ended = write(path);
-        assert!(ended.code == Some(54) && ended.stderr.contains(OWN), "{path}: {ended:?}");
+        denials.add(path, &write(path));
         assert!(!host.home().join(path).exists(), "{path}");
     }
+    transcript_snapshot!(denials, @r"
+    # .config/host/config.toml
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.config/host/config.toml`; its fs-read grants are \
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    write_file:fs-read=[HOME]/.config/host/config.toml, and remove what denies it: a --deny, or an entry of \
+    [deny] (`host policy allow`); files of the host itself stay excluded.
+
+    # .config/host/keys.toml
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.config/host/keys.toml`; its fs-read grants are \
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    write_file:fs-read=[HOME]/.config/host/keys.toml, and remove what denies it: a --deny, or an entry of \
+    [deny] (`host policy allow`); files of the host itself stay excluded.
+
+    # .config/host/plugins.lock
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.config/host/plugins.lock`; its fs-read grants are \
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    write_file:fs-read=[HOME]/.config/host/plugins.lock, and remove what denies it: a --deny, or an entry \
+    of [deny] (`host policy allow`); files of the host itself stay excluded.
+
+    # .local/share/host/state/x
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/state/x`; its fs-read grants are \
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    write_file:fs-read=[HOME]/.local/share/host/state/x, and remove what denies it: a --deny, or an entry \
+    of [deny] (`host policy allow`); files of the host itself stay excluded.
+
+    # .local/share/host/plugins/agreed.json
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/plugins/agreed.json`; its \
+    fs-read grants are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to \
+    allow it, add --grant write_file:fs-read=[HOME]/.local/share/host/plugins/agreed.json, and remove what \
+    denies it: a --deny, or an entry of [deny] (`host policy allow`); files of the host itself stay \
+    excluded.
+
+    # .local/state/host/sessions/x
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/sessions/x`; its fs-read grants \
+    are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add \
+    --grant write_file:fs-read=[HOME]/.local/state/host/sessions/x, and remove what denies it: a --deny, or \
+    an entry of [deny] (`host policy allow`); files of the host itself stay excluded.
+
+    # .local/state/host/trust.json
+    exit: 54
+    ----- stderr
+    error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/trust.json`; its fs-read grants \
+    are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add \
+    --grant write_file:fs-read=[HOME]/.local/state/host/trust.json, and remove what denies it: a --deny, or \
+    an entry of [deny] (`host policy allow`); files of the host itself stay excluded.
+    ");
     // The grant itself is good: what lies beside is written.
     assert_eq!(write("mine.txt").code, Some(0));
 }
@@ -271,8 +346,13 @@ fn run_large_result_goes_to_a_file_that_is_named_to_the_model() {
 #[test]
 fn a_reader_that_goes_away_ends_the_run_without_a_word() {
     let host = Host::scripted(&[answer("A long story.")], &["Tell"]);
-    let ended = host.end(host.command_in_shell("\"$@\" > /dev/full; echo code $? >&2"));
-    assert!(ended.stderr.contains("cannot write the answer") && !ended.stderr.contains("panicked"), "{ended:?}");
+    outcome_snapshot!(host.end(host.command_in_shell("\"$@\" > /dev/full; echo code $? >&2")), @"
+    exit: 0
+    ----- stdout
+    ----- stderr
+    error: cannot write the answer: No space left on device (os error 28)
+    code 74
+    ");
     let ended = host.end(host.command_in_shell("(\"$@\"; echo code $? >&2) | true"));
     assert!(!ended.stderr.contains("error") && !ended.stderr.contains("panicked"), "{ended:?}");
 }

@@ -1,6 +1,7 @@
 //! The real binary, in a fresh repository, with a fresh home and an environment that has nothing else in it.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +33,6 @@ pub struct Host {
 }
 
 /// How a command ended.
-#[derive(Debug)]
 pub struct Ended {
     /// Its exit code; none when a signal ended it.
     pub code: Option<i32>,
@@ -40,6 +40,15 @@ pub struct Ended {
     pub stdout: String,
     /// What it said besides.
     pub stderr: String,
+    folders: Vec<(PathBuf, &'static str)>,
+}
+
+/// Without the folders, which say nothing of how it ended.
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, stdout, stderr, folders: _ } = self;
+        f.debug_struct("Ended").field("code", code).field("stdout", stdout).field("stderr", stderr).finish()
+    }
 }
 
 /// Makes a folder that a confined program sees by its own name. In `/tmp`, of which it has one for itself, what it may
@@ -247,11 +256,17 @@ impl Host {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("text"),
             stderr: String::from_utf8(output.stderr).expect("text"),
+            folders: vec![(self.repository().to_owned(), "[REPOSITORY]"), (self.home().to_owned(), "[HOME]")],
         }
     }
 }
 
 impl Ended {
+    /// The folders that it worked in, each with its name in a snapshot.
+    pub(crate) fn folders(&self) -> &[(PathBuf, &'static str)] {
+        &self.folders
+    }
+
     /// Standard output as one JSON value.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))

@@ -9,6 +9,7 @@ pub mod picture;
 pub mod pty;
 pub mod registry;
 pub mod server;
+pub mod snapshot;
 pub mod text_module;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -22,15 +24,6 @@ fn message(host: &Host) -> Vec<Value> {
 
 fn texts(parts: &[Value]) -> Vec<&str> {
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
-}
-
-/// Checks that the prompt ends the run before anybody is asked.
-fn refused(host: &Host, says: &[&str]) {
-    let ended = host.run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
-    for words in says {
-        assert!(ended.stderr.contains(words), "{words} in {ended:?}");
-    }
 }
 
 #[test]
@@ -71,34 +64,92 @@ fn addresses_decorators_and_escapes_stay_text() {
     let host = run(&[prompt]).file("README.md", "never told");
     let parts = message(&host);
     assert_eq!(texts(&parts), [prompt.replace("\\@", "@")]);
-    let ended = host.run();
-    assert!(ended.stderr.contains("note: there is no file `types/node`") && !ended.stderr.contains("Override"));
+    host_snapshot!(host, @"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: there is no file `types/node`; `@types/node` stays text
+    ");
 }
 
 // promise run.context
 #[test]
 fn attach_file_that_may_not_be_read_is_denied_with_what_would_allow_it() {
-    let host = run(&["See @/etc/hostname"]);
-    refused(&host, &["`@/etc/hostname` cannot be attached", "--grant read_file:fs-read=/etc/hostname", "`\\@`"]);
+    let mut denials = Transcript::default();
+    let prompt = "See @/etc/hostname";
+    denials.add(prompt, &run(&[prompt]).run());
     let granted = run(&["--grant", "read_file:fs-read=/etc/passwd", "See @/etc/passwd"]);
     assert!(texts(&message(&granted))[1].contains("root:"));
 
     for (deny, path) in [("*:fs-read=*.pem", "key.pem"), ("*:fs-read=.env", ".env"), ("read_file:fs-read", "a.txt")] {
-        let host = run(&["--deny", deny, &format!("See @{path}")]);
-        refused(&host.file(path, "secret"), &[&format!("`@{path}` cannot be attached")]);
+        let prompt = format!("See @{path}");
+        denials.add(format!("--deny {deny} {prompt}"), &run(&["--deny", deny, &prompt]).file(path, "secret").run());
     }
     let host = run(&["--deny", "*:fs-read=*.pem", "See @*.pem @keys/** and @keys"]).file("keys/k.pem", "secret");
     let parts = message(&host);
     assert!(!parts.iter().any(|part| part.to_string().contains("secret")), "{parts:?}");
     assert!(!texts(&parts).last().expect("the listing").contains("k.pem"), "{parts:?}");
 
-    let ignored = run(&["See @target/x.rs"]).file(".gitignore", "target/\n").file("target/x.rs", "x");
-    refused(&ignored, &["`@target/x.rs` cannot be attached", "ignore rules"]);
+    let prompt = "See @target/x.rs";
+    denials.add(prompt, &run(&[prompt]).file(".gitignore", "target/\n").file("target/x.rs", "x").run());
 
-    let host = run(&["See @link"]);
+    let prompt = "See @link";
+    let host = run(&[prompt]);
     std::fs::write(host.home().join("secret"), "secret").expect("written");
     symlink(host.home().join("secret"), host.repository().join("link")).expect("a link");
-    refused(&host, &["`@link` cannot be attached", "symbolic link"]);
+    denials.add(prompt, &host.run());
+    transcript_snapshot!(denials, @r"
+    # See @/etc/hostname
+    exit: 42
+    ----- stderr
+    error: `@/etc/hostname` cannot be attached
+      caused by: `read_file` has no fs-read grant for `/etc/hostname`; its fs-read grants are \
+    `[REPOSITORY]`. Only the user can change this: to allow it, add --grant read_file:fs-read=/etc/hostname.
+    help: `\@` is a plain `@`
+
+    # --deny *:fs-read=*.pem See @key.pem
+    exit: 42
+    ----- stderr
+    error: `@key.pem` cannot be attached
+      caused by: `read_file` has no fs-read grant for `[REPOSITORY]/key.pem`; its fs-read grants are \
+    `[REPOSITORY]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    read_file:fs-read=[REPOSITORY]/key.pem, and remove what denies it: a --deny, or an entry of [deny] \
+    (`host policy allow`); files of the host itself stay excluded.
+    help: `\@` is a plain `@`
+
+    # --deny *:fs-read=.env See @.env
+    exit: 42
+    ----- stderr
+    error: `@.env` cannot be attached
+      caused by: `read_file` has no fs-read grant for `[REPOSITORY]/.env`; its fs-read grants are \
+    `[REPOSITORY]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
+    read_file:fs-read=[REPOSITORY]/.env, and remove what denies it: a --deny, or an entry of [deny] (`host \
+    policy allow`); files of the host itself stay excluded.
+    help: `\@` is a plain `@`
+
+    # --deny read_file:fs-read See @a.txt
+    exit: 42
+    ----- stderr
+    error: `@a.txt` cannot be attached
+      caused by: `read_file` has no fs-read grant for `[REPOSITORY]/a.txt`. Only the user can change this: \
+    to allow it, add --grant read_file:fs-read=[REPOSITORY]/a.txt.
+    help: `\@` is a plain `@`
+
+    # See @target/x.rs
+    exit: 42
+    ----- stderr
+    error: `@target/x.rs` cannot be attached
+      caused by: the project's ignore rules leave it out
+    help: take the `@` away, or give the text on standard input; `\@` is a plain `@`
+
+    # See @link
+    exit: 42
+    ----- stderr
+    error: `@link` cannot be attached
+      caused by: a symbolic link on the way to `[REPOSITORY]/link` leads out of the granted folder; name \
+    the place that it leads to, with a grant for it
+    ");
 }
 
 #[test]
@@ -117,7 +168,25 @@ fn the_offline_planner_takes_no_attachment_for_its_task() {
     let host = Host::new(["run", "--model", "offline", "Where is `needle`? See @notes.md"])
         .file("notes.md", "haystack `thread` overview survey\n")
         .file("src/a.rs", "// needle\n");
-    let ended = host.run();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("src/a.rs:1") && !ended.stdout.contains("## `thread`"), "{}", ended.stdout);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    ## `needle`: 1 line in 1 file
+
+    - `src/a.rs:1`: `// needle`
+
+    ## `notes.md`
+
+    ```
+    haystack `thread` overview survey
+    ```
+
+    ---
+
+    _This is the offline planner of `host`, not a language model: it lists, reads and searches, and \
+    understands nothing. For a language model set `GEMINI_API_KEY` and pass `--model \
+    gemini/gemini-3.6-flash`, or set `OPENAI_API_KEY` (and `OPENAI_BASE_URL` for another server) and pass \
+    `--model openai/NAME`._
+    ----- stderr
+    ");
 }

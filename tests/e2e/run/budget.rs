@@ -2,6 +2,8 @@
 
 use host_tests::host::Host;
 use host_tests::server::{Answer, Server};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 /// A reply that cost this many tokens.
@@ -25,9 +27,15 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
     let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 sent and received"},
                       "chunks": [{"text": "As far as I got."}]});
     let replies = [reply(600, look(1)), reply(600, look(2)), last];
-    let ended = Host::scripted(&replies, &["--max-tokens", "1000", "Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(57), "As far as I got.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("is used up") && ended.stderr.contains("the best so far"), "{ended:?}");
+    host_snapshot!(Host::scripted(&replies, &["--max-tokens", "1000", "Look"]), @r#"
+    exit: 57
+    ----- stdout
+    As far as I got.
+    ----- stderr
+    error: the budget of 1000 tokens is used up: 1220 sent and received; the answer is the best so far and \
+    may be unfinished
+    help: continue with `host run --resume "…"`, or raise --max-tokens
+    "#);
 
     let replies = [reply(600, look(1)), reply(600, look(2)), reply(600, look(3))];
     let ended = Host::scripted(&replies, &["--max-tokens", "1000", "--output-format", "json", "Look"]).run();
@@ -47,10 +55,14 @@ fn budget_counts_an_estimate_where_the_service_counts_nothing() {
     let replies: Vec<Value> = (0..12).map(read).collect();
     let big = "some words of a line that is read again and again\n".repeat(2_000);
     let host = Host::scripted(&replies, &["--max-tokens", "20000", "Look"]).file("big", &big);
-    let ended = host.run();
-    assert_eq!(ended.code, Some(57), "{ended:?}");
-    assert!(ended.stderr.contains("the budget of 20000 tokens is used up: "), "{ended:?}");
-    assert!(ended.stderr.contains("(an estimate, since the model's service does not count them)"), "{ended:?}");
+    host_snapshot!(host, @r#"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    error: the budget of 20000 tokens is used up: [NUMBER] sent and received (an estimate, since the \
+    model's service does not count them)
+    help: continue with `host run --resume "…"`, or raise --max-tokens
+    "#);
     let asked = host.session().iter().filter(|entry| entry["content"]["role"] == "model").count();
     assert!((2..6).contains(&asked), "{asked} replies");
 
@@ -65,9 +77,14 @@ fn budget_counts_an_estimate_where_the_service_counts_nothing() {
 #[test]
 fn budget_that_is_spent_prevents_the_retry_of_an_invalid_reply() {
     let empty = json!({"chunks": [{"text": ""}, {"usage": {"input": 2000}}]});
-    let ended = Host::scripted(&[empty], &["--max-tokens", "1000", "Look"]).run();
-    assert_eq!(ended.code, Some(57), "{ended:?}");
-    assert!(ended.stderr.contains("1000 tokens is used up"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[empty], &["--max-tokens", "1000", "Look"]), @r#"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    the model's reply is empty (it ended with `stop`); retrying in [DURATION] (attempt 2 of 2)
+    error: the budget of 1000 tokens is used up: 2000 sent and received
+    help: continue with `host run --resume "…"`, or raise --max-tokens
+    "#);
 }
 
 #[test]
@@ -79,20 +96,62 @@ fn a_limit_of_costs_counts_by_the_configured_prices() {
     let replies = [reply(1_000_000, look(1)), reply(1_000, json!({"text": "Enough."}))];
     let ended = priced(Host::scripted(&replies, &["--max-cost", "1", "--output-format", "json", "Look"])).run();
     assert_eq!((ended.code, &ended.json()["partial_response"]), (Some(57), &json!("Enough.")), "{ended:?}");
-    let ended = priced(Host::scripted(&replies[..1], &["--max-cost", "1", "Look"])).run();
-    assert_eq!(ended.code, Some(57), "{ended:?}");
-    assert!(ended.stderr.contains("the budget of 1.00 is used up: the cost so far is 1.0001"), "{ended:?}");
+    host_snapshot!(priced(Host::scripted(&replies[..1], &["--max-cost", "1", "Look"])), @r#"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    error: the budget of 1.00 is used up: the cost so far is 1.0001
+    help: continue with `host run --resume "…"`, or raise --max-cost
+    "#);
 }
 
 #[test]
 fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
-    let ended = Host::scripted(&[reply(1, json!({"text": "x"}))], &["--max-cost", "1", "Look"]).run();
-    assert_eq!(ended.code, Some(52), "{ended:?}");
-    assert!(ended.stderr.contains("has no price") && ended.stderr.contains("price = {"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[reply(1, json!({"text": "x"}))], &["--max-cost", "1", "Look"]), @r#"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the cost is limited, and the model `scripted:[HOME]/script.jsonl` has no price
+    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }`, for a \
+    million tokens
+    "#);
+    let mut errors = Transcript::default();
     for wrong in ["0", "-1", "NaN", "much"] {
-        let ended = Host::new(["run", "--model", "offline", "--max-cost", wrong, "Look"]).run();
-        assert_eq!(ended.code, Some(42), "{ended:?}");
+        errors.add(wrong, &Host::new(["run", "--model", "offline", "--max-cost", wrong, "Look"]).run());
     }
+    transcript_snapshot!(errors, @"
+    # 0
+    exit: 42
+    ----- stderr
+    error: invalid value '0' for '--max-cost <AMOUNT>': `0` is not an amount; write it as 0.50
+
+    For more information, try '--help'.
+
+    # -1
+    exit: 42
+    ----- stderr
+    error: unexpected argument '-1' found
+
+      tip: to pass '-1' as a value, use '-- -1'
+
+    Usage: host run [OPTIONS] [PROMPT]...
+
+    For more information, try '--help'.
+
+    # NaN
+    exit: 42
+    ----- stderr
+    error: invalid value 'NaN' for '--max-cost <AMOUNT>': `NaN` is not an amount; write it as 0.50
+
+    For more information, try '--help'.
+
+    # much
+    exit: 42
+    ----- stderr
+    error: invalid value 'much' for '--max-cost <AMOUNT>': `much` is not an amount; write it as 0.50
+
+    For more information, try '--help'.
+    ");
     let ended = Host::new(["run", "--model", "offline", "--max-cost", "1", "Look"]).run();
     assert_eq!(ended.code, Some(0), "what costs nothing needs no price: {ended:?}");
 }
@@ -113,13 +172,22 @@ fn a_limit_of_costs_knows_list_prices_of_services_and_of_no_other_server() {
     };
     let listed = start("anthropic/claude-opus-5-20260101", None);
     assert!(!listed.stderr.contains("price") && listed.code != Some(52), "the model was asked: {listed:?}");
-    for (model, address) in
-        [("anthropic/claude-opus-99", None), ("anthropic/claude-opus-5", Some("http://127.0.0.1:1"))]
-    {
-        let ended = start(model, address);
-        assert_eq!(ended.code, Some(52), "{ended:?}");
-        assert!(ended.stderr.contains(&format!("`{model}` has no price")), "{ended:?}");
-    }
+    outcome_snapshot!(start("anthropic/claude-opus-99", None), @r#"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the cost is limited, and the model `anthropic/claude-opus-99` has no price
+    help: add `[models."anthropic/claude-opus-99"]` with `price = { input = …, output = … }`, for a million \
+    tokens
+    "#);
+    outcome_snapshot!(start("anthropic/claude-opus-5", Some("http://127.0.0.1:1")), @r#"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the cost is limited, and the model `anthropic/claude-opus-5` has no price
+    help: add `[models."anthropic/claude-opus-5"]` with `price = { input = …, output = … }`, for a million \
+    tokens
+    "#);
 }
 
 /// A service whose models answer with their own names, and whose smallest one picks.
@@ -163,7 +231,12 @@ async fn auto_falls_back_to_the_default() {
                    [routing.models]\n\"gemini/gemini-2.5-flash\" = \"small things\"\n";
     let ended = ask_auto(&server, routing).await;
     assert_eq!((ended.code, &ended.json()["response"]), (Some(0), &json!("gemini-3-pro")), "{ended:?}");
-    let nothing = Host::new(["run", "--model", "auto", "Look"]).run();
-    assert_eq!(nothing.code, Some(52), "{nothing:?}");
-    assert!(nothing.stderr.contains("[routing]"), "{nothing:?}");
+    host_snapshot!(Host::new(["run", "--model", "auto", "Look"]), @r"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the model `auto` has no models to pick from
+    help: set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a \
+    service
+    ");
 }

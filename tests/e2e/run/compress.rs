@@ -1,6 +1,7 @@
 //! `/compress`: a recorded conversation made shorter at a user's wish.
 
 use host_tests::host::{Ended, Host};
+use host_tests::outcome_snapshot;
 use serde_json::{Value, json};
 
 /// Runs a script on the sessions of this home.
@@ -44,11 +45,20 @@ fn compress_unusable_summary_changes_nothing_and_is_reported() {
     let reply = json!({"chunks": [{"text": "I do."}]});
     assert_eq!(run(&host, std::slice::from_ref(&reply), &[&first]).code, Some(0));
     assert_eq!(run(&host, &[reply], &["--resume", "And what was it?"]).code, Some(0));
-    let ended = run(&host, &[json!({"chunks": [{"text": " "}]})], &["--resume", "/compress"]);
-    assert_eq!(ended.code, Some(59), "{ended:?}");
-    assert!(ended.stderr.contains("the conversation is unchanged"), "{ended:?}");
+    outcome_snapshot!(run(&host, &[json!({"chunks": [{"text": " "}]})], &["--resume", "/compress"]), @"
+    exit: 59
+    ----- stdout
+    ----- stderr
+    the conversation is long (about [NUMBER] tokens): the model's summary was empty; nothing was changed
+    error: no shorter summary was produced; the conversation is unchanged
+    help: try again, or with another model
+    ");
     assert!(!host.session().iter().any(|entry| entry["type"] == "history_replaced"));
-    let ended = run(&host, &[], &["/compress"]);
-    assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains("--resume"), "{ended:?}");
+    outcome_snapshot!(run(&host, &[], &["/compress"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no conversation to compress
+    help: name the session: host run --resume ID /compress, or host run --resume /compress for the last one
+    ");
 }

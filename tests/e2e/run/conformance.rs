@@ -139,7 +139,7 @@ async fn converse(format: &'static Format, conversation: &'static Conversation) 
     let arguments = [&["--output-format", "stream-json", "Look"], conversation.arguments].concat();
     let host = files(format.host(&server, &arguments, ""));
     let running = tokio::task::spawn_blocking(move || (host.run(), host));
-    let (ended, host) = running.await.expect("it ends");
+    let (mut ended, host) = running.await.expect("it ends");
     let what = format!("{} with {}", conversation.name, format.name());
     assert_eq!(ended.code, Some(conversation.code), "{what}: {ended:?}");
     assert_eq!(ended.lines()[0]["model"], format.model, "{what}: with the provider before it");
@@ -151,7 +151,7 @@ async fn converse(format: &'static Format, conversation: &'static Conversation) 
     let stdout = ended.stdout.replace(&place, "/w");
     let parts =
         (1..cut.len()).rev().fold(stdout, |text, end| text.replace(&format!("{}… (cut)", &cut[..end]), "… (cut)"));
-    let ended = Ended { stdout: parts, ..ended };
+    ended.stdout = parts;
     (trace(&ended), expected)
 }
 

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use host_tests::host::{Ended, Host};
+use host_tests::outcome_snapshot;
 use serde_json::json;
 
 /// Runs, and says what the system instructions were.
@@ -95,19 +96,21 @@ fn context_file_includes_only_other_files_of_its_repository() {
         ],
     );
     assert!(!system.contains("never told"), "{system}");
-    for warning in [
-        "GEMINI.md:1: `@../../secret.md` is not included: it leads to what may not be read",
-        "docs/style.md:1: `@../AGENTS.md` is not included: it includes itself",
-        "AGENTS.md:6: `@./missing.md` is not included: there is no such file",
-        "AGENTS.md:7: `@../outside.md` is not included: it leads",
-        "AGENTS.md:8: `@/etc/hostname` is not included: it leads",
-        "AGENTS.md:9: `@~/x` is not included: it leads",
-        "the context file `GEMINI.md` is left out: a symbolic link leads",
-    ] {
-        assert!(ended.stderr.contains(warning), "{warning} in {}", ended.stderr);
-    }
-    assert!(!ended.stderr.contains("alice") && !ended.stderr.contains("code.md"), "{}", ended.stderr);
-    assert_eq!(ended.stdout, "Done.\n");
+    outcome_snapshot!(ended, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: [HOME]/.config/host/GEMINI.md:1: `@../../secret.md` is not included: it leads to what may not be \
+    read
+    note: docs/style.md:1: `@../AGENTS.md` is not included: it includes itself
+    note: AGENTS.md:6: `@./missing.md` is not included: there is no such file
+    note: AGENTS.md:7: `@../outside.md` is not included: it leads to what may not be read
+    note: AGENTS.md:8: `@/etc/hostname` is not included: it leads to what may not be read
+    note: AGENTS.md:9: `@~/x` is not included: it leads to what may not be read
+    note: the context file `GEMINI.md` is left out: a symbolic link leads `[REPOSITORY]/GEMINI.md` to what \
+    may not be read
+    ");
 }
 
 // promise run.context: Context files, the workspace tree and attachments are read through the grants of the reading
@@ -123,7 +126,14 @@ fn context_excludes_what_is_denied_to_every_tool() {
     assert!(told.contains("Keys: @key.pem") && !told.contains("never told"), "{told}");
     let tree = told.split("# Context files").next().expect("the tree stands before");
     assert!(!tree.contains("key.pem") && !tree.contains("private"), "{tree}");
-    assert!(ended.stderr.contains("`@key.pem` is not included"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: AGENTS.md:1: `@key.pem` is not included: it leads to what may not be read
+    note: AGENTS.md:1: `@private/notes.md` is not included: it leads to what may not be read
+    ");
 
     let host = self::host(&["--deny", "*:fs-read", "Look"]).file("AGENTS.md", "never told");
     let (told, ended) = system(&host);
@@ -137,8 +147,14 @@ fn context_files_without_end_are_cut_and_that_is_said() {
     let (system, ended) = system(&host);
     assert!(system.len() < 120_000 && system.contains("(cut here: context files have a limit)"), "{}", system.len());
     assert!(!system.contains("left out\n---"), "nothing comes behind the limit");
-    assert!(ended.stderr.contains("over the limit of 100000 characters"), "{ended:?}");
-    assert!(ended.stderr.contains("the end of `AGENTS.md`, `sub/AGENTS.md` is left out"), "{ended:?}");
+    outcome_snapshot!(ended, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: context files are over the limit of 100000 characters: the end of `AGENTS.md`, `sub/AGENTS.md` is \
+    left out
+    ");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod looks;
 mod reload;
 
 use host_tests::host::Host;
+use host_tests::host_snapshot;
 use host_tests::pty::Pty;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -91,9 +92,14 @@ fn conversation_prompt_typed_while_the_model_works_waits_and_unfinished_text_is_
 
 #[test]
 fn without_a_prompt_and_without_a_terminal_it_is_an_error_as_before() {
-    let ended = Host::new(["run", "--model", "offline"]).run();
-    assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains("no prompt"), "{ended:?}");
+    host_snapshot!(Host::new(["run", "--model", "offline"]), @r#"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: no prompt
+    help: pass it as an argument, such as host run "Survey this repository", or on standard input; in a \
+    terminal, `host` starts a conversation
+    "#);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use host_tests::host::{Ended, Host};
+use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 use super::call;
@@ -32,14 +34,6 @@ fn counted(host: &Host) -> u64 {
     days.values().map(|day| day["tokens"].as_u64().expect("a number")).sum()
 }
 
-#[track_caller]
-fn used_up(ended: &Ended, setting: &str) {
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(57), ""), "{ended:?}");
-    for part in ["for a day is used up", "the next day begins at 00:00 UTC", setting] {
-        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
-    }
-}
-
 // promise budget.day: `tokens_per_day` and `cost_per_day` limit all runs of a user on a machine together, also those
 //   that run at once and subagents; a used up day sends no request, a clock that goes back begins no day, and a file
 //   that cannot be used stops a run that is limited so.
@@ -50,7 +44,14 @@ fn day_runs_that_together_exceed_it_stop_before_any_request() {
         let ended = host.run();
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
     }
-    used_up(&host.run(), "`tokens_per_day`");
+    host_snapshot!(host, @r"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    error: the budget of 2000 tokens for a day is used up: 2480 sent and received on [DATE] by all runs; \
+    the next day begins at 00:00 UTC
+    help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
+    ");
     assert_eq!(counted(&host), 2 * TOKENS, "the third one sent nothing");
     // Whoever raises it goes on.
     let host = host.configured("[budget]\ntokens_per_day = 1000000\n");
@@ -62,13 +63,26 @@ fn day_runs_that_together_exceed_it_stop_before_any_request() {
 #[test]
 fn day_cost_is_limited_in_the_users_prices_and_needs_one() {
     let host = host("[budget]\ncost_per_day = 0.002\n");
-    let without = host.run();
-    assert!(without.code == Some(52) && without.stderr.contains("has no price"), "{without:?}");
+    host_snapshot!(host, @r#"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the cost is limited, and the model `scripted:[HOME]/script.jsonl` has no price
+    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }`, for a \
+    million tokens
+    "#);
     let model = format!("scripted:{}", host.home().join("script.jsonl").display());
     let price = format!("[models.\"{model}\"]\nprice = {{ input = 1.0, output = 1.0 }}\n");
     let host = host.configured(&format!("[budget]\ncost_per_day = 0.002\n{price}"));
     assert_eq!((host.run().code, host.run().code), (Some(0), Some(0)));
-    used_up(&host.run(), "`cost_per_day`");
+    host_snapshot!(host, @r"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    error: the budget of 0.002 for a day is used up: all runs of [DATE] cost 0.00248 so far; the next day \
+    begins at 00:00 UTC
+    help: wait for the next day, or raise `cost_per_day` under `[budget]` in the configuration
+    ");
 }
 
 // promise budget.day
@@ -77,9 +91,15 @@ fn day_reached_in_a_run_leaves_one_last_request_as_the_budget_of_a_run_does() {
     let look = json!({"chunks": [call("ls", json!({"path": "."})), {"usage": {"input": 1200, "output": 40}}]});
     let last = json!({"expect": {"last_text": "for a day is used up"}, "chunks": [{"text": "As far as I got."}]});
     let host = Host::scripted(&[look, last], &["Look"]).configured("[budget]\ntokens_per_day = 1000\n");
-    let ended = host.run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(57), "As far as I got.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("the best so far"), "{ended:?}");
+    host_snapshot!(host, @r"
+    exit: 57
+    ----- stdout
+    As far as I got.
+    ----- stderr
+    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
+    the next day begins at 00:00 UTC; the answer is the best so far and may be unfinished
+    help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
+    ");
 }
 
 // promise budget.day
@@ -98,6 +118,7 @@ fn day_of_processes_at_once_counts_them_all() {
 // promise project.settings
 #[test]
 fn day_of_a_project_can_only_be_lower() {
+    let mut errors = Transcript::default();
     for (own, project, runs) in [(1000, 1_000_000, 1), (1_000_000, 1000, 1), (1_000_000, 2000, 2)] {
         let host = host(&format!("[budget]\ntokens_per_day = {own}\n"))
             .file(".host/config.toml", format!("[budget]\ntokens_per_day = {project}\n"));
@@ -105,17 +126,45 @@ fn day_of_a_project_can_only_be_lower() {
         for _ in 0..runs {
             assert_eq!(host.run().code, Some(0), "{own} {project}");
         }
-        used_up(&host.run(), "`tokens_per_day`");
+        errors.add(format!("own {own}, of the project {project}"), &host.run());
     }
+    transcript_snapshot!(errors, @r"
+    # own 1000, of the project 1000000
+    exit: 57
+    ----- stderr
+    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
+    the next day begins at 00:00 UTC
+    help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
+
+    # own 1000000, of the project 1000
+    exit: 57
+    ----- stderr
+    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
+    the next day begins at 00:00 UTC
+    help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
+
+    # own 1000000, of the project 2000
+    exit: 57
+    ----- stderr
+    error: the budget of 2000 tokens for a day is used up: 2480 sent and received on [DATE] by all runs; \
+    the next day begins at 00:00 UTC
+    help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
+    ");
 }
 
 // promise budget.day
 #[test]
 fn day_file_that_is_damaged_stops_a_limited_run_and_no_other() {
     let host = host("[budget]\ntokens_per_day = 2000\n").home_file(".local/state/host/spending.json", "{}");
-    let ended = host.run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(52), ""), "{ended:?}");
-    assert!(ended.stderr.contains("spending.json") && ended.stderr.contains("remove it"), "{ended:?}");
+    host_snapshot!(host, @r"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the use of the day in `[HOME]/.local/state/host/spending.json` cannot be read: others can read \
+    or write it (its mode is 644)
+    help: make the file readable and writable for you alone (chmod 600), or remove it: the count of the day \
+    then begins at 0
+    ");
     assert_eq!(fs::read_to_string(file(&host)).expect("read"), "{}", "it stays as it is");
     let host = host.configured("");
     assert_eq!(host.run().code, Some(0), "without a limit the file does not matter");

@@ -1,6 +1,8 @@
 //! How a run ends, and the code that says so: one that did not reach its end never exits with 0.
 
 use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 use super::{answer, call};
@@ -16,13 +18,14 @@ fn look() -> Value {
 #[test]
 fn limit_reached_gives_one_last_request_whose_text_is_the_best_answer_so_far() {
     let last = || json!({"expect": {"last_text": "2 turns"}, "chunks": [{"text": "My best answer."}]});
-    let ended = Host::scripted(&[look(), look(), last()], &["--max-turns", "2", "Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(53), "My best answer.\n"), "{ended:?}");
-    assert_eq!(
-        ended.stderr,
-        "error: stopped after 2 turns, the limit; the answer is the best so far and may be unfinished\n\
-         help: continue with `host run --resume \"…\"`, or raise --max-turns\n"
-    );
+    host_snapshot!(Host::scripted(&[look(), look(), last()], &["--max-turns", "2", "Look"]), @r#"
+    exit: 53
+    ----- stdout
+    My best answer.
+    ----- stderr
+    error: stopped after 2 turns, the limit; the answer is the best so far and may be unfinished
+    help: continue with `host run --resume "…"`, or raise --max-turns
+    "#);
     for format in ["json", "stream-json"] {
         let arguments = ["--max-turns", "2", "--output-format", format, "Look"];
         let ended = Host::scripted(&[look(), look(), last()], &arguments).run();
@@ -37,20 +40,35 @@ fn limit_reached_gives_one_last_request_whose_text_is_the_best_answer_so_far() {
     }
 
     let one = json!({"expect": {"last_text": "1 turn, is reached"}, "chunks": [{"text": "So far."}]});
-    let ended = Host::scripted(&[look(), one], &["--max-turns", "1", "Look"]).run();
-    assert!(ended.code == Some(53) && ended.stderr.contains("stopped after 1 turn,"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[look(), one], &["--max-turns", "1", "Look"]), @r#"
+    exit: 53
+    ----- stdout
+    So far.
+    ----- stderr
+    error: stopped after 1 turn, the limit; the answer is the best so far and may be unfinished
+    help: continue with `host run --resume "…"`, or raise --max-turns
+    "#);
 
-    let ended = Host::scripted(&[look(), look(), look()], &["--max-turns", "2", "Look"]).run();
-    assert_eq!(ended.code, Some(53), "{ended:?}");
-    assert!(ended.stderr.contains("--max-turns"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[look(), look(), look()], &["--max-turns", "2", "Look"]), @r#"
+    exit: 53
+    ----- stdout
+    ----- stderr
+    error: stopped after 2 turns, the limit
+    help: continue with `host run --resume "…"`, or raise --max-turns
+    "#);
 }
 
 #[test]
 fn the_time_limit_gives_one_last_request_and_then_its_own_code() {
     let last = json!({"chunks": [{"text": "My best answer."}]});
-    let ended = Host::scripted(&[hang(), last], &["--timeout", "1s", "Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(57), "My best answer.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("error: timed out after 1 turn; the answer is the best so far"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[hang(), last], &["--timeout", "1s", "Look"]), @r#"
+    exit: 57
+    ----- stdout
+    My best answer.
+    ----- stderr
+    error: timed out after 1 turn; the answer is the best so far and may be unfinished
+    help: continue with `host run --resume "…"`, or raise --timeout
+    "#);
 
     let ended = Host::scripted(&[hang(), hang()], &["--timeout", "1s", "--output-format", "json", "Look"])
         .configured("[run]\ngrace_seconds = 1\n")
@@ -70,9 +88,18 @@ fn limit_reached_and_task_completed_in_the_last_request_is_done() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     let complete = answer("I think there are two.");
     let host = Host::scripted(&[look(), complete], &["--max-turns", "1", "--output-schema", "schema.json", "Count"]);
-    let ended = host.file("schema.json", r#"{"type": "object"}"#).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(53), ""), "no JSON came: {ended:?}");
-    assert!(ended.stderr.contains("I think there are two."), "{ended:?}");
+    // No JSON came.
+    host_snapshot!(host.file("schema.json", r#"{"type": "object"}"#), @r#"
+    exit: 53
+    ----- stdout
+    ----- stderr
+    Its partial reply:
+
+    I think there are two.
+
+    error: stopped after 1 turn, the limit
+    help: continue with `host run --resume "…"`, or raise --max-turns
+    "#);
 }
 
 #[test]
@@ -85,46 +112,156 @@ fn limit_is_not_set_for_the_main_agent() {
 
 #[test]
 fn limit_out_of_range_is_an_error_that_names_the_range() {
-    for (arguments, told) in [
-        (["--max-turns", "0"], "0 is not in 1.."),
-        (["--timeout", "0"], "`0` is out of range: it must be more than 0"),
-        (["--timeout", "0s"], "`0s` is out of range: it must be more than 0"),
-        (["--max-tokens", "0"], "0 is not in 1.."),
-    ] {
+    let mut errors = Transcript::default();
+    for arguments in [["--max-turns", "0"], ["--timeout", "0"], ["--timeout", "0s"], ["--max-tokens", "0"]] {
         let ended = Host::scripted(&[answer("Done.")], &arguments).arg("Look").run();
-        assert!(ended.code == Some(42) && ended.stderr.contains(told), "{arguments:?}: {ended:?}");
+        errors.add(arguments.join(" "), &ended);
     }
-    for (configured, told) in [
-        ("[run]\nmax_turns = 0\n", "`0` is out of range: the smallest value is 1"),
-        ("[run]\ntimeout_seconds = 0\n", "`0` is out of range: the smallest value is 1"),
-        ("[retry]\nattempts = 0\n", "`0` is out of range: the smallest value is 1"),
-        ("[retry]\nreply_attempts = 0\n", "`0` is out of range: the smallest value is 1"),
-        ("[compression]\nsummarised = 1\n", "`1` is out of range: it must be more than 0 and less than 1"),
-        ("[compression]\nsummarised = 0.0\n", "`0` is out of range: it must be more than 0 and less than 1"),
+    for configured in [
+        "[run]\nmax_turns = 0\n",
+        "[run]\ntimeout_seconds = 0\n",
+        "[retry]\nattempts = 0\n",
+        "[retry]\nreply_attempts = 0\n",
+        "[compression]\nsummarised = 1\n",
+        "[compression]\nsummarised = 0.0\n",
     ] {
         let ended = Host::scripted(&[answer("Done.")], &["Look"]).configured(configured).run();
-        assert!(ended.code == Some(52) && ended.stderr.contains(told), "{configured}: {ended:?}");
+        errors.add(configured, &ended);
     }
+    transcript_snapshot!(errors, @r"
+    # --max-turns 0
+    exit: 42
+    ----- stderr
+    error: invalid value '0' for '--max-turns <N>': 0 is not in 1..=4294967295
+
+    For more information, try '--help'.
+
+    # --timeout 0
+    exit: 42
+    ----- stderr
+    error: invalid value '0' for '--timeout <DURATION>': `0` is out of range: it must be more than 0, such \
+    as 90s, 10m or 1h30m
+
+    For more information, try '--help'.
+
+    # --timeout 0s
+    exit: 42
+    ----- stderr
+    error: invalid value '0s' for '--timeout <DURATION>': `0s` is out of range: it must be more than 0, \
+    such as 90s, 10m or 1h30m
+
+    For more information, try '--help'.
+
+    # --max-tokens 0
+    exit: 42
+    ----- stderr
+    error: invalid value '0' for '--max-tokens <N>': 0 is not in 1..18446744073709551615
+
+    For more information, try '--help'.
+
+    # [run]
+    # max_turns = 0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 13
+          |
+        2 | max_turns = 0
+          |             ^
+        `0` is out of range: the smallest value is 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [run]
+    # timeout_seconds = 0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 19
+          |
+        2 | timeout_seconds = 0
+          |                   ^
+        `0` is out of range: the smallest value is 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [retry]
+    # attempts = 0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 12
+          |
+        2 | attempts = 0
+          |            ^
+        `0` is out of range: the smallest value is 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [retry]
+    # reply_attempts = 0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 18
+          |
+        2 | reply_attempts = 0
+          |                  ^
+        `0` is out of range: the smallest value is 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [compression]
+    # summarised = 1
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 14
+          |
+        2 | summarised = 1
+          |              ^
+        `1` is out of range: it must be more than 0 and less than 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [compression]
+    # summarised = 0.0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 14
+          |
+        2 | summarised = 0.0
+          |              ^^^
+        `0` is out of range: it must be more than 0 and less than 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+    ");
 }
 
 #[test]
 fn refused_call_in_text_leaves_one_line_with_the_flag_that_allows_it() {
     let write = || json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
-    let ended = Host::scripted(&[write(), look(), write(), answer("Done.")], &["Write"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    let lines: Vec<&str> = ended.stderr.lines().collect();
-    let [line] = lines.as_slice() else { panic!("one line for the same refusal: {ended:?}") };
-    assert!(line.starts_with("refused: `write_file`") && line.contains("--approval-mode auto-edit"), "{line}");
+    host_snapshot!(Host::scripted(&[write(), look(), write(), answer("Done.")], &["Write"]), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    refused: `write_file` has no fs-write grant for `[REPOSITORY]/a.txt`. Only the user can change this: to \
+    allow it, add --grant write_file:fs-write=[REPOSITORY]/a.txt, or --approval-mode auto-edit for the \
+    workspace.
+    ");
 }
 
 // promise run.refused: With `--fail-on-refused` a run in which a call was refused does not exit with 0.
 #[test]
 fn run_with_a_refused_call_fails_if_it_must_and_is_quiet_if_it_may_say_nothing() {
     let write = || json!({"chunks": [call("write_file", json!({"path": "a.txt", "content": "x"}))]});
-    let ended = Host::scripted(&[write(), write(), answer("Done.")], &["--fail-on-refused", "Write"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(54), "Done.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("refused: `write_file`"), "{ended:?}");
-    assert!(ended.stderr.contains("error: 2 calls were refused: `write_file`\nhelp: "), "{ended:?}");
+    host_snapshot!(Host::scripted(&[write(), write(), answer("Done.")], &["--fail-on-refused", "Write"]), @r"
+    exit: 54
+    ----- stdout
+    Done.
+    ----- stderr
+    refused: `write_file` has no fs-write grant for `[REPOSITORY]/a.txt`. Only the user can change this: to \
+    allow it, add --grant write_file:fs-write=[REPOSITORY]/a.txt, or --approval-mode auto-edit for the \
+    workspace.
+    error: 2 calls were refused: `write_file`
+    help: allow what the run needs, as the lines above say, or leave --fail-on-refused out
+    ");
     let json = ["--output-format", "json", "--fail-on-refused", "Write"];
     let ended = Host::scripted(&[write(), answer("Done.")], &json).run();
     assert_eq!(ended.code, Some(54), "{ended:?}");
@@ -137,10 +274,13 @@ fn run_with_a_refused_call_fails_if_it_must_and_is_quiet_if_it_may_say_nothing()
         let ended = host.run();
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""), "{ended:?}");
     }
-    let ended =
-        Host::scripted(&[json!({"chunks": [{"error": {"kind": "authentication", "message": "no"}}]})], &["-q", "x"])
-            .run();
-    assert!(ended.code == Some(41) && ended.stderr.starts_with("error: "), "{ended:?}");
+    let fails = json!({"chunks": [{"error": {"kind": "authentication", "message": "no"}}]});
+    host_snapshot!(Host::scripted(&[fails], &["-q", "x"]), @"
+    exit: 41
+    ----- stdout
+    ----- stderr
+    error: `scripted` at `[HOME]/script.jsonl` reported an error in its reply: no
+    ");
 }
 
 #[test]
@@ -151,14 +291,23 @@ fn compression_is_reported_on_standard_error_and_its_failure_in_words() {
         let host = Host::scripted(replies, &["Read"]).file("long.txt", "a line\n".repeat(500));
         host.configured("[compression]\nthreshold = 0.01\n").run()
     };
-    let ended = run(&[read(), read(), summary(json!({"text": "<state_snapshot>x</state_snapshot>"})), answer("Done.")]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("its beginning was summarised") && ended.stderr.lines().count() == 1, "{ended:?}");
+    let text = json!({"text": "<state_snapshot>x</state_snapshot>"});
+    outcome_snapshot!(run(&[read(), read(), summary(text), answer("Done.")]), @"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    the conversation is long (about [NUMBER] tokens): its beginning was summarised
+    ");
     let fails = json!({"error": {"kind": "server", "message": "it broke"}});
-    let ended = run(&[read(), read(), summary(fails), answer("Done.")]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    assert!(ended.stderr.contains("it could not be summarised: ") && ended.stderr.contains("it broke"), "{ended:?}");
-    assert!(!ended.stderr.contains("WARN") && ended.stderr.lines().count() == 1, "{ended:?}");
+    outcome_snapshot!(run(&[read(), read(), summary(fails), answer("Done.")]), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    the conversation is long (about [NUMBER] tokens): it could not be summarised: `scripted` at \
+    `[HOME]/script.jsonl` reported an error in its reply: it broke
+    ");
 }
 
 #[test]
@@ -182,17 +331,29 @@ fn run_continues_with_a_conversation_larger_than_the_window() {
 #[test]
 fn a_failed_request_ends_the_run_and_what_was_there_is_not_lost() {
     let broken = json!({"chunks": [{"text": "Half an answer"}, {"error": {"kind": "server", "message": "it broke"}}]});
-    let ended = Host::scripted(&[look(), broken], &["Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(59), ""), "{ended:?}");
-    assert!(ended.stderr.contains("Half an answer") && ended.stderr.contains("it broke"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[look(), broken], &["Look"]), @"
+    exit: 59
+    ----- stdout
+    ----- stderr
+    Its partial reply:
+
+    Half an answer
+
+    error: `scripted` at `[HOME]/script.jsonl` reported an error in its reply: it broke
+    help: try again later, or use another model
+    ");
 }
 
 #[test]
 fn run_answer_that_is_cut_short_is_marked() {
     let reply = || json!({"chunks": [{"text": "The first of three"}, {"finish": "max_tokens"}]});
-    let ended = Host::scripted(&[reply()], &["Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "The first of three\n"), "{ended:?}");
-    assert!(ended.stderr.contains("note: the answer is incomplete"), "{ended:?}");
+    host_snapshot!(Host::scripted(&[reply()], &["Look"]), @"
+    exit: 0
+    ----- stdout
+    The first of three
+    ----- stderr
+    note: the answer is incomplete: the model reached its limit of tokens for a reply
+    ");
     for (format, said) in [("json", true), ("stream-json", true), ("json", false)] {
         let reply = if said { reply() } else { answer("All three") };
         let ended = Host::scripted(&[reply], &["--output-format", format, "Look"]).run();

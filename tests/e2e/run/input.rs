@@ -3,19 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 
 use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 
 use super::answer;
-
-fn check(host: &Host, code: i32, says: &[&str]) {
-    let ended = host.run();
-    assert_eq!(ended.code, Some(code), "{ended:?}");
-    assert_eq!(ended.stdout, "", "{ended:?}");
-    assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:?}");
-    for words in says {
-        assert!(ended.stderr.contains(words), "{words} in {ended:?}");
-    }
-    assert!(!ended.stderr.contains("panicked"), "{ended:?}");
-}
 
 fn run(arguments: &[&str]) -> Host {
     Host::scripted(&[answer("Done.")], arguments)
@@ -23,14 +14,32 @@ fn run(arguments: &[&str]) -> Host {
 
 #[test]
 fn a_folder_that_cannot_be_worked_in() {
-    check(&run(&["-C", "missing", "Look"]), 42, &["`missing`", "No such file", "-C DIR"]);
-    check(&run(&["-C", "file", "Look"]).file("file", ""), 42, &["`file`"]);
+    host_snapshot!(run(&["-C", "missing", "Look"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the folder `missing` cannot be worked in: No such file or directory (os error 2)
+    help: name an existing folder that you may read, with -C DIR
+    ");
+    host_snapshot!(run(&["-C", "file", "Look"]).file("file", ""), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the folder `file` cannot be worked in: Not a directory (os error 20)
+    help: name an existing folder that you may read, with -C DIR
+    ");
     let host = run(&["-C", "closed", "Look"]).file("closed/x", "");
     let closed = host.repository().join("closed");
     std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o000)).expect("set");
     // Root reads everything; then there is nothing to refuse.
     if std::fs::read_dir(&closed).is_err() {
-        check(&host, 42, &["`closed`", "Permission denied"]);
+        host_snapshot!(host, @"
+        exit: 42
+        ----- stdout
+        ----- stderr
+        error: the folder `closed` cannot be worked in: Permission denied (os error 13)
+        help: name an existing folder that you may read, with -C DIR
+        ");
     }
     std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o700)).expect("set");
 }
@@ -39,7 +48,14 @@ fn a_folder_that_cannot_be_worked_in() {
 fn input_folder_that_is_not_a_repository_is_an_error() {
     let host = run(&["Look"]);
     std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
-    check(&host, 42, &["is not in a repository", "git init", "--any-folder"]);
+    host_snapshot!(host, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `[REPOSITORY]` is not in a repository
+    help: go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder \
+    without version control
+    ");
     let host = run(&["--any-folder", "Look"]);
     std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
     assert_eq!(host.run().code, Some(0));
@@ -47,11 +63,68 @@ fn input_folder_that_is_not_a_repository_is_an_error() {
 
 #[test]
 fn input_invalid_configuration_is_an_error() {
-    check(&run(&["Look"]).configured("modle = \"offline\"\n"), 52, &["config.toml", "line 1", "`model`"]);
-    check(&run(&["Look"]).configured("model = \n"), 52, &["config.toml", "line 1"]);
-    check(&run(&["Look"]).configured("[run]\nmax_turns = \"many\"\n"), 52, &["line 2", "many"]);
-    check(&run(&["Look"]).configured("[limits]\ncall_seconds = 0\n"), 52, &["call_seconds", "the smallest value is 1"]);
-    check(&run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), 52, &["/no/such/file.toml", "HOST_CONFIG"]);
+    let mut errors = Transcript::default();
+    for text in ["modle = \"offline\"\n", "model = \n", "[run]\nmax_turns = \"many\"\n", "[limits]\ncall_seconds = 0\n"]
+    {
+        errors.add(text, &run(&["Look"]).configured(text).run());
+    }
+    transcript_snapshot!(errors, @r#"
+    # modle = "offline"
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 1, column 1
+          |
+        1 | modle = "offline"
+          | ^^^^^
+        unknown field `modle`, expected one of `model`, `approval_mode`, `any_folder`, `confine`, `deny`, \
+    `hooks`, `run`, `budget`, `context`, `conversation`, `limits`, `tools`, `retry`, `compression`, \
+    `providers`, `routing`, `models`, `agents`, `plugins`, `mcp`, `indexes`
+    help: did you mean `model`?
+
+    # model =
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 1, column 9
+          |
+        1 | model =␠
+          |         ^
+        string values must be quoted, expected literal string
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [run]
+    # max_turns = "many"
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 13
+          |
+        2 | max_turns = "many"
+          |             ^^^^^^
+        invalid type: string "many", expected i64
+    help: see the line and column above; `docs/configuration.md` lists all keys
+
+    # [limits]
+    # call_seconds = 0
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 2, column 16
+          |
+        2 | call_seconds = 0
+          |                ^
+        `0` is out of range: the smallest value is 1
+    help: see the line and column above; `docs/configuration.md` lists all keys
+    "#);
+    host_snapshot!(run(&["Look"]).env("HOST_CONFIG", "/no/such/file.toml"), @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: cannot read the configuration `/no/such/file.toml`
+      caused by: No such file or directory (os error 2)
+    help: fix or remove the file, or set HOST_CONFIG to a different one
+    ");
 }
 
 // promise run.configured: A file by which the user configures the host is not used if other users can write it, and
@@ -59,19 +132,15 @@ fn input_invalid_configuration_is_an_error() {
 #[test]
 fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
     let agent = "---\nname: a\ndescription: A.\ntools: [ls]\n---\nYou look.\n";
-    for (name, text, code, says) in [
-        (".config/host/config.toml", "approval_mode = \"plan\"\n", 52, "others can write it (its mode is 666)"),
-        (".config/host/policies/a.toml", "[[rule]]\ntool = \"ls\"\ndecision = \"deny\"\n", 52, "its mode is 666"),
-        (".config/host/agents/a.md", agent, 52, "its mode is 666"),
-        (".config/host/hooks.json", "{}", 52, "its mode is 666"),
-        (".config/host/AGENTS.md", "SAID", 0, "is left out: others can write it"),
-        (
-            ".agents/skills/s/SKILL.md",
-            "---\nname: s\ndescription: SAID\n---\nx\n",
-            0,
-            "the skill `s` (user) is not used",
-        ),
-        (".config/host/commands/c.md", "SAID", 0, "the command `/c` (user) is not used"),
+    let mut notes = Transcript::default();
+    for (name, text, code) in [
+        (".config/host/config.toml", "approval_mode = \"plan\"\n", 52),
+        (".config/host/policies/a.toml", "[[rule]]\ntool = \"ls\"\ndecision = \"deny\"\n", 52),
+        (".config/host/agents/a.md", agent, 52),
+        (".config/host/hooks.json", "{}", 52),
+        (".config/host/AGENTS.md", "SAID", 0),
+        (".agents/skills/s/SKILL.md", "---\nname: s\ndescription: SAID\n---\nx\n", 0),
+        (".config/host/commands/c.md", "SAID", 0),
     ] {
         let before = run(&["Look"]).home_file(name, text).run();
         assert!(!before.stderr.contains("others can write"), "{name}: {before:?}");
@@ -79,35 +148,180 @@ fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
         std::fs::set_permissions(host.home().join(name), PermissionsExt::from_mode(0o666)).expect("set");
         let ended = host.run();
         assert_eq!(ended.code, Some(code), "{name}: {ended:?}");
-        assert!(ended.stderr.contains(says), "{name}: {ended:?}");
+        notes.add(name, &ended);
         if code == 0 {
             let system: String = host.session().iter().map(|line| line["system"].to_string()).collect();
             assert!(!system.contains("SAID"), "{name}");
         }
     }
+    transcript_snapshot!(notes, @r"
+    # .config/host/config.toml
+    exit: 52
+    ----- stderr
+    error: the configuration `[HOME]/.config/host/config.toml` cannot be used
+      caused by: others can write it (its mode is 666)
+    help: look at what it says, then `chmod go-w '[HOME]/.config/host/config.toml'`, or change its owner
+
+    # .config/host/policies/a.toml
+    exit: 52
+    ----- stderr
+    error: cannot read the rules in `[HOME]/.config/host/policies/a.toml`: others can write it (its mode is \
+    666)
+    help: look at what they say, then take the right to write them from others: `chmod go-w`
+
+    # .config/host/agents/a.md
+    exit: 52
+    ----- stderr
+    error: the agent `[HOME]/.config/host/agents/a.md` cannot be read
+      caused by: others can write it (its mode is 666)
+    help: fix or remove the file
+
+    # .config/host/hooks.json
+    exit: 52
+    ----- stderr
+    error: invalid hooks in `[HOME]/.config/host/hooks.json`
+      caused by: a hook cannot be used: others can write it (its mode is 666); `chmod go-w` it, since it \
+    names programs that run
+    help: fix or remove the hook: nothing runs without a guard that you set up
+
+    # .config/host/AGENTS.md
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the context file `[HOME]/.config/host/AGENTS.md` is left out: others can write it (its mode is \
+    666); `chmod go-w` it
+
+    # .agents/skills/s/SKILL.md
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the skill `s` (user) is not used: other users could have written \
+    `[HOME]/.agents/skills/s/SKILL.md`: others can write it (its mode is 666); change its owner or its mode
+
+    # .config/host/commands/c.md
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the command `/c` (user) is not used: other users could have written \
+    `[HOME]/.config/host/commands/c.md`: others can write it (its mode is 666); change its owner or its mode
+    ");
 }
 
 #[test]
 fn arguments_that_make_no_sense() {
-    check(&run(&[]), 42, &["no prompt"]);
-    check(&Host::new(["run", "--model", "nonsense", "Look"]), 42, &["nonsense", "`offline`"]);
-    let nowhere = Host::new(["run", "Look"]).env("OLLAMA_HOST", "127.0.0.1:1");
-    check(&nowhere, 41, &["no model", "--model offline", "GEMINI_API_KEY", "ANTHROPIC_API_KEY", "start Ollama"]);
-    check(&Host::new(["run", "--model", "anthropic/x", "Look"]), 41, &["ANTHROPIC_API_KEY"]);
-    check(&Host::new(["run", "--model", "gemini/x", "Look"]), 41, &["GEMINI_API_KEY"]);
-    check(&run(&["--grant", "grp:fs-read=.", "Look"]), 42, &["`grp`", "`grep`"]);
-    check(&run(&["--grant", "grep:fs-reed=.", "Look"]), 42, &["fs-reed"]);
-    check(&run(&["--grant", "grep:process=git", "Look"]), 42, &["no effect", "fs-read"]);
-    check(
-        &run(&["--grant", "web_fetch:http=POST example.com:81", "Look"]),
-        42,
-        &["has no effect", "does not ask for that http", "it asks for http `*:* +private`, and no grant gives more"],
-    );
-    check(&run(&["--grant", "grep", "Look"]), 42, &["PLUGIN:CAPABILITY=SCOPE"]);
-    check(&run(&["--grant", "web_fetch:http=user@host", "Look"]), 42, &["web_fetch:http"]);
-    check(&run(&["--deny", "grep", "Look"]), 42, &["--deny"]);
-    let ended = Host::new(["run", "--no-such-flag"]).run();
-    assert_eq!(ended.code, Some(42), "{ended:?}");
+    let mut errors = Transcript::default();
+    for model in ["nonsense", "anthropic/x", "gemini/x"] {
+        errors.add(format!("--model {model}"), &Host::new(["run", "--model", model, "Look"]).run());
+    }
+    errors.add("no model", &Host::new(["run", "Look"]).env("OLLAMA_HOST", "127.0.0.1:1").run());
+    errors.add("no prompt", &run(&[]).run());
+    for flag in [
+        ["--grant", "grp:fs-read=."],
+        ["--grant", "grep:fs-reed=."],
+        ["--grant", "grep:process=git"],
+        ["--grant", "web_fetch:http=POST example.com:81"],
+        ["--grant", "grep"],
+        ["--grant", "web_fetch:http=user@host"],
+        ["--deny", "grep"],
+    ] {
+        errors.add(flag.join(" "), &run(&flag).arg("Look").run());
+    }
+    errors.add("--no-such-flag", &Host::new(["run", "--no-such-flag"]).run());
+    transcript_snapshot!(errors, @r#"
+    # --model nonsense
+    exit: 42
+    ----- stderr
+    error: invalid model `nonsense`: it has no provider before a `/`
+    help: name one of `gemini/NAME`, `vertex/NAME`, `openai/NAME`, `openai-responses/NAME`, \
+    `anthropic/NAME`, `ollama/NAME`, `offline`, `scripted:FILE`
+
+    # --model anthropic/x
+    exit: 41
+    ----- stderr
+    error: there is no key for `anthropic`
+    help: set ANTHROPIC_API_KEY to a key that the service accepts, or use `--model offline`, which needs \
+    none
+
+    # --model gemini/x
+    exit: 41
+    ----- stderr
+    error: there is no key for `gemini`
+    help: set GEMINI_API_KEY to a key that the service accepts (with `auth = "oauth"`: run `gcloud auth \
+    application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a file with credentials), or use \
+    `--model offline`, which needs none
+
+    # no model
+    exit: 41
+    ----- stderr
+    error: no model is configured
+    help: set GEMINI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; on a terminal, `host` \
+    helps you choose; to try it without a model: --model offline
+
+    # no prompt
+    exit: 42
+    ----- stderr
+    error: no prompt
+    help: pass it as an argument, such as host run "Survey this repository", or on standard input; in a \
+    terminal, `host` starts a conversation
+
+    # --grant grp:fs-read=.
+    exit: 42
+    ----- stderr
+    error: there is no plugin `grp` for `grp:fs-read=.`
+    help: did you mean `grep`? `host tool list` lists all plugins
+
+    # --grant grep:fs-reed=.
+    exit: 42
+    ----- stderr
+    error: `grep:fs-reed=.`: there is no capability `fs-reed`: there are `fs-read`, `fs-write`, `process`, \
+    `http`, `state` and `mcp`
+
+    # --grant grep:process=git
+    exit: 42
+    ----- stderr
+    error: `--grant grep:process=git` has no effect: `grep` does not ask for process
+    help: it asks for fs-read
+
+    # --grant web_fetch:http=POST example.com:81
+    exit: 42
+    ----- stderr
+    error: `--grant web_fetch:http=POST example.com:81` has no effect: `web_fetch` does not ask for that \
+    http
+    help: it asks for http `*:* +private`, and no grant gives more
+
+    # --grant grep
+    exit: 42
+    ----- stderr
+    error: `--grant grep` is not a grant
+    help: write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git
+
+    # --grant web_fetch:http=user@host
+    exit: 42
+    ----- stderr
+    error: `--grant web_fetch:http=user@host`: invalid host `user@host`: it has ASCII letters, digits, `-`, \
+    `_` and `.`; an international name starts with `xn--`
+    help: write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`
+
+    # --deny grep
+    exit: 42
+    ----- stderr
+    error: `--deny grep` is not a deny
+    help: write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`
+
+    # --no-such-flag
+    exit: 42
+    ----- stderr
+    error: unexpected argument '--no-such-flag' found
+
+      tip: to pass '--no-such-flag' as a value, use '-- --no-such-flag'
+
+    Usage: host run --approval-mode <MODE> [PROMPT]...
+
+    For more information, try '--help'.
+    "#);
     assert_eq!(Host::new(["--help"]).run().code, Some(0));
     assert_eq!(Host::new(["run", "--help"]).run().code, Some(0));
     assert_eq!(Host::new(["--version"]).run().stdout, "host 0.1.0\n");
@@ -117,7 +331,14 @@ fn arguments_that_make_no_sense() {
 fn input_invalid_script_is_an_error() {
     let host = Host::new(["run", "--model", "scripted:bad.jsonl", "Look"])
         .file("bad.jsonl", "{\"chunks\": [{\"txt\": \"x\"}]}\n");
-    check(&host, 52, &["line 1", "bad.jsonl"]);
+    host_snapshot!(host, @r"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: invalid reply in line 1 of the script `bad.jsonl`: unknown variant `txt`, expected one of \
+    `text`, `thought`, `call`, `part`, `citation`, `usage`, `finish`, `retry`, `switched`, `error`, \
+    `failed`, `hang` at line 1 column 18
+    ");
 }
 
 // promise plugin.imports
@@ -125,15 +346,67 @@ fn input_invalid_script_is_an_error() {
 fn input_file_that_is_not_a_plugin_is_an_error() {
     let manifest = r#"{"manifest":1,"name":"bad","version":"1.0.0","license":"MIT","contract":"0.1.0","capabilities":{},"tools":[]}"#;
     let bad = |bytes: &[u8]| run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", bytes).file("bad.json", manifest);
-    check(&bad(b"#!/bin/sh\n"), 42, &["bad.wasm", "not a component"]);
-    check(&bad(b"\0asm\x01\0\0\0"), 42, &["bad.wasm", "core module", "host plugin build"]);
-    check(&bad(b"\0asm\x0d\0\x01\0"), 42, &["bad.wasm", "does not export"]);
-    check(&run(&["--plugin", "missing.wasm", "Look"]), 42, &["missing.wasm"]);
-    check(&run(&["--plugin", "alone.wasm", "Look"]).file("alone.wasm", "x"), 42, &["alone.json", "host plugin build"]);
-    check(&run(&["--plugin", ".", "Look"]), 42, &["there is no plugin"]);
-    let host =
-        run(&["--plugin", "bad.wasm", "Look"]).file("bad.wasm", "x").file("bad.json", "{\"manifest\":1,\"nam\":\"x\"}");
-    check(&host, 42, &["bad.json", "nam"]);
+    let host = |path: &str| run(&["--plugin", path, "Look"]);
+    let mut errors = Transcript::default();
+    for (case, host) in [
+        ("a script", bad(b"#!/bin/sh\n")),
+        ("a core module", bad(b"\0asm\x01\0\0\0")),
+        ("an empty component", bad(b"\0asm\x0d\0\x01\0")),
+        ("no file", host("missing.wasm")),
+        ("no manifest", host("alone.wasm").file("alone.wasm", "x")),
+        ("a folder without a plugin", host(".")),
+        ("an invalid manifest", host("bad.wasm").file("bad.wasm", "x").file("bad.json", r#"{"manifest":1,"nam":"x"}"#)),
+    ] {
+        errors.add(case, &host.run());
+    }
+    transcript_snapshot!(errors, @r"
+    # a script
+    exit: 42
+    ----- stderr
+    error: `bad.wasm` cannot be used
+      caused by: `bad` is not a component: it does not start like WebAssembly
+    help: build it again with `host plugin build`
+
+    # a core module
+    exit: 42
+    ----- stderr
+    error: `bad.wasm` cannot be used
+      caused by: `bad` is not a component: it is a core module; `host plugin build` or the tool of its \
+    language makes a component of it
+    help: build it again with `host plugin build`
+
+    # an empty component
+    exit: 42
+    ----- stderr
+    error: `bad.wasm` cannot be used
+      caused by: `bad` does not export a tool, and brings nothing else
+    help: build it again with `host plugin build`
+
+    # no file
+    exit: 42
+    ----- stderr
+    error: the plugin `missing.wasm` cannot be read: No such file or directory (os error 2)
+
+    # no manifest
+    exit: 42
+    ----- stderr
+    error: the manifest `alone.json` cannot be read: No such file or directory (os error 2)
+    help: `host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side
+
+    # a folder without a plugin
+    exit: 42
+    ----- stderr
+    error: there is no plugin in `.`
+    help: `host plugin build SOURCES --out DIR` puts components there
+
+    # an invalid manifest
+    exit: 42
+    ----- stderr
+    error: invalid manifest bad.json: unknown field `nam`, expected one of `manifest`, `name`, `version`, \
+    `license`, `description`, `source`, `homepage`, `contract`, `capabilities`, `config`, `secrets`, \
+    `tools`, `files` at line 1 column 19
+    help: build the plugin again with `host plugin build`
+    ");
 }
 
 #[test]
@@ -143,15 +416,25 @@ fn standard_input_is_joined_to_the_prompt() {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Fine.\n"), "{ended:?}");
     let reply = serde_json::json!({"expect": {"last_text": "just this"}, "chunks": [{"text": "Fine."}]});
     assert_eq!(Host::scripted(&[reply], &[]).input("just this").run().code, Some(0));
-    check(&run(&["Look"]).input([0xff, 0xfe, 0x00]), 42, &["not UTF-8"]);
+    host_snapshot!(run(&["Look"]).input([0xff, 0xfe, 0x00]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: standard input is not text: byte 0 is not UTF-8
+    ");
 }
 
 #[test]
 fn input_that_never_ends_is_read_within_the_time_limit() {
     let host = run(&["--timeout", "1s"]);
     let ended = host.end(host.command_in_shell("while echo drip && sleep 0.05; do :; done 2>/dev/null | \"$@\""));
-    assert_eq!(ended.code, Some(57), "{ended:?}");
-    assert!(ended.stderr.contains("standard input was still open after 1s"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 57
+    ----- stdout
+    ----- stderr
+    error: time limit reached: standard input was still open after 1s
+    help: close standard input, or raise --timeout
+    ");
     assert!(host.logs().is_empty(), "nothing was begun");
 }
 

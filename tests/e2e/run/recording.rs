@@ -1,6 +1,7 @@
 //! `--record`: a run that can be had again without the model.
 
 use host_tests::host::{Ended, Host};
+use host_tests::host_snapshot;
 use serde_json::{Value, json};
 
 /// The events of a run, without what differs from run to run: its session, its times, how long things took, and which
@@ -113,8 +114,13 @@ fn a_recording_is_the_users_alone_and_replaces_nothing() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let about = std::fs::metadata(&file).expect("it is there");
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
-    let again = Host::new(["run", "--model", "offline", "--record", file.to_str().expect("text"), "Look"]).run();
-    assert_eq!(again.code, Some(42), "{again:?}");
-    assert!(again.stderr.contains("talk.jsonl") && again.stderr.contains("help: "), "{again:?}");
+    let again = Host::new(["run", "--model", "offline", "--record", file.to_str().expect("text"), "Look"]);
+    host_snapshot!(again, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: cannot create the recording `[TEMP]/talk.jsonl`: File exists (os error 17)
+    help: name a file that does not exist yet, in a folder that you may write
+    ");
     assert_eq!(std::fs::metadata(&file).expect("it is there").len(), about.len());
 }

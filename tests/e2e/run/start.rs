@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use host_tests::host::Host;
 use host_tests::pty::Pty;
 use host_tests::server::{Answer, Server};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -35,25 +37,91 @@ fn start_without_a_command_is_a_task_in_a_pipe() {
         let ended = host.run_of(arguments);
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""));
     }
-    let ended = host.run_of(&[]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
-    assert!(ended.stderr.contains("no prompt") && ended.stderr.contains("`host` starts a conversation"), "{ended:?}");
+    let mut errors = Transcript::default();
+    errors.add("host", &host.run_of(&[]));
     for mistake in ["sesion", "tools", "docter"] {
-        let ended = host.run_of(&[mistake, "list"]);
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
-        assert!(
-            ended.stderr.contains(&format!("no command `{mistake}`")) && ended.stderr.contains("did you mean"),
-            "{ended:?}"
-        );
+        errors.add(format!("host {mistake} list"), &host.run_of(&[mistake, "list"]));
     }
     for word in ["serve", "worker", "fleet", "install"] {
-        for arguments in [&[word][..], &["--model", model, word]] {
-            let ended = host.run_of(arguments);
-            assert_eq!((ended.code, ended.stdout.as_str()), (Some(42), ""), "{ended:?}");
-            assert!(ended.stderr.contains(&format!("no command `{word}`")), "{ended:?}");
-            assert!(ended.stderr.contains(&format!("host -- {word}")), "{ended:?}");
-        }
+        errors.add(format!("host {word}"), &host.run_of(&[word]));
+        errors.add(format!("host --model … {word}"), &host.run_of(&["--model", model, word]));
     }
+    transcript_snapshot!(errors, @r#"
+    # host
+    exit: 42
+    ----- stderr
+    error: no prompt
+    help: pass it as an argument, such as host run "Survey this repository", or on standard input; in a \
+    terminal, `host` starts a conversation
+
+    # host sesion list
+    exit: 42
+    ----- stderr
+    error: there is no command `sesion`
+    help: did you mean `host session`? (to send it as a prompt: host -- sesion …)
+
+    # host tools list
+    exit: 42
+    ----- stderr
+    error: there is no command `tools`
+    help: did you mean `host tool`? (to send it as a prompt: host -- tools …)
+
+    # host docter list
+    exit: 42
+    ----- stderr
+    error: there is no command `docter`
+    help: did you mean `host doctor`? (to send it as a prompt: host -- docter …)
+
+    # host serve
+    exit: 42
+    ----- stderr
+    error: there is no command `serve`
+    help: `host mcp serve` serves the tools to other agents, and `host acp` the agent to an editor (to send \
+    it as a prompt: host -- serve …)
+
+    # host --model … serve
+    exit: 42
+    ----- stderr
+    error: there is no command `serve`
+    help: `host mcp serve` serves the tools to other agents, and `host acp` the agent to an editor (to send \
+    it as a prompt: host -- serve …)
+
+    # host worker
+    exit: 42
+    ----- stderr
+    error: there is no command `worker`
+    help: `host --help` lists the commands (to send it as a prompt: host -- worker …)
+
+    # host --model … worker
+    exit: 42
+    ----- stderr
+    error: there is no command `worker`
+    help: `host --help` lists the commands (to send it as a prompt: host -- worker …)
+
+    # host fleet
+    exit: 42
+    ----- stderr
+    error: there is no command `fleet`
+    help: `host --help` lists the commands (to send it as a prompt: host -- fleet …)
+
+    # host --model … fleet
+    exit: 42
+    ----- stderr
+    error: there is no command `fleet`
+    help: `host --help` lists the commands (to send it as a prompt: host -- fleet …)
+
+    # host install
+    exit: 42
+    ----- stderr
+    error: there is no command `install`
+    help: did you mean `host plugin install`? (to send it as a prompt: host -- install …)
+
+    # host --model … install
+    exit: 42
+    ----- stderr
+    error: there is no command `install`
+    help: did you mean `host plugin install`? (to send it as a prompt: host -- install …)
+    "#);
     let ended = host.run_of(&["--model", model, "--", "worker"]);
     assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""));
     assert_eq!(host.run_of(&["-c", "-r", "x"]).code, Some(42));
@@ -120,11 +188,15 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     }
     // Others could read it: it is not used.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("set");
-    let ended = host.run_of(&["-p", "hello"]);
-    assert!(
-        ended.code == Some(52) && ended.stderr.contains("chmod 600") && !ended.stderr.contains("s3cret"),
-        "{ended:?}"
-    );
+    let ended = host_snapshot!(host, ["-p", "hello"], @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the saved model `[HOME]/.config/host/credentials.toml` cannot be used
+      caused by: others can read or write it (its mode is 644)
+    help: chmod 600 '[HOME]/.config/host/credentials.toml', and replace the key if others use this machine
+    ");
+    assert!(!ended.stderr.contains("s3cret"), "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,8 +288,14 @@ fn first_start_can_be_left_tried_offline_and_used_once() {
     assert_eq!(pty.ends(), Some(0));
     assert!(!host.home().join(".config/host/credentials.toml").exists(), "a try is not saved");
     // In a pipe it is the error as before.
-    let ended = host.run_of(&["hello"]);
-    assert!(ended.code == Some(41) && ended.stderr.contains("no model is configured"), "{ended:?}");
+    host_snapshot!(host, ["hello"], @r"
+    exit: 41
+    ----- stdout
+    ----- stderr
+    error: no model is configured
+    help: set GEMINI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; on a terminal, `host` \
+    helps you choose; to try it without a model: --model offline
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -379,8 +457,13 @@ fn sessions_are_removed_and_forked() {
     assert_eq!(host.run_of(&["--model", &model, "first"]).code, Some(0));
     let id = |log: &std::path::Path| log.file_stem().expect("a name").to_string_lossy().into_owned();
     let first = id(&host.logs()[0]);
-    let ended = host.run_of(&["session", "fork", &first]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ended = host_snapshot!(host, ["session", "fork", &first], @"
+    exit: 0
+    ----- stdout
+    [SESSION]
+    ----- stderr
+    copied [SESSION]; continue the copy with host run --resume [SESSION]
+    ");
     let fork = ended.stdout.trim().to_owned();
     assert!(ended.stderr.contains(&format!("host run --resume {fork}")), "{ended:?}");
     assert_eq!(host.logs().len(), 2);
@@ -388,12 +471,61 @@ fn sessions_are_removed_and_forked() {
     std::fs::write(host.home().join("script.jsonl"), format!("{expects}\n")).expect("written");
     let ended = host.run_of(&["--model", &model, "--resume", &fork, "second"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
-    let shown = host.run_of(&["session", "show", &fork]).stdout;
-    assert!(shown.contains("> first") && shown.contains("One.") && shown.contains("Two."), "{shown}");
-    assert!(!host.run_of(&["session", "show", &first]).stdout.contains("Two."));
+    host_snapshot!(host, ["session", "show", &fork], @"
+    exit: 0
+    ----- stdout
+    session [SESSION]
+    workspace [REPOSITORY]
+    model     scripted:[HOME]/script.jsonl
+    began     [TIME]
+    tokens    0 in, 0 out
+
+    ── main: a run of main with scripted, [TIME]
+
+    > first
+
+    One.
+
+    ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
+
+    ── resumed with scripted:[HOME]/script.jsonl, [TIME]
+
+    ── main: a run of main with scripted, [TIME]
+
+    > second
+
+    Two.
+
+    ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
+    ----- stderr
+    ");
+    host_snapshot!(host, ["session", "show", &first], @"
+    exit: 0
+    ----- stdout
+    session [SESSION]
+    workspace [REPOSITORY]
+    model     scripted:[HOME]/script.jsonl
+    began     [TIME]
+    tokens    0 in, 0 out
+
+    ── main: a run of main with scripted, [TIME]
+
+    > first
+
+    One.
+
+    ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
+    ----- stderr
+    ");
     // A mistyped id removes nothing.
-    let ended = host.run_of(&["session", "rm", &first, "19990101"]);
-    assert!(ended.code == Some(42) && host.logs().len() == 2, "{ended:?}");
+    host_snapshot!(host, ["session", "rm", &first, "19990101"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no session `19990101`
+    help: did you mean `[SESSION]`, `[SESSION]`? host session list --all lists all
+    ");
+    assert_eq!(host.logs().len(), 2);
     let ended = host.run_of(&["session", "rm", &first, &first]);
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("removed session {first}\n")));
     assert_eq!(host.logs().iter().map(|log| id(log)).collect::<Vec<_>>(), [fork]);
@@ -406,8 +538,14 @@ fn session_that_runs_is_not_removed() {
     let mut pty = on_terminal(&host, &["--model", &model]);
     pty.sees("auto › ").types("first\r").sees("One.");
     let id = host.logs()[0].file_stem().expect("a name").to_string_lossy().into_owned();
-    let ended = host.run_of(&["session", "rm", &id]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("is being written by process"), "{ended:?}");
+    host_snapshot!(host, ["session", "rm", &id], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session log `[HOME]/.local/state/host/sessions/[SESSION].jsonl` is being written by process \
+    [ID]
+    help: wait until process [ID] has ended, or end it, and try again
+    ");
     assert_eq!(host.logs().len(), 1);
     pty.types("\u{4}");
     assert_eq!(pty.ends(), Some(0));
