@@ -1,6 +1,8 @@
 //! Rules in files, what they say of a call, and what they do to a run.
 
 use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 const RULES: &str = "\
@@ -57,16 +59,27 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
 
 #[test]
 fn policy_rule_about_a_tool_that_is_not_here_is_mentioned() {
-    let note = |tool: &str, more: &str| {
+    let run = |tool: &str, more: &str| {
         let text = format!("[[rule]]\ntool = \"{tool}\"\ndecision = \"deny\"\n{more}\n");
         let host = Host::scripted(&[answer("Done.")], &["Go"]).home_file(".config/host/policies/a.toml", text);
-        let ended = host.run();
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        ended.stderr
+        host.run()
     };
-    let misspelled = note("shel", "");
-    assert!(misspelled.contains("a.toml:1 (user) is about the tool `shel`, which is not here: did you mean `shell`?"));
-    assert!(note("deploy", "").contains("write `deploy*` if it is one of other projects"));
+    outcome_snapshot!(run("shel", ""), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) is about the tool `shel`, which is not \
+    here: did you mean `shell`?
+    ");
+    outcome_snapshot!(run("deploy", ""), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) is about the tool `deploy`, which is not \
+    here: write `deploy*` if it is one of other projects
+    ");
     for (tool, more) in [
         ("shell", ""),
         ("complete_task", ""),
@@ -74,7 +87,8 @@ fn policy_rule_about_a_tool_that_is_not_here_is_mentioned() {
         ("deploy*", ""),
         ("deploy", "workspace = \"/somewhere/else\""),
     ] {
-        assert_eq!(note(tool, more), "", "{tool}");
+        let ended = run(tool, more);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{tool}");
     }
 }
 
@@ -96,26 +110,69 @@ fn policy_plan_mode_offers_no_tool_that_it_refuses() {
         assert!(is_offered(reads, &plan), "{reads}");
     }
     let hidden = json!({"expect": {"tools": ["web_fetch"]}, "chunks": [{"text": "Done."}]});
-    let ended = with_rules(Host::scripted(&[hidden], &["Go"])).run();
-    assert!(ended.code == Some(42) && ended.stderr.contains("expects the tool `web_fetch`"), "{ended:?}");
+    host_snapshot!(with_rules(Host::scripted(&[hidden], &["Go"])), @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: line 1 of the script `[HOME]/script.jsonl` expects the tool `web_fetch`, and there is `edit`, \
+    `glob`, `grep`, `ls`, `memory`, `read_file`, `read_many_files`, `shell`, `process`, `todo`, \
+    `write_file`, `ask_user`, `codebase_investigator`
+    ");
     // What is denied in every mode is offered in none.
     assert!(!is_offered("shell", &["--deny", "*:process"]) && is_offered("edit", &["--deny", "*:process"]));
 }
 
 #[test]
 fn policy_invalid_file_stops_the_run_and_is_reported_with_its_place() {
-    for (text, words) in [
-        ("[[rule]]\ndecision = \"allow\"\ncomand = \"x\"\n", "mine.toml:3:1: "),
-        ("[[rule]]\ndecision = \"alow\"\n", "did you mean `allow`?"),
-        ("[[rule]]\ndecision = \"allow\"\ncommand = \"git log\"\nmatch = [\"git status\"]\n", "git status"),
-        ("rule = 3\n", "mine.toml:1:"),
+    let mut errors = Transcript::default();
+    for text in [
+        "[[rule]]\ndecision = \"allow\"\ncomand = \"x\"\n",
+        "[[rule]]\ndecision = \"alow\"\n",
+        "[[rule]]\ndecision = \"allow\"\ncommand = \"git log\"\nmatch = [\"git status\"]\n",
+        "rule = 3\n",
     ] {
         let host = Host::scripted(&[answer("Done.")], &["Go"]).home_file(".config/host/policies/mine.toml", text);
-        let ended = host.run();
-        assert_eq!(ended.code, Some(52), "{text}: {ended:?}");
-        assert!(ended.stderr.contains(words) && ended.stderr.contains("help: "), "{text}: {}", ended.stderr);
-        assert_eq!(ended.stdout, "");
+        errors.add(text, &host.run());
     }
+    transcript_snapshot!(errors, @r#"
+    # [[rule]]
+    # decision = "allow"
+    # comand = "x"
+    exit: 52
+    ----- stderr
+    error: invalid rules
+      caused by: [HOME]/.config/host/policies/mine.toml:3:1: unknown field `comand`, expected one of \
+    `tool`, `plugin`, `digest`, `scope`, `workspace`, `arguments`, `command`, `capability`, `agent`, \
+    `mode`, `net`, `walls`, `decision`, `priority`, `message`, `match`, `no-match`; did you mean `command`?
+    help: fix the line; `docs/policy.md` describes rules, and `host policy check` tries one
+
+    # [[rule]]
+    # decision = "alow"
+    exit: 52
+    ----- stderr
+    error: invalid rules
+      caused by: [HOME]/.config/host/policies/mine.toml:2:12: unknown variant `alow`, expected one of \
+    `allow`, `ask`, `deny`; did you mean `allow`?
+    help: fix the line; `docs/policy.md` describes rules, and `host policy check` tries one
+
+    # [[rule]]
+    # decision = "allow"
+    # command = "git log"
+    # match = ["git status"]
+    exit: 52
+    ----- stderr
+    error: invalid rules
+      caused by: [HOME]/.config/host/policies/mine.toml:1:1: the rule does not match its example `git \
+    status`
+    help: fix the line; `docs/policy.md` describes rules, and `host policy check` tries one
+
+    # rule = 3
+    exit: 52
+    ----- stderr
+    error: invalid rules
+      caused by: [HOME]/.config/host/policies/mine.toml:1:8: invalid type: integer `3`, expected a sequence
+    help: fix the line; `docs/policy.md` describes rules, and `host policy check` tries one
+    "#);
 }
 
 // promise run.protected
@@ -124,41 +181,159 @@ fn policy_check_explains_what_would_happen_to_a_call_and_runs_nothing() {
     let host = with_rules(Host::new(["policy"]));
     let explained = |tool: &str, arguments: Value, more: &[&str]| {
         let text = arguments.to_string();
-        let ended = host.run_of(&[&["policy", "check", tool, &text], more].concat());
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        ended.stdout
+        host.run_of(&[&["policy", "check", tool, &text], more].concat())
     };
     let line = |command: &str| json!({ "command": command });
 
-    let text = explained("shell", line("git log && rm -rf x"), &[]);
-    assert!(text.starts_with("deny: nothing is removed here\n"), "{text}");
-    assert!(text.contains("`git log`: allow, by the rule at ") && text.contains("mine.toml:1 (user)"), "{text}");
-    let text = explained("shell", line("make"), &[]);
-    assert!(text.starts_with("ask\n  `make`: ask, not allowed by any rule or grant yet\n"), "{text}");
-    assert!(text.contains("Without a terminal: `shell` has no process grant"), "{text}");
-    assert!(explained("shell", line("make"), &["--approval-mode", "yolo"]).starts_with("allow\n"));
-    let text = explained("write_file", json!({"path": "made", "content": ""}), &["--approval-mode", "auto-edit"]);
-    assert!(text.starts_with("allow\n") && text.contains("It would touch: fs-write=/"), "{text}");
-    let text = explained("write_file", json!({"path": ".git/config", "content": ""}), &["--approval-mode", "yolo"]);
-    assert!(text.starts_with("deny: ") && text.contains("nobody can allow it"), "{text}");
+    outcome_snapshot!(explained("shell", line("git log && rm -rf x"), &[]), @r#"
+    exit: 0
+    ----- stdout
+    deny: nothing is removed here
+      `git log`: allow, by the rule at [HOME]/.config/host/policies/mine.toml:1 (user), priority 500: allow \
+    tool = "shell" command = "git log" | "touch"
+      `rm -rf x`: deny, by the rule at [HOME]/.config/host/policies/mine.toml:7 (user), priority 500: deny \
+    tool = "shell" command = "rm"
+    It would touch: process=sh -c 'git log && rm -rf x' $
+    Granted without asking: nothing
+    ----- stderr
+    "#);
+    outcome_snapshot!(explained("shell", line("make"), &[]), @r"
+    exit: 0
+    ----- stdout
+    ask
+      `make`: ask, not allowed by any rule or grant yet
+    It would touch: process=sh -c make $
+    Granted without asking: nothing
+    Without a terminal: `shell` has no process grant for `make`. Only the user can change this: to allow \
+    it, add --grant shell:process=make, or --approval-mode auto, in which programs are confined.
+    ----- stderr
+    ");
+    outcome_snapshot!(explained("shell", line("make"), &["--approval-mode", "yolo"]), @"
+    exit: 0
+    ----- stdout
+    allow
+      `make`: allow, granted
+    It would touch: process=sh -c make $
+    Granted without asking: process=*;net=*:*
+    ----- stderr
+    ");
+    let made = json!({"path": "made", "content": ""});
+    outcome_snapshot!(explained("write_file", made, &["--approval-mode", "auto-edit"]), @"
+    exit: 0
+    ----- stdout
+    allow
+      the call: allow, granted
+    It would touch: fs-write=[REPOSITORY]/made
+    Granted without asking: fs-read=[REPOSITORY] fs-write=[REPOSITORY]
+    ----- stderr
+    ");
+    let protected = json!({"path": ".git/config", "content": ""});
+    outcome_snapshot!(explained("write_file", protected, &["--approval-mode", "yolo"]), @r"
+    exit: 0
+    ----- stdout
+    deny: `write_file` was not run: nobody can allow it to change `[REPOSITORY]/.git/config`, which is \
+    protected: files of version control and of host, files that a shell runs when it starts, and what the \
+    user denied
+    It would touch: nothing
+    Granted without asking: nothing
+    ----- stderr
+    ");
     // Nor does a command write there or into the host's own folders, as far as its words show it.
     let own = host.home().join(".config/host/policies/mine.toml");
+    let mut denials = Transcript::default();
     for target in [own.display().to_string(), "~/.config/host/config.toml".to_owned(), ".git/config".to_owned()] {
-        let text = explained("shell", line(&format!("echo x > {target}")), &["--approval-mode", "yolo"]);
-        assert!(text.starts_with("deny\n") && text.contains("nothing may change"), "{text}");
+        let command = format!("echo x > {target}");
+        denials.add(&command, &explained("shell", line(&command), &["--approval-mode", "yolo"]));
     }
+    transcript_snapshot!(denials, @r"
+    # echo x > [HOME]/.config/host/policies/mine.toml
+    exit: 0
+    ----- stdout
+    deny
+      `echo x > [HOME]/.config/host/policies/mine.toml`: deny, nothing may change \
+    `[HOME]/.config/host/policies/mine.toml`
+      `echo x > [HOME]/.config/host/policies/mine.toml`: ask, it writes \
+    `[HOME]/.config/host/policies/mine.toml`
+    It would touch: process=sh -c 'echo x > [HOME]/.config/host/policies/mine.toml' $
+    Granted without asking: process=*;net=*:*
+
+    # echo x > ~/.config/host/config.toml
+    exit: 0
+    ----- stdout
+    deny
+      `echo x > ~/.config/host/config.toml`: deny, nothing may change `~/.config/host/config.toml`
+      `echo x > ~/.config/host/config.toml`: ask, it writes `~/.config/host/config.toml`
+    It would touch: process=sh -c 'echo x > ~/.config/host/config.toml' $
+    Granted without asking: process=*;net=*:*
+
+    # echo x > .git/config
+    exit: 0
+    ----- stdout
+    deny
+      `echo x > .git/config`: deny, nothing may change `.git/config`
+      `echo x > .git/config`: ask, it writes `.git/config`
+    It would touch: process=sh -c 'echo x > .git/config' $
+    Granted without asking: process=*;net=*:*
+    ");
     assert!(!host.repository().join("made").exists());
 
-    let json = explained("shell", line("rm x"), &["--json"]);
-    let json: Value = serde_json::from_str(&json).expect("it is JSON");
+    let json = explained("shell", line("rm x"), &["--json"]).json();
     assert_eq!((&json["decision"], &json["touches"]), (&json!("deny"), &json!("process=sh -c 'rm x' $")));
 
-    let listed = host.run_of(&["policy", "list"]);
-    assert!(
-        listed.stdout.contains("mine.toml:7 (user), priority 500") && listed.stdout.contains("built-in, priority 900")
-    );
-    let ended = host.run_of(&["policy", "check", "no_such_tool"]);
-    assert_eq!(ended.code, Some(42), "{ended:?}");
+    host_snapshot!(host, ["policy", "list"], @r#"
+    exit: 0
+    ----- stdout
+    # [HOME]/.config/host/policies/mine.toml:7 (user), priority 500
+    [[rule]]
+    tool = "shell"
+    command = "rm"
+    decision = "deny"
+    priority = 500
+    message = "nothing is removed here"
+
+    # [HOME]/.config/host/policies/mine.toml:13 (user), priority 500
+    [[rule]]
+    tool = "web_fetch"
+    decision = "deny"
+    priority = 500
+
+    # [HOME]/.config/host/policies/mine.toml:1 (user), priority 500
+    [[rule]]
+    tool = "shell"
+    command = ["git log", "touch"]
+    decision = "allow"
+    priority = 500
+
+    # built-in, priority 900
+    [[rule]]
+    command = ["sudo", "doas", "su", "pkexec", "runuser"]
+    mode = ["plan", "default", "auto-edit", "auto"]
+    decision = "ask"
+    priority = 900
+
+    # built-in, priority 900
+    [[rule]]
+    command = ["shutdown", "reboot", "halt", "poweroff", "systemctl poweroff", "systemctl reboot"]
+    mode = ["plan", "default", "auto-edit", "auto"]
+    decision = "ask"
+    priority = 900
+
+    # built-in, priority 900
+    [[rule]]
+    command = ["mkfs", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "fdisk", "parted", "wipefs", "shred"]
+    mode = ["plan", "default", "auto-edit", "auto"]
+    decision = "ask"
+    priority = 900
+
+    ----- stderr
+    "#);
+    host_snapshot!(host, ["policy", "check", "no_such_tool"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no tool `no_such_tool`; tools must be called by their exact names, did you mean \
+    `shell`, `todo` or `edit`?
+    ");
 }
 
 #[test]

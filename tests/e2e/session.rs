@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 
 use host_tests::host::Host;
 use host_tests::pty::Pty;
+use host_tests::{host_snapshot, outcome_snapshot};
 use serde_json::{Value, json};
 
 fn answer(text: &str) -> Value {
@@ -77,8 +78,13 @@ fn session_has_the_title_that_the_user_gives_it_in_every_list() {
     let title = |title: &str| host.run_of(&["session", "rename", &id, title]);
     assert_eq!(title("\u{1b}[31m  red\n").stdout, format!("session {id} is named “\\u{{1b}}[31m red”\n"));
     assert_eq!(listed(&["--json"]).matches("\"title\": \"\\u001b[31m red\"").count(), 1, "{}", listed(&["--json"]));
-    let ended = title(&"x".repeat(201));
-    assert!(ended.code == Some(42) && ended.stderr.contains("a title of 201 characters is too long"), "{ended:?}");
+    outcome_snapshot!(title(&"x".repeat(201)), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: a title of 201 characters is too long
+    help: use at most 200 characters
+    ");
     assert_eq!(title("").stdout, format!("session {id} has no title\n"));
     assert!(listed(&[]).contains("  Look at the parser\n"), "{}", listed(&[]));
     assert_eq!(host.run_of(&["session", "rename", &id, "Gone"]).code, Some(0));
@@ -99,9 +105,14 @@ fn session_resume_asks_for_a_prompt_with_nothing_left_and_otherwise_continues() 
     .expect("written");
     let ended = host.run_of(&["run", "--resume"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    let ended = host.run_of(&["run", "--resume"]);
-    assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains("no unfinished work") && ended.stderr.contains("--resume 2"), "{}", ended.stderr);
+    let ended = host_snapshot!(host, ["run", "--resume"], @r#"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session `[SESSION]` has no unfinished work
+    help: say what to do next: host run --resume [SESSION] "…"
+    "#);
+    assert!(ended.stderr.contains("--resume 2"), "{}", ended.stderr);
 }
 
 #[test]
@@ -118,8 +129,13 @@ fn session_resume_goes_on_where_a_run_failed_or_with_another_prompt() {
     script(json!({"expect": {"responses": [""]}, "chunks": [{"text": "Two."}]}));
     let ended = host.run_of(&["run", "--resume"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Two.\n"), "{ended:?}");
-    let ended = host.run_of(&["run", "--resume"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("no unfinished work"), "{ended:?}");
+    host_snapshot!(host, ["run", "--resume"], @r#"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session `[SESSION]` has no unfinished work
+    help: say what to do next: host run --resume [SESSION] "…"
+    "#);
     // A prompt without any reply is not asked again.
     script(broken());
     assert_eq!(host.run_of(&["run", "--resume", "Lost"]).code, Some(59));
@@ -216,7 +232,14 @@ fn session_resume_after_an_answer_by_a_schema_works_with_a_schema_and_without() 
     let counted = |stdout: &str| serde_json::from_str::<Value>(stdout).expect("an object")["count"].clone();
     assert_eq!(counted(&host.run().stdout), json!(1));
     let ended = host.run_of(&["run", "--resume"]);
-    assert_eq!(ended.code, Some(42), "the task is done: {ended:?}");
+    // The task is done.
+    outcome_snapshot!(ended, @r#"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session `[SESSION]` has no unfinished work
+    help: say what to do next: host run --resume [SESSION] "…"
+    "#);
     let ended = host.run_of(&["run", "--output-schema", "schema.json", "--resume", "Again"]);
     assert_eq!((ended.code, counted(&ended.stdout)), (Some(0), json!(2)), "{ended:?}");
     let ended = host.run_of(&["run", "--resume", "In words"]);
@@ -260,9 +283,15 @@ fn a_session_that_is_being_written_is_not_gone_on_with() {
     let mut child = host.command().spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert!(lines.any(|line| line.expect("read").contains("I begin")));
-    let ended = host.run_of(&["run", "--resume", "Go on"]);
-    assert_eq!(ended.code, Some(42), "{ended:?}");
-    assert!(ended.stderr.contains(&format!("is being written by process {}", child.id())), "{}", ended.stderr);
+    let ended = host_snapshot!(host, ["run", "--resume", "Go on"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session log `[HOME]/.local/state/host/sessions/[SESSION].jsonl` is being written by process \
+    [ID]
+    help: wait until process [ID] has ended, or end it, and try again
+    ");
+    assert!(ended.stderr.contains(&format!("process {}", child.id())), "{}", ended.stderr);
     child.kill().expect("it is ours");
     child.wait().expect("it ends");
     // The crash gave the lock back.
@@ -276,14 +305,44 @@ fn a_session_belongs_to_its_folder() {
     let host = scripted(&[answer("One.")], &["Begin"]).file("sub/a.txt", "");
     assert_eq!(host.run().code, Some(0));
     let id = id(&host);
-    let ended = host.run_of(&["run", "-C", "sub", "--resume", "More"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("there is no session of"), "{ended:?}");
-    let ended = host.run_of(&["run", "-C", "sub", "--resume", &id, "More"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("which is not this folder"), "{ended:?}");
-    let listed = |arguments: &[&str]| host.run_of(arguments).stdout;
-    assert!(listed(&["session", "list"]).contains(&id));
-    assert!(!listed(&["session", "list", "-C", "sub"]).contains(&id));
-    assert!(listed(&["session", "list", "--all", "-C", "sub"]).is_empty(), "they contradict each other");
+    host_snapshot!(host, ["run", "-C", "sub", "--resume", "More"], @r#"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no session of `[REPOSITORY]/sub`
+    help: host run "…" starts one; host session list --all lists those of other folders
+    "#);
+    host_snapshot!(host, ["run", "-C", "sub", "--resume", &id, "More"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the session `[SESSION]` belongs to `[REPOSITORY]`, which is not this folder
+    help: resume it there: host run -C '[REPOSITORY]' --resume [SESSION]
+    ");
+    let listed = host_snapshot!(host, ["session", "list"], @"
+    exit: 0
+    ----- stdout
+    [SESSION]  [TIME]  done            1 turn [SIZE]  Begin
+    ----- stderr
+    ");
+    assert!(listed.stdout.contains(&id));
+    host_snapshot!(host, ["session", "list", "-C", "sub"], @"
+    exit: 0
+    ----- stdout
+    no session is recorded for this folder; --all lists those of other folders
+    ----- stderr
+    ");
+    // They contradict each other.
+    host_snapshot!(host, ["session", "list", "--all", "-C", "sub"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the argument '--all' cannot be used with '-C <DIR>'
+
+    Usage: host session list --all
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
@@ -291,10 +350,13 @@ fn sessions_are_listed_with_what_they_were_about_and_how_they_ended() {
     let host = scripted(&[answer("One.")], &["Find the\n\u{1b}[2J needle"]);
     assert_eq!(host.run().code, Some(0));
     assert_eq!(host.run_of(&["run", "--model", "scripted:/missing", "x"]).code, Some(52));
-    let ended = host.run_of(&["session", "list"]);
-    let line = ended.stdout.lines().next().expect("there is one");
-    assert!(line.starts_with(&id(&host)) && line.contains("done") && line.contains("1 turn"), "{line}");
-    assert!(line.ends_with("Find the \\u{1b}[2J needle"), "{line}");
+    let ended = host_snapshot!(host, ["session", "list"], @r"
+    exit: 0
+    ----- stdout
+    [SESSION]  [TIME]  done            1 turn [SIZE]  Find the \u{1b}[2J needle
+    ----- stderr
+    ");
+    assert!(ended.stdout.starts_with(&id(&host)), "{ended:?}");
     let listed = host.run_of(&["session", "list", "--json"]).json();
     assert_eq!((&listed[0]["end"], &listed[0]["turns"]), (&json!("GOAL"), &json!(1)));
     let folder = std::fs::canonicalize(host.repository()).expect("it is there");
@@ -307,21 +369,68 @@ fn sessions_are_listed_with_what_they_were_about_and_how_they_ended() {
     assert_eq!(host.run_of(&["session", "list", "--json"]).json()[0]["end"], "UNFINISHED");
     std::fs::write(log, format!("{}\nrubbish\n", text.trim_end())).expect("written");
     assert_eq!(host.run_of(&["session", "list", "--json"]).json()[0]["end"], "DAMAGED");
-    let ended = host.run_of(&["session", "show", "2"]);
-    assert_eq!(ended.code, Some(42));
-    assert!(ended.stdout.contains("One.") && ended.stderr.contains("is damaged"), "{ended:?}");
+    host_snapshot!(host, ["session", "list"], @"
+    exit: 0
+    ----- stdout
+    [SESSION]  [TIME]  damaged         1 turn [SIZE]  line 6 is damaged: expected value at line 1 column 1
+    ----- stderr
+    ");
+    host_snapshot!(host, ["session", "show", "2"], @r"
+    exit: 42
+    ----- stdout
+    session [SESSION]
+    workspace [REPOSITORY]
+    model     scripted:[HOME]/script.jsonl
+    began     [TIME]
+    tokens    0 in, 0 out
+
+    ── main: a run of main with scripted, [TIME]
+
+    > Find the
+    > \u{1b}[2J needle
+
+    One.
+
+    ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
+    ----- stderr
+    error: line 6 is damaged: expected value at line 1 column 1
+      caused by: the session `[SESSION]` cannot be read further
+    help: to see what comes before: host session show
+    ");
 }
 
 #[test]
 fn a_session_is_found_by_the_beginning_of_its_id() {
     let host = scripted(&[answer("One.")], &["Begin"]);
     assert_eq!((host.run().code, host.run().code), (Some(0), Some(0)));
-    let ended = host.run_of(&["session", "show", "2"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("`2` matches 2 sessions"), "{ended:?}");
+    host_snapshot!(host, ["session", "show", "2"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `2` matches 2 sessions
+    help: use more characters of the id: `[SESSION]`, `[SESSION]`
+    ");
     let log = host.logs().remove(0);
     let id = log.file_stem().and_then(|stem| stem.to_str()).expect("text").to_owned();
-    let ended = host.run_of(&["session", "show", &id[..id.len() - 1]]);
-    assert!(ended.code == Some(0) && ended.stdout.starts_with(&format!("session {id}\n")), "{ended:?}");
+    let ended = host_snapshot!(host, ["session", "show", &id[..id.len() - 1]], @"
+    exit: 0
+    ----- stdout
+    session [SESSION]
+    workspace [REPOSITORY]
+    model     scripted:[HOME]/script.jsonl
+    began     [TIME]
+    tokens    0 in, 0 out
+
+    ── main: a run of main with scripted, [TIME]
+
+    > Begin
+
+    One.
+
+    ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
+    ----- stderr
+    ");
+    assert!(ended.stdout.starts_with(&format!("session {id}\n")), "{ended:?}");
     let wrong = format!("{}x", &id[..id.len() - 1]);
     let ended = host.run_of(&["session", "show", &wrong]);
     assert!(ended.code == Some(42) && ended.stderr.contains(&format!("did you mean `{id}`")), "{ended:?}");
@@ -334,19 +443,63 @@ fn a_session_is_exported_with_its_calls_folded_and_its_changes_open() {
     let host = scripted(&replies, &["--approval-mode", "auto-edit", "Change it"]).file("a.txt", "old\n");
     assert_eq!(host.run().code, Some(0));
     let id = id(&host);
-    let ended = host.run_of(&["session", "export", &id]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let document = ended.stdout;
-    for part in [
-        "## User\n\n> Change it\n",
-        "<summary><code>edit</code> a.txt (",
-        "\n```diff\n",
-        "\n-old\n+new\n",
-        "\\u{9b}",
-        "Done.",
-    ] {
-        assert!(document.contains(part), "{part} in\n{document}");
+    host_snapshot!(host, ["session", "export", &id], @r#"
+    exit: 0
+    ----- stdout
+    # Session [SESSION]
+
+    - Workspace: `[REPOSITORY]`
+    - Model: `scripted:[HOME]/script.jsonl`
+    - Began: [TIME]
+    - Tokens: 0 in, 0 out
+
+    ---
+
+    *`main`: a run of `main` with `scripted`, [TIME]*
+
+    ## User
+
+    > Change it
+
+    ## Model
+
+    I change it.
+    ```\u{9b}
+
+    <details>
+    <summary><code>edit</code> a.txt ([DURATION])</summary>
+
+    ```json
+    {
+      "path": "a.txt",
+      "old_string": "old",
+      "new_string": "new"
     }
+    ```
+
+    ```
+    Edited `a.txt` in 1 place
+    ```
+
+    </details>
+
+    `a.txt`
+
+    ```diff
+    --- a/a.txt
+    +++ b/a.txt
+    @@ -1 +1 @@
+    -old
+    +new
+    ```
+
+    ## Model
+
+    Done.
+
+    *`main`: done, 2 turns, 0 tokens in, 0 out*
+    ----- stderr
+    "#);
     let file = host.home().join("session.json");
     let ended = host.run_of(&["session", "export", &id, "--format", "json", "-o", file.to_str().expect("text")]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""), "{ended:?}");
@@ -354,6 +507,32 @@ fn a_session_is_exported_with_its_calls_folded_and_its_changes_open() {
     let call = data["entries"].as_array().expect("a list").iter().find(|entry| entry["type"] == "call").expect("one");
     assert_eq!((&call["name"], &call["title"], &call["status"]), (&json!("edit"), &json!("a.txt"), &json!("success")));
     assert!(call["display"]["difference"]["unified"].as_str().is_some_and(|unified| unified.contains("+new")));
-    let shown = host.run_of(&["session", "show", &id]).stdout;
-    assert!(shown.contains("✓ edit a.txt (") && shown.contains("  +new") && !shown.contains('\u{9b}'), "{shown}");
+    host_snapshot!(host, ["session", "show", &id], @r"
+    exit: 0
+    ----- stdout
+    session [SESSION]
+    workspace [REPOSITORY]
+    model     scripted:[HOME]/script.jsonl
+    began     [TIME]
+    tokens    0 in, 0 out
+
+    ── main: a run of main with scripted, [TIME]
+
+    > Change it
+
+    I change it.
+    ```\u{9b}
+
+    ✓ edit a.txt ([DURATION])
+      --- a/a.txt
+      +++ b/a.txt
+      @@ -1 +1 @@
+      -old
+      +new
+
+    Done.
+
+    ── main: done, 2 turns, 0 tokens in, 0 out, [TIME]
+    ----- stderr
+    ");
 }
