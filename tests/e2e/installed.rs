@@ -8,16 +8,14 @@ use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
 use host_tests::registry::{DockerRegistry, LOGIN};
 use host_tests::server::{Answer, Server};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::json;
 
 use crate::publisher::{Publisher, READS, file, trust};
 
 fn install(host: &Host, arguments: &[&str]) -> Ended {
     host.run_of(&[&["plugin", "install"], arguments].concat())
-}
-
-fn refused(ended: &Ended, code: i32, says: &str) {
-    assert!(ended.code == Some(code) && ended.stderr.contains(says), "{says}: {ended:?}");
 }
 
 fn lock(host: &Host) -> LockFile {
@@ -44,43 +42,140 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     std::fs::write(&outside, "1\n2\n3\n").expect("written");
     let count = |path: &Path| host.run_of(&["tool", "call", "count_lines", &json!({ "path": path }).to_string()]);
     let first = format!("{place}:1.0.0");
-    refused(&install(&host, &[&first, "--yes"]), 55, "is not installed");
+    outcome_snapshot!(install(&host, &[&first, "--yes"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
+    `host keys trust` it --for acme/counts
+    help: add --allow-unsigned to install it anyway
+    ");
     trust(&host, &acme);
-    refused(&install(&host, &[&first]), 42, "there is no terminal to ask on");
+    outcome_snapshot!(install(&host, &[&first]), @r"
+    exit: 42
+    ----- stdout
+    acme/counts 1.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+    ----- stderr
+    error: `acme/counts` asks for `fs-read`, and there is no terminal to ask on
+    help: add --yes to be asked at each call, or --grant CAPABILITY to allow it without asking
+    ");
     let grant = format!("fs-read={}", host.home().display());
-    let ended = install(&host, &[&first, "--grant", &grant]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    for says in [
-        "It asks to\n  read the files that you allow",
-        "Signed by",
-        &format!("granted: {grant}"),
-        "Installed `acme/counts` 1.0.0",
-    ] {
-        assert!(ended.stdout.contains(says), "{says}: {}", ended.stdout);
-    }
+    outcome_snapshot!(install(&host, &[&first, "--grant", &grant]), @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Installed `acme/counts` 1.0.0; granted: fs-read=[HOME].
+    ----- stderr
+    ");
     let locked = lock(&host).plugins["acme/counts"].clone();
     assert!(locked.source.starts_with(&format!("{first}@sha256:")), "{locked:?}");
 
     // It is used, with what was agreed to and nothing else.
     assert!(count(Path::new("a.txt")).stdout.contains("2 lines") && count(&outside).stdout.contains("3 lines"));
-    refused(&count(Path::new("/etc/passwd")), 54, "`acme/counts` has no fs-read grant");
+    outcome_snapshot!(count(Path::new("/etc/passwd")), @r"
+    exit: 54
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` has no fs-read grant for `/etc/passwd`; its fs-read grants are \
+    `[REPOSITORY],[HOME]`. Only the user can change this: to allow it, add --grant \
+    acme/counts:fs-read=/etc/passwd, or --add-dir /etc.
+    ");
 
     // An update is asked for by name, and what was agreed to stays.
-    let ended = install(&host, &[&format!("{place}:1.1.0")]);
-    assert!(ended.code == Some(0) && ended.stdout.contains("Since 1.0.0:"), "{ended:?}");
-    assert!(ended.stdout.contains(&format!("Installed `acme/counts` 1.1.0; granted: {grant}.")), "{ended:?}");
-    refused(&install(&host, &[&first]), 55, "--allow-downgrade");
+    outcome_snapshot!(install(&host, &[&format!("{place}:1.1.0")]), @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.1.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.0.0:
+
+    Installed `acme/counts` 1.1.0; granted: fs-read=[HOME].
+    ----- stderr
+    ");
+    outcome_snapshot!(install(&host, &[&first]), @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` would go back from 1.1.0 to 1.0.0; to do that, add --allow-downgrade
+    ");
     assert_eq!(install(&host, &[&first, "--allow-downgrade"]).code, Some(0));
 
     // Revoked, it is not used, and what it was is said.
-    let ended = host.run_of(&["keys", "revoke", &acme.id(), "--reason", "the laptop was stolen"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let ended = count(Path::new("a.txt"));
-    refused(&ended, 42, "there is no tool `count_lines`");
-    assert!(ended.stderr.contains("the laptop was stolen") && ended.stderr.contains("host plugin remove acme/counts"));
-    refused(&install(&host, &[&format!("{place}:1.1.0"), "--yes"]), 55, "the laptop was stolen");
-    let listed = host.run_of(&["plugin", "list"]);
-    assert!(listed.stdout.contains("not used:") && listed.stdout.contains("the laptop was stolen"), "{listed:?}");
+    host_snapshot!(host, ["keys", "revoke", &acme.id(), "--reason", "the laptop was stolen"], @"
+    exit: 0
+    ----- stdout
+    Revoked permanently: the key [KEY].
+    It was trusted for `acme/*`.
+    ----- stderr
+    ");
+    outcome_snapshot!(count(Path::new("a.txt")), @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    note: the plugin `acme/counts` is not used: the key [KEY] is revoked: the laptop was stolen; ask the \
+    publisher for a bundle that another key signed; remove it with `host plugin remove acme/counts`
+    error: there is no tool `count_lines`; tools must be called by their exact names, did you mean \
+    `read_file`, `write_file` or `ls`?
+    ");
+    outcome_snapshot!(install(&host, &[&format!("{place}:1.1.0"), "--yes"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is revoked: the laptop was stolen; ask the publisher for a bundle that \
+    another key signed
+    ");
+    host_snapshot!(host, ["plugin", "list"], @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  signed by [KEY]  (project)
+      127.0.0.1:[PORT]/acme/counts:1.0.0@sha256:[DIGEST]
+      sha256:[DIGEST]
+      not used: the key [KEY] is revoked: the laptop was stolen; ask the publisher for a bundle that \
+    another key signed
+    ----- stderr
+    ");
     assert_eq!(host.run_of(&["plugin", "remove", "acme/counts"]).code, Some(0));
     assert!(host.run_of(&["tool", "list"]).stderr.is_empty());
 }
@@ -92,7 +187,12 @@ async fn the_login_is_dockers() {
     let host = Host::new(["plugin"]);
     let bundle = file(&host, "counts.tar", &acme.signed("1.0.0", READS).await);
     let push = ["plugin", "push", &bundle, &place];
-    refused(&host.run_of(&push), 41, "docker login");
+    host_snapshot!(host, push, @"
+    exit: 41
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1:[PORT]` denies access without a login; `docker login 127.0.0.1:[PORT]` stores a login
+    ");
     let login = |password: &str| {
         let both =
             base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("{}:{password}", LOGIN.0));
@@ -100,14 +200,25 @@ async fn the_login_is_dockers() {
         json!({"auths": {registry: {"auth": both}}}).to_string()
     };
     let host = host.home_file(".docker/config.json", login("wrong"));
-    refused(&host.run_of(&push), 41, "this login");
+    host_snapshot!(host, push, @"
+    exit: 41
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1:[PORT]` denies access with this login; `docker login 127.0.0.1:[PORT]` stores a login
+    ");
     let host = host.home_file(".docker/config.json", login(LOGIN.1));
     assert_eq!(host.run_of(&push).code, Some(0));
     let ended = host.run_of(&["plugin", "pull", &format!("{place}:1.0.0"), "--out", "again.tar"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let same = |name: &str| std::fs::read(host.repository().join(name)).expect("it is there");
     assert!(same("again.tar") == same("counts.tar"), "what comes back is what was put there");
-    refused(&host.run_of(&["plugin", "pull", &format!("{place}:1.0.0"), "--out", "again.tar"]), 42, "again.tar");
+    host_snapshot!(host, ["plugin", "pull", &format!("{place}:1.0.0"), "--out", "again.tar"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `again.tar` already exists
+    help: name another file with --out, or add --force to replace it with the signatures in it
+    ");
 }
 
 #[tokio::test]
@@ -136,43 +247,113 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     trust(&host, &acme);
     trust(&host, &evil);
     let unsigned = acme.bundle("1.0.0", READS).await;
-    refused(&install(&host, &[&file(&host, "a.tar", &unsigned), "--yes"]), 55, "it is not signed");
+    outcome_snapshot!(install(&host, &[&file(&host, "a.tar", &unsigned), "--yes"]), @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: it is not signed
+    help: ask its publisher for a signed one, or add --allow-unsigned to install this one
+    ");
 
     // A key that is trusted for one publisher signs nothing of another's.
     let mut others = unsigned.clone();
     evil.sign(&mut others);
-    refused(&install(&host, &[&file(&host, "b.tar", &others), "--yes"]), 55, "evil/*");
-    refused(&install(&host, &[&file(&host, "b.tar", &others), "--yes", "--allow-unsigned"]), 55, "evil/*");
+    outcome_snapshot!(install(&host, &[&file(&host, "b.tar", &others), "--yes"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is not trusted for `acme/counts`, but for `evil/*`; if it may sign that too, \
+    `host keys trust` it --for acme/counts
+    ");
+    outcome_snapshot!(install(&host, &[&file(&host, "b.tar", &others), "--yes", "--allow-unsigned"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is not trusted for `acme/counts`, but for `evil/*`; if it may sign that too, \
+    `host keys trust` it --for acme/counts
+    ");
 
     // A signature of another bundle, and a byte that was changed.
     let other = acme.signed("2.0.0", READS).await;
     let mut moved = unsigned.clone();
     moved.add_signature(other.signatures()[0].clone()).expect("added");
-    refused(&install(&host, &[&file(&host, "c.tar", &moved), "--yes"]), 55, "acme/counts@2.0.0");
+    outcome_snapshot!(install(&host, &[&file(&host, "c.tar", &moved), "--yes"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the signature of the key [KEY] says that it is of `acme/counts@2.0.0 sha256:[DIGEST]`, and \
+    this bundle is `acme/counts@1.0.0 sha256:[DIGEST]`: get the bundle again
+    ");
     let mut bytes = acme.signed("1.0.0", READS).await.to_archive();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(host.repository().join("d.tar"), bytes).expect("written");
-    refused(&install(&host, &["d.tar", "--yes"]), 42, "was changed");
+    outcome_snapshot!(install(&host, &["d.tar", "--yes"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: cannot read the bundle `d.tar`
+      caused by: the blob `sha256:[DIGEST]` was changed: its bytes have the digest `sha256:[DIGEST]`
+    help: get it again from its publisher; `host plugin pack` makes one
+    ");
 
     // A digest that was named.
     let digest = other.digest().to_string();
     let good = file(&host, "e.tar", &acme.signed("1.0.0", READS).await);
-    refused(&install(&host, &[&good, "--yes", "--digest", &digest]), 55, "is a different bundle");
+    outcome_snapshot!(install(&host, &[&good, "--yes", "--digest", &digest]), @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `[REPOSITORY]/e.tar` is a different bundle
+      caused by: it is sha256:[DIGEST], and not sha256:[DIGEST]
+    help: ask the publisher which digest is right
+    ");
     assert!(!host.repository().join(".host").exists(), "nothing of it was kept");
 
     // Unsigned is taken with the one flag, and is shown as that from then on.
-    let ended = install(&host, &[&file(&host, "a.tar", &unsigned), "--yes", "--allow-unsigned"]);
-    assert!(ended.code == Some(0) && ended.stdout.contains("UNSIGNED"), "{ended:?}");
-    assert!(host.run_of(&["plugin", "list"]).stdout.contains("acme/counts 1.0.0  UNSIGNED"));
+    outcome_snapshot!(install(&host, &[&file(&host, "a.tar", &unsigned), "--yes", "--allow-unsigned"]), @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    UNSIGNED: no key that you trust signed it.
+
+    Installed `acme/counts` 1.0.0; you are asked before each call that does more than read the workspace.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["plugin", "list"], @"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  UNSIGNED  (project)
+      [REPOSITORY]/a.tar
+      sha256:[DIGEST]
+    ----- stderr
+    ");
     // The same version with other bytes is an alarm that no flag silences.
     let again = acme.bundle("1.0.0", &[("fs-read", ".")]).await;
     let flags = ["--yes", "--allow-unsigned", "--allow-downgrade", "--allow-other-signers"];
-    refused(
-        &install(&host, &[&[file(&host, "f.tar", &again).as_str()], &flags[..]].concat()),
-        55,
-        "changed: its digest was",
-    );
+    outcome_snapshot!(install(&host, &[&[file(&host, "f.tar", &again).as_str()], &flags[..]].concat()), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` 1.0.0 changed: its digest was `sha256:[DIGEST]` and is `sha256:[DIGEST]`. A \
+    version is published once; ask its publisher before you use it
+    ");
 }
 
 // promise install.changed: An installed bundle that was changed or revoked is not used.
@@ -192,25 +373,60 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
         std::fs::write(&kept, changed).expect("written");
     };
     flip(bundle.signed_bytes());
-    refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
+    host_snapshot!(host, ["tool", "list"], @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the plugin `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was installed
+      caused by: the blob `sha256:[DIGEST]` was changed: its bytes have the digest `sha256:[DIGEST]`
+    help: remove the file and install the plugin again, unless you know who changed it
+    ");
     // The component is not read before it is compiled; what was compiled before is still that of the right one.
     flip(bundle.component());
-    refused(&host.run_of(&["plugin", "list"]), 52, "was changed since it was installed");
+    host_snapshot!(host, ["plugin", "list"], @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the plugin `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was installed
+      caused by: the blob `sha256:[DIGEST]` was changed: its bytes have the digest `sha256:[DIGEST]`
+    help: remove the file and install the plugin again, unless you know who changed it
+    ");
     let call = ["tool", "call", "count_lines", r#"{"path":"notes.txt"}"#];
     assert_eq!(host.run_of(&call).code, Some(0));
     let mut without_cache = host.command_of(&call);
     without_cache.env("XDG_CACHE_HOME", host.home().join("cache"));
-    refused(&host.end(without_cache), 54, "was changed since it was installed: its digest is ");
+    outcome_snapshot!(host.end(without_cache), @r"
+    exit: 54
+    ----- stdout
+    ----- stderr
+    error: the component in `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was \
+    installed: its digest is [DIGEST], and not [DIGEST]; remove the file and install the plugin again, \
+    unless you know who changed it
+    ");
     // Nor is a whole other bundle taken that was put in its place.
     std::fs::write(&kept, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
-    refused(&host.run_of(&["tool", "list"]), 52, "was changed since it was installed");
+    host_snapshot!(host, ["tool", "list"], @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the plugin `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was installed
+      caused by: it is sha256:[DIGEST]
+    help: remove the file and install the plugin again, unless you know who changed it
+    ");
     std::fs::write(&kept, whole).expect("written");
     assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
     // What was agreed to counts only as long as nobody else could have written it.
     let agreed = host.home().join(".local/share/host/plugins/agreed.json");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     std::fs::set_permissions(&agreed, mode).expect("set");
-    refused(&host.run_of(&["tool", "list"]), 52, "others can write it");
+    host_snapshot!(host, ["tool", "list"], @r"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: `[HOME]/.local/share/host/plugins/agreed.json` cannot be used: others can write it (its mode is \
+    666)
+    help: if its contents are right: chmod 600 '[HOME]/.local/share/host/plugins/agreed.json'
+    ");
 }
 
 // promise install.agreed: A plugin acts without a question only within what the user agreed to for its digest; a
@@ -232,21 +448,51 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     let list = std::fs::read_to_string(author.repository().join(".host/plugins.lock")).expect("it is there");
     let host = Host::new(["run"]).file(".host/plugins.lock", &list);
     assert!(host.run_of(&["tool", "list"]).stderr.contains("is not trusted"));
-    let shown = host.run_of(&["trust"]);
-    assert!(shown.stdout.contains("plugins that others made, each as you install it: acme/counts 1.0.0"), "{shown:?}");
+    host_snapshot!(host, ["trust"], @"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` is not trusted and is ignored.
+
+      `plugins.lock`: plugins that others made, each as you install it: acme/counts 1.0.0 ([SIZE] bytes)
+
+    `host trust add` trusts it as it is now.
+    ----- stderr
+    ");
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
     assert!(host.run_of(&["tool", "list"]).stderr.contains("`acme/counts` is not installed here"));
-    refused(&install(&host, &["--yes"]), 55, "is not installed");
+    outcome_snapshot!(install(&host, &["--yes"]), @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
+    `host keys trust` it --for acme/counts
+    help: add --allow-unsigned to install it anyway
+    ");
     trust(&host, &acme);
     assert_eq!(install(&host, &["--yes"]).code, Some(0));
-    refused(&host.run_of(&count), 54, "has no fs-read grant");
+    host_snapshot!(host, count, @r"
+    exit: 54
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` has no fs-read grant for `/etc/passwd`; its fs-read grants are `[REPOSITORY]`. \
+    Only the user can change this: to allow it, add --grant acme/counts:fs-read=/etc/passwd, or --add-dir \
+    /etc.
+    ");
 
     // What is there now is not what the list says.
     std::fs::write(&place, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
     let late = Host::new(["run"]).file(".host/plugins.lock", &list);
     trust(&late, &acme);
     assert_eq!(late.run_of(&["trust", "add"]).code, Some(0));
-    refused(&install(&late, &["--yes"]), 55, "is a different bundle");
+    outcome_snapshot!(install(&late, &["--yes"]), @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `[TEMP]/a.tar` is a different bundle
+      caused by: it is sha256:[DIGEST], and not sha256:[DIGEST]
+    help: ask the publisher which digest is right
+    ");
 }
 
 // promise project.lock: The list of plugins of a project that is not trusted is not read: it is neither shown nor
@@ -254,6 +500,7 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
 #[tokio::test]
 async fn install_list_of_an_untrusted_project_is_not_read() {
     let acme = Publisher::new("acme");
+    let mut transcript = Transcript::default();
     for list in ["version = 1\n\n[[plugin]]\nname = \"evil/x\"\n", "\u{0}not a list \u{e0041}"] {
         let host = Host::new(["run"]).file(".host/plugins.lock", list);
         trust(&host, &acme);
@@ -261,17 +508,77 @@ async fn install_list_of_an_untrusted_project_is_not_read() {
         let mine = install(&host, &[&bundle, "--user", "--yes"]);
         assert_eq!(mine.code, Some(0), "the user's own list is another one: {mine:?}");
         let listed = host.run_of(&["plugin", "list"]);
-        assert!(listed.code == Some(0) && listed.stdout.starts_with("acme/counts 1.0.0"), "{listed:?}");
-        let note = "the project's list of plugins is not read: ";
-        assert!(listed.stderr.contains(note) && listed.stderr.contains("is not trusted"), "{listed:?}");
         assert!(!format!("{listed:?}").contains("evil"), "{listed:?}");
+        transcript.add("plugin list", &listed);
         for arguments in [&["install", "--yes"][..], &["install", &bundle, "--yes"], &["remove", "evil/x"]] {
-            let ended = host.run_of(&[&["plugin"], arguments].concat());
-            refused(&ended, 55, "the project's list of plugins is not read");
-            assert!(ended.stderr.contains("`host trust add`"), "{ended:?}");
+            let arguments = [&["plugin"], arguments].concat();
+            transcript.add(arguments.join(" "), &host.run_of(&arguments));
         }
         assert_eq!(std::fs::read_to_string(host.repository().join(".host/plugins.lock")).expect("there"), list);
     }
+    transcript_snapshot!(transcript, @r"
+    # plugin list
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  signed by [KEY]  (user)
+      [REPOSITORY]/a.tar
+      sha256:[DIGEST]
+    ----- stderr
+    note: the project's list of plugins is not read: `[REPOSITORY]/.host` is not trusted; `host trust` \
+    shows it, `host trust add` trusts it
+
+    # plugin install --yes
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # plugin install [REPOSITORY]/a.tar --yes
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # plugin remove evil/x
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # plugin list
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  signed by [KEY]  (user)
+      [REPOSITORY]/a.tar
+      sha256:[DIGEST]
+    ----- stderr
+    note: the project's list of plugins is not read: `[REPOSITORY]/.host` is not trusted; `host trust` \
+    shows it, `host trust add` trusts it
+
+    # plugin install --yes
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # plugin install [REPOSITORY]/a.tar --yes
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # plugin remove evil/x
+    exit: 55
+    ----- stderr
+    error: the project's list of plugins is not read
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    ");
     // It is read as soon as it is trusted, and not any more when somebody changed it.
     let host = Host::new(["run"]).file(".host/plugins.lock", "version = 1\n");
     assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
@@ -302,8 +609,45 @@ async fn install_names_that_look_like_others_are_in_the_question() {
     let component = plugin.component().expect("it is read").into_owned();
     let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
     let archive = file(&host, "b.tar", &bundle);
-    let ended = install(&host, &[&archive, "--user", "--allow-unsigned"]);
-    refused(&ended, 42, "names that are easily confused (the plugin `acme/c0unts` looks like `acme/counts`");
+    outcome_snapshot!(install(&host, &[&archive, "--user", "--allow-unsigned"]), @r"
+    exit: 42
+    ----- stdout
+    acme/c0unts 1.0.0 (MIT)
+      echo␠␠
+      count␠␠
+      loop_for_ever␠␠
+      loop_until_told␠␠
+      keep_until_told␠␠
+      grow␠␠
+      recurse␠␠
+      panic␠␠
+      claim_denied␠␠
+      claim_failed␠␠
+      claim_invalid_arguments␠␠
+      claim_not_found␠␠
+      claim_conflict␠␠
+      claim_unavailable␠␠
+      claim_cancelled␠␠
+      flood␠␠
+      flood_pieces␠␠
+      no_json␠␠
+      shout␠␠
+      paint␠␠
+      paint_controls␠␠
+      leave␠␠
+      allocate␠␠
+      find␠␠
+
+    It cannot read files, change files, run programs, reach the network, keep anything between calls or \
+    call tools of MCP servers: its component has no import for that.
+
+    UNSIGNED: no key that you trust signed it.
+    Easily confused: the plugin `acme/c0unts` looks like `acme/counts`, which you have
+    ----- stderr
+    error: `acme/c0unts` asks for `fs-read` and has names that are easily confused (the plugin \
+    `acme/c0unts` looks like `acme/counts`, which you have), and there is no terminal to ask on
+    help: add --yes, if it is the plugin that you mean
+    ");
     let mut pty = Pty::start(host.command_of(&["plugin", "install", &archive, "--user", "--allow-unsigned"]), 200, 60);
     pty.sees("Easily confused: the plugin `acme/c0unts` looks like `acme/counts`, which you have");
     pty.sees("Install it?");
@@ -351,16 +695,31 @@ async fn a_name_or_a_tool_of_another_is_not_taken() {
     trust(&host, &acme);
     trust(&host, &other);
     assert_eq!(install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--yes"]).code, Some(0));
-    let ended = install(&host, &[&file(&host, "b.tar", &other.signed("1.0.0", READS).await), "--yes"]);
-    refused(&ended, 42, "the plugin `acme/counts` has a tool `count_lines` too");
-    refused(&ended, 42, "`host plugin remove acme/counts`, to install this one in its place");
+    let other = file(&host, "b.tar", &other.signed("1.0.0", READS).await);
+    outcome_snapshot!(install(&host, &[&other, "--yes"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `other/counts` cannot be installed
+      caused by: the plugin `acme/counts` has a tool `count_lines` too
+    help: `host plugin remove acme/counts`, to install this one in its place
+    ");
     // What it asks for is the most that can be granted.
-    refused(
-        &install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.1", READS).await), "--grant", "http"]),
-        42,
-        "does not ask for `http`",
-    );
-    refused(&install(&host, &["a.tar", "--grant", "fs-reed"]), 42, "does not ask for `fs-reed`");
+    let newer = file(&host, "a.tar", &acme.signed("1.0.1", READS).await);
+    outcome_snapshot!(install(&host, &[&newer, "--grant", "http"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` does not ask for `http`
+    help: it asks for `fs-read`
+    ");
+    outcome_snapshot!(install(&host, &["a.tar", "--grant", "fs-reed"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` does not ask for `fs-reed`
+    help: it asks for `fs-read`
+    ");
 }
 
 // promise install.conflict: Two plugins with a tool of the same name are reported with the list that each is in and the
@@ -374,23 +733,28 @@ async fn a_tool_in_the_users_and_the_projects_list_is_reported_with_the_way_out(
     assert_eq!(install(&host, &[&file(&host, "a.tar", &acme.signed("1.0.0", READS).await), "--yes"]).code, Some(0));
     let theirs = file(&host, "b.tar", &other.signed("1.0.0", READS).await);
     assert_eq!(install(&host, &[&theirs, "--yes", "--user"]).code, Some(0));
-    let ended = host.run_of(&["tool", "list"]);
-    assert_eq!(
-        (ended.code, ended.stderr.as_str()),
-        (
-            Some(42),
-            "error: the plugins `acme/counts` and `other/counts` both have a tool `count_lines`\n  \
-             caused by: `acme/counts` is in the project's list of plugins, `other/counts` is in your own list of plugins\n\
-             help: use one of them: `host plugin remove acme/counts`, or `host plugin remove other/counts --user`\n"
-        ),
-        "{ended:?}"
-    );
+    host_snapshot!(host, ["tool", "list"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the plugins `acme/counts` and `other/counts` both have a tool `count_lines`
+      caused by: `acme/counts` is in the project's list of plugins, `other/counts` is in your own list of \
+    plugins
+    help: use one of them: `host plugin remove acme/counts`, or `host plugin remove other/counts --user`
+    ");
     assert_eq!(host.run_of(&["plugin", "remove", "other/counts", "--user"]).code, Some(0));
     assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
     // The user's own list counts for what is installed in a project.
     assert_eq!(host.run_of(&["plugin", "remove", "acme/counts"]).code, Some(0));
     assert_eq!(install(&host, &[&theirs, "--yes", "--user"]).code, Some(0));
-    refused(&install(&host, &["a.tar", "--yes"]), 42, "`host plugin remove other/counts --user`, to install this one");
+    outcome_snapshot!(install(&host, &["a.tar", "--yes"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` cannot be installed
+      caused by: the plugin `other/counts` has a tool `count_lines` too
+    help: `host plugin remove other/counts --user`, to install this one in its place
+    ");
 }
 
 // promise install.server
@@ -409,15 +773,37 @@ async fn an_address_needs_a_digest() {
     trust(&host, &acme);
     let digest = bundle.digest().to_string();
     let (good, other) = (server.url("/counts.tar"), acme.bundle("1.0.1", READS).await.digest().to_string());
-    refused(&install_of(&host, &[&good, "--yes"]).await, 42, "add --digest");
-    refused(&install_of(&host, &[&good, "--yes", "--digest", &other]).await, 55, "in the place of");
-    refused(&install_of(&host, &[&server.url("/none"), "--yes", "--digest", &digest]).await, 42, "has no `http");
-    refused(
-        &install_of(&host, &[&server.url("/endless.tar"), "--yes", "--digest", &digest]).await,
-        42,
-        "sent more than",
-    );
-    refused(&install_of(&host, &["http://192.0.2.1/x", "--yes", "--digest", &digest]).await, 55, "does not use TLS");
+    outcome_snapshot!(install_of(&host, &[&good, "--yes"]).await, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `http://127.0.0.1:[PORT]/counts.tar` needs the digest of its bundle
+    help: add --digest sha256:…, as its publisher gives it
+    ");
+    outcome_snapshot!(install_of(&host, &[&good, "--yes", "--digest", &other]).await, @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1` sent sha256:[DIGEST] in the place of sha256:[DIGEST]
+    ");
+    outcome_snapshot!(install_of(&host, &[&server.url("/none"), "--yes", "--digest", &digest]).await, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1` has no `http://127.0.0.1:[PORT]/none`
+    ");
+    outcome_snapshot!(install_of(&host, &[&server.url("/endless.tar"), "--yes", "--digest", &digest]).await, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1` sent more than 105906176 bytes for `http://127.0.0.1:[PORT]/endless.tar`
+    ");
+    outcome_snapshot!(install_of(&host, &["http://192.0.2.1/x", "--yes", "--digest", &digest]).await, @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `192.0.2.1` leads to `http://192.0.2.1/x`, which does not use TLS
+    ");
     let ended = install_of(&host, &[&good, "--yes", "--digest", &digest]).await;
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
@@ -448,7 +834,29 @@ async fn install_asks_the_user_only_about_what_is_new() {
     // One that asks for no more is not asked about; one that does is asked about that.
     let same = file(&host, "b.tar", &acme.signed("1.0.1", reading).await);
     let ended = install(&host, &[&same]);
-    assert!(ended.code == Some(0) && ended.stdout.contains("process=true"), "{ended:?}");
+    outcome_snapshot!(ended, @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.1 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files of the workspace
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.0.0:
+
+    Installed `acme/counts` 1.0.1; granted: fs-read=. fs-write=. http=a.test process=true state=write.
+    ----- stderr
+    ");
     let more: &[(&str, &str)] =
         &[("fs-read", "."), ("fs-write", "."), ("process", "true,false"), ("http", "a.test"), ("state", "write")];
     let wider = file(&host, "c.tar", &acme.signed("2.0.0", more).await);
@@ -477,28 +885,138 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
     let mut first = acme.bundle_that("1.0.0", &asks, &sends("\"a.example\"")).await;
     acme.sign(&mut first);
     let ended = install(&host, &[&file(&host, "a.tar", &first), "--yes"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let says = "your secret `token` (optional), as `authorization: Bearer …`, to a.example and no other server";
-    assert!(ended.stdout.contains(says), "{ended:?}");
+    outcome_snapshot!(ended, @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    It sends, and never reads,
+      your secret `token` (optional), as `authorization: Bearer …`, to a.example and no other server
+        it says: From the settings.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Installed `acme/counts` 1.0.0; you are asked before each call that does more than read the workspace.
+    ----- stderr
+    ");
     // Nothing more is asked for, so nobody is asked.
     let mut same = acme.bundle_that("1.0.1", &asks, &sends("\"a.example\"")).await;
     acme.sign(&mut same);
     assert_eq!(install(&host, &[&file(&host, "b.tar", &same)]).code, Some(0));
     let mut more = acme.bundle_that("2.0.0", &asks, &sends("\"a.example\", \"b.example\"")).await;
     acme.sign(&mut more);
-    refused(
-        &install(&host, &[&file(&host, "c.tar", &more)]),
-        42,
-        "asks for the secret `token`, and there is no terminal to ask on",
-    );
+    outcome_snapshot!(install(&host, &[&file(&host, "c.tar", &more)]), @r"
+    exit: 42
+    ----- stdout
+    acme/counts 2.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    It sends, and never reads,
+      your secret `token` (optional), as `authorization: Bearer …`, to a.example, b.example and no other \
+    server
+        it says: From the settings.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.0.1:
+      breaking it sends the secret `token` to a.example, b.example instead of a.example
+    ----- stderr
+    error: `acme/counts` asks for the secret `token`, and there is no terminal to ask on
+    help: add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle
+    ");
     // Nor does a flag that grants something else say yes to that.
     let granting = [&file(&host, "c.tar", &more), "--grant", "fs-read"];
-    refused(&install(&host, &granting), 42, "asks for the secret `token`, and there is no terminal to ask on");
-    let shown = host.run_of(&["plugin", "verify", "c.tar"]);
-    assert!(shown.stdout.contains("sends your secret token: to a.example, b.example"), "{shown:?}");
-    let ended = install(&host, &[&file(&host, "c.tar", &more), "--yes"]);
-    let says = "it sends the secret `token` to a.example, b.example instead of a.example";
-    assert!(ended.code == Some(0) && ended.stdout.contains(says), "{ended:?}");
+    outcome_snapshot!(install(&host, &granting), @r"
+    exit: 42
+    ----- stdout
+    acme/counts 2.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    It sends, and never reads,
+      your secret `token` (optional), as `authorization: Bearer …`, to a.example, b.example and no other \
+    server
+        it says: From the settings.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.0.1:
+      breaking it sends the secret `token` to a.example, b.example instead of a.example
+    ----- stderr
+    error: `acme/counts` asks for the secret `token`, and there is no terminal to ask on
+    help: add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle
+    ");
+    host_snapshot!(host, ["plugin", "verify", "c.tar"], @"
+    exit: 0
+    ----- stdout
+    acme/counts 2.0.0  sha256:[DIGEST]
+    Counts the lines of a file.
+    tools: count_lines
+    asks for http: *, to try it
+    asks for fs-read: *, to try it
+    sends your secret token: to a.example, b.example
+    signed by [KEY]
+    ----- stderr
+    ");
+    outcome_snapshot!(install(&host, &[&file(&host, "c.tar", &more), "--yes"]), @r"
+    exit: 0
+    ----- stdout
+    acme/counts 2.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    It sends, and never reads,
+      your secret `token` (optional), as `authorization: Bearer …`, to a.example, b.example and no other \
+    server
+        it says: From the settings.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.0.1:
+      breaking it sends the secret `token` to a.example, b.example instead of a.example
+
+    Installed `acme/counts` 2.0.0; you are asked before each call that does more than read the workspace.
+    ----- stderr
+    ");
 }
 
 // promise install.described: The tools shown before installation come from the component itself, run in a sandbox
@@ -510,11 +1028,12 @@ async fn install_denies_a_manifest_that_differs_from_its_component() {
     trust(&host, &acme);
     type Lie = fn(&mut Manifest);
     let lies: [(Lie, &str); 3] = [
-        (|it| it.tools[0].spec.description = "Harmless.".to_owned(), "its description is \"Harmless.\""),
-        (|it| it.tools[0].spec.name = host_message::ToolName::new("count_words"), "has a tool `count_lines`"),
-        (|it| it.tools[0].spec.annotations.destructive = !it.tools[0].spec.annotations.destructive, "its hints"),
+        (|it| it.tools[0].spec.description = "Harmless.".to_owned(), "another description"),
+        (|it| it.tools[0].spec.name = host_message::ToolName::new("count_words"), "another name"),
+        (|it| it.tools[0].spec.annotations.destructive = !it.tools[0].spec.annotations.destructive, "other hints"),
     ];
-    for (lie, says) in lies {
+    let mut denials = Transcript::default();
+    for (lie, what) in lies {
         let honest = acme.bundle("1.0.0", READS).await;
         let mut manifest = honest.manifest().clone();
         lie(&mut manifest);
@@ -523,11 +1042,36 @@ async fn install_denies_a_manifest_that_differs_from_its_component() {
         // Signed by its publisher, it is no less a lie.
         acme.sign(&mut bundle);
         let ended = install(&host, &[&file(&host, "counts.tar", &bundle), "--yes"]);
-        refused(&ended, 55, says);
+        denials.add(what, &ended);
         assert!(ended.stdout.is_empty(), "nothing was shown of it: {ended:?}");
         assert!(!host.repository().join(".host/plugins.lock").exists());
         assert!(!host.home().join(".local/share/host/plugins").exists());
     }
+    transcript_snapshot!(denials, @r#"
+    # another description
+    exit: 55
+    ----- stderr
+    error: `acme/counts` is not installed: its manifest does not describe its component
+      caused by: of `count_lines` the manifest says that its description is "Harmless.", and the component \
+    that it is "Counts the lines of a file."
+    help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
+
+    # another name
+    exit: 55
+    ----- stderr
+    error: `acme/counts` is not installed: its manifest does not describe its component
+      caused by: the component has a tool `count_lines`, and the manifest does not say so
+    help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
+
+    # other hints
+    exit: 55
+    ----- stderr
+    error: `acme/counts` is not installed: its manifest does not describe its component
+      caused by: of `count_lines` the manifest says that its hints is \
+    {"read_only":true,"destructive":true,"idempotent":true,"open_world":false}, and the component that it \
+    is {"read_only":true,"destructive":false,"idempotent":true,"open_world":false}
+    help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
+    "#);
     let honest = acme.signed("1.0.0", READS).await;
     assert_eq!(install(&host, &[&file(&host, "counts.tar", &honest), "--yes"]).code, Some(0));
 }
@@ -574,7 +1118,13 @@ async fn install_of_a_plugin_with_the_name_of_the_discovered_tools_is_denied() {
     let manifest = Manifest { name: "discovered".to_owned(), ..honest.manifest().clone() };
     let component = honest.component().to_vec();
     let bundle = Bundle::pack(Parts { manifest, component, readme: None, license: None }).expect("packed");
-    let ended = install(&host, &[&file(&host, "a.tar", &bundle), "--yes", "--allow-unsigned"]);
-    refused(&ended, 42, "`discovered` cannot be installed");
+    outcome_snapshot!(install(&host, &[&file(&host, "a.tar", &bundle), "--yes", "--allow-unsigned"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `discovered` cannot be installed
+      caused by: this name is reserved for the tools that a command lists
+    help: ask its publisher to rename it
+    ");
     assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));
 }

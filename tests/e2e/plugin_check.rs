@@ -1,7 +1,7 @@
 //! `host plugin check` and `explain`: what an author is told before anybody installs a plugin, and what a user is.
 
 use host_tests::host::{Ended, Host};
-use host_tests::{guest, repository};
+use host_tests::{guest, host_snapshot, outcome_snapshot, repository};
 use serde_json::{Value, json};
 
 /// The built-in `ls` in a folder `dist`, with its manifest changed; the one that was built in `released`.
@@ -22,25 +22,39 @@ fn ls(arguments: &[&str], edit: impl FnOnce(&mut Value)) -> (Host, Ended) {
 #[test]
 fn plugin_explain_lists_in_plain_words_what_a_plugin_may_touch() {
     let (_host, ended) = ls(&["explain", "dist/ls.wasm"], |_| {});
-    let says = "\
-ls 0.1.0 (Apache-2.0)
-  ls  List a directory
+    outcome_snapshot!(ended, @r"
+    exit: 0
+    ----- stdout
+    ls 0.1.0 (Apache-2.0)
+      ls  List a directory
 
-It asks to
-  read the files that you allow
-It says why:
-  fs-read: list the entries of a directory
-Unless you grant more, it can only read: the workspace and its own state, and only what it asks for above.
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: list the entries of a directory
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
 
-Whatever is granted, it cannot change files, run programs, reach the network, keep anything between calls or call tools of MCP servers: its component \
-has no import for that.
-";
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), says), "{ended:?}");
-    let ended = Host::new(["plugin", "explain"]).arg(repository().join("plugins/dist/web_fetch.wasm")).run();
-    assert!(
-        ended.stdout.contains("send GET and HEAD requests to any server, those of private networks too"),
-        "{ended:?}"
-    );
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+    ----- stderr
+    ");
+    host_snapshot!(Host::new(["plugin", "explain"]).arg(repository().join("plugins/dist/web_fetch.wasm")), @r"
+    exit: 0
+    ----- stdout
+    web_fetch 0.1.0 (Apache-2.0)
+      web_fetch  Fetch a page
+
+    It asks to
+      send GET and HEAD requests to any server, those of private networks too
+    It says why:
+      http: fetch the pages that the model names
+    It gets only what you grant.
+
+    Whatever is granted, it cannot read files, change files, run programs, keep anything between calls or \
+    call tools of MCP servers: its component has no import for that.
+    ----- stderr
+    ");
 }
 
 #[test]
@@ -49,16 +63,24 @@ fn a_manifest_that_hides_an_import_is_not_explained_away() {
         it["capabilities"] = json!({});
         it["tools"][0]["capabilities"] = json!([]);
     });
-    assert!(
-        ended.code == Some(42) && ended.stderr.contains("imports `host:cap/fs-read@0.1.0` and its manifest"),
-        "{ended:?}"
-    );
+    outcome_snapshot!(ended, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `ls` cannot be loaded
+      caused by: `ls` imports `host:cap/fs-read@0.1.0` and its manifest does not declare it; add \
+    `[capabilities.fs-read]` with a scope and a reason to its plugin.toml
+    ");
     // What words a manifest has do not reach the terminal as commands.
     let (_host, ended) = ls(&["explain", "dist"], |it| {
         it["capabilities"]["fs-read"]["reason"] = json!("to read\u{1b}[2K\rit asks for nothing");
     });
-    assert!(ended.code == Some(42) && ended.stderr.contains("invalid `capabilities.fs-read.reason`"), "{ended:?}");
-    assert!(!ended.stderr.contains(['\u{1b}', '\r']), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: invalid `capabilities.fs-read.reason`: it must be one line
+    ");
 }
 
 // promise install.strongest: What a plugin asks for begins with the strongest capability, one line each; reasons and
@@ -94,7 +116,15 @@ fn plugin_explain_begins_with_the_strongest_capability_whatever_the_others_say()
 #[test]
 fn a_good_plugin_is_good_and_each_mistake_ends_with_its_code() {
     let (_host, ended) = ls(&["check", "--built", "dist"], |_| {});
-    assert!(ended.code == Some(0) && ended.stdout.ends_with("\n  good\n"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 0
+    ----- stdout
+    ls 0.1.0
+      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      size     [SIZE] bytes; compiled in [DURATION]
+      good
+    ----- stderr
+    ");
     let (_host, ended) = ls(&["check", "--built", "dist", "--json"], |it| {
         it["capabilities"]["http"] = json!({"scope": "*", "reason": "to fetch"});
         it["tools"][0]["description"] = json!("Lists.");
@@ -114,14 +144,38 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
         it["tools"][0]["input_schema"]["required"] = json!(["path"]);
     };
     let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.1.1"));
-    assert_eq!(ended.code, Some(54), "{ended:?}");
-    for line in ["since 0.1.0", "breaking `ls`, arguments: `path` is required", "these changes need at least 0.2.0"] {
-        assert!(ended.stdout.contains(line), "{line}\n{}", ended.stdout);
-    }
+    outcome_snapshot!(ended, @"
+    exit: 54
+    ----- stdout
+    ls 0.1.1
+      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      size     [SIZE] bytes; compiled in [DURATION]
+      since 0.1.0
+        breaking `ls`, arguments: `path` is required
+      0.1.1 is too low: these changes need at least 0.2.0
+      not good
+    ----- stderr
+    ");
     let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.2.0"));
-    assert!(ended.code == Some(0) && ended.stdout.contains("0.2.0 matches these changes"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 0
+    ----- stdout
+    ls 0.2.0
+      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      size     [SIZE] bytes; compiled in [DURATION]
+      since 0.1.0
+        breaking `ls`, arguments: `path` is required
+      0.2.0 matches these changes
+      good
+    ----- stderr
+    ");
     let (_host, ended) = ls(&["check", "--built", "dist", "--since", "nowhere.json"], |_| {});
-    assert!(ended.code == Some(42) && ended.stderr.contains("`nowhere.json` cannot be read"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the manifest `nowhere.json` cannot be read: No such file or directory (os error 2)
+    ");
 }
 
 // promise plugin.license: A plugin whose licence is a placeholder is neither good nor packed.
@@ -133,16 +187,22 @@ fn plugin_whose_licence_is_a_placeholder_is_not_published() {
         .file("dist/ls.json", built("json"))
         .file("plugin.toml", "name = \"ls\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
         .file("LICENSE", "MIT License\n\nCopyright (c) [year] [fullname]\n");
-    let packed = host.run_of(&["plugin", "pack", "dist/ls.wasm", "--license", "LICENSE", "--out", "ls.tar"]);
-    assert!(
-        packed.code == Some(42) && packed.stderr.contains("is not one yet: it has `[year] [fullname]`"),
-        "{packed:?}"
-    );
+    host_snapshot!(host, ["plugin", "pack", "dist/ls.wasm", "--license", "LICENSE", "--out", "ls.tar"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the licence of `ls` is not one yet: it has `[year] [fullname]`
+    help: write the text of `Apache-2.0`, which its plugin.toml names, into the file
+    ");
     assert!(!host.repository().join("ls.tar").exists());
-    let checked = host.run_of(&["plugin", "check", ".", "--built", "dist"]);
-    assert!(
-        checked.code == Some(54)
-            && checked.stdout.contains("LICENSE` is not a licence yet: it has `[year] [fullname]`"),
-        "{checked:?}"
-    );
+    host_snapshot!(host, ["plugin", "check", ".", "--built", "dist"], @"
+    exit: 54
+    ----- stdout
+    ls 0.1.0
+      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      size     [SIZE] bytes; compiled in [DURATION]
+      error    `./LICENSE` is not a licence yet: it has `[year] [fullname]`
+      not good
+    ----- stderr
+    ");
 }

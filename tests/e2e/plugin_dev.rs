@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use host_tests::host::Host;
 use host_tests::languages::{LANGUAGES, Project};
+use host_tests::snapshot::Transcript;
+use host_tests::transcript_snapshot;
 use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -248,17 +250,35 @@ fn a_reader_that_goes_away_ends_it() {
 #[test]
 fn plugin_dev_folder_that_cannot_be_watched_is_an_error_before_anything_is_written() {
     let manifest = "name = \"words\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n";
-    for (arguments, says) in [
-        (&["missing"][..], "missing"),
-        (&["empty"], "there is no plugin in `empty`"),
-        (&["words", "--out", "words"], "has the sources in it"),
-        (&["words", "--out", "."], "has the sources in it"),
-    ] {
+    let mut errors = Transcript::default();
+    for arguments in [&["missing"][..], &["empty"], &["words", "--out", "words"], &["words", "--out", "."]] {
         let host = Host::new(["plugin", "dev"]).args(arguments);
         let host = host.file("words/plugin.toml", manifest).file("empty/a.txt", "");
-        let ended = host.run();
-        assert!(ended.code == Some(42) && ended.stderr.contains(says), "{arguments:?}: {ended:?}");
-        assert!(ended.stdout.is_empty(), "{ended:?}");
+        errors.add(arguments.join(" "), &host.run());
         assert!(!host.repository().join("empty/dist").exists());
     }
+    transcript_snapshot!(errors, @"
+    # missing
+    exit: 42
+    ----- stderr
+    error: `missing`: No such file or directory (os error 2)
+
+    # empty
+    exit: 42
+    ----- stderr
+    error: there is no plugin in `empty`
+    help: name a folder with a plugin.toml, or a cargo workspace of such; `host plugin new` begins one
+
+    # words --out words
+    exit: 42
+    ----- stderr
+    error: `words` has the sources in it, which are watched
+    help: name a folder of its own with --out DIR
+
+    # words --out .
+    exit: 42
+    ----- stderr
+    error: `.` has the sources in it, which are watched
+    help: name a folder of its own with --out DIR
+    ");
 }

@@ -2,6 +2,8 @@
 
 use host_tests::host::{Ended, Host};
 use host_tests::repository;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 
 /// Runs the cases in this text against the built-in plugins of these names.
 fn cases(plugins: &[&str], text: &str) -> (Host, Ended) {
@@ -50,73 +52,348 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
         let arguments = "{ path = \"a.txt\", old_string = \"one\", new_string = \"two\" }";
         format!("[[case]]\nname = \"{name}\"\narguments = {arguments}\n{files}expect = {expect}\n")
     };
-    for (case, says) in [
-        (edit("a", "{}"), "the file `a.txt` was changed:\n       -one\n       +two\n"),
-        (
-            edit("b", "{ files = { \"a.txt\" = \"three\\n\" } }"),
-            "the file `a.txt` is different:\n       -three\n       +two\n",
+    let edits = [
+        edit("a", "{}"),
+        edit("b", "{ files = { \"a.txt\" = \"three\\n\" } }"),
+        edit("c", "{ files = { \"a.txt\" = false } }"),
+        edit("d", "{ files = { \"a.txt\" = true, \"b.txt\" = \"\" } }"),
+        edit("e", "{ failure = \"conflict\" }"),
+        edit("f", "{ denied = \"fs-write\" }"),
+        edit("g", "{ text = \"no\", files = { \"a.txt\" = true } }"),
+        edit("h", "{ contains = [\"no\"], files = { \"a.txt\" = true } }"),
+        edit("i", "{ structured = 1, files = { \"a.txt\" = true } }"),
+        edit("j", "{ preview = \"exec\", files = { \"a.txt\" = true } }"),
+        edit("k", "{ requests = [\"GET https://x/\"], files = { \"a.txt\" = true } }"),
+        edit("l", "{ failure = \"failed\" }").replace("\"one\",", "\"none\","),
+        edit("m", "{}").replace("\"one\",", "\"none\","),
+        edit("n", "{}").replace("a.txt\", old", "a.txt\", odl"),
+        edit("o", "{}").replace("files =", "grants = { fs-read = \".\" }\nfiles ="),
+        edit("p", "{ denied = \"http\" }").replace("files =", "grants = {}\nfiles ="),
+        edit("q", "{}").replace("name =", "tool = \"edti\"\nname ="),
+        edit("r", "{}").replace("files =", "grants = { fs-reed = \".\" }\nfiles ="),
+        edit("s", "{}").replace(
+            "files =",
+            "before = [{ arguments = { path = \"b\", old_string = \"a\", new_string = \"b\" } }]\nfiles =",
         ),
-        (edit("c", "{ files = { \"a.txt\" = false } }"), "the file `a.txt` is still there"),
-        (edit("d", "{ files = { \"a.txt\" = true, \"b.txt\" = \"\" } }"), "the file `b.txt` is not there"),
-        (edit("e", "{ failure = \"conflict\" }"), "expected the failure `conflict`, and the call succeeded"),
-        (edit("f", "{ denied = \"fs-write\" }"), "expected `fs-write` to be denied, and the call succeeded"),
-        (edit("g", "{ text = \"no\", files = { \"a.txt\" = true } }"), "the text is different:\n       -no\n       +"),
-        (edit("h", "{ contains = [\"no\"], files = { \"a.txt\" = true } }"), "the text does not have `no` in it"),
-        (edit("i", "{ structured = 1, files = { \"a.txt\" = true } }"), "there is no JSON in the result"),
-        (
-            edit("j", "{ preview = \"exec\", files = { \"a.txt\" = true } }"),
-            "expected the preview `exec`, and it is `edit`",
-        ),
-        (edit("k", "{ requests = [\"GET https://x/\"], files = { \"a.txt\" = true } }"), "-GET https://x/"),
-        (
-            edit("l", "{ failure = \"failed\" }").replace("\"one\",", "\"none\","),
-            "expected the failure `failed`, and the call failed with `conflict`",
-        ),
-        (edit("m", "{}").replace("\"one\",", "\"none\","), "the call failed with `conflict`: "),
-        (edit("n", "{}").replace("a.txt\", old", "a.txt\", odl"), "the call failed with `invalid-arguments`: "),
-        (
-            edit("o", "{}").replace("files =", "grants = { fs-read = \".\" }\nfiles ="),
-            "the call failed with `denied`: ",
-        ),
-        (edit("p", "{ denied = \"http\" }").replace("files =", "grants = {}\nfiles ="), "expected `http` to be denied"),
-        (edit("q", "{}").replace("name =", "tool = \"edti\"\nname ="), "the plugin has no tool `edti`; it has `edit`"),
-        (edit("r", "{}").replace("files =", "grants = { fs-reed = \".\" }\nfiles ="), "fs-reed"),
-        (
-            edit("s", "{}").replace(
-                "files =",
-                "before = [{ arguments = { path = \"b\", old_string = \"a\", new_string = \"b\" } }]\nfiles =",
-            ),
-            "a call before it failed: ",
-        ),
-    ] {
+    ];
+    let mut failures = Transcript::default();
+    for case in edits {
         let (_host, ended) = cases(&["edit"], &case);
-        assert_eq!(ended.code, Some(54), "{case}\n{ended:?}");
-        assert!(ended.stdout.contains(says) && ended.stdout.contains("0 passed, 1 failed"), "{case}\n{}", ended.stdout);
+        let heading = case.lines().last().unwrap_or_default();
+        failures.add(heading, &ended);
     }
+    transcript_snapshot!(failures, @r#"
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL a ([DURATION])
+           the file `a.txt` was changed:
+           -one
+           +two
+
+    0 passed, 1 failed
+
+    # expect = { files = { "a.txt" = "three\n" } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL b ([DURATION])
+           the file `a.txt` is different:
+           -three
+           +two
+
+    0 passed, 1 failed
+
+    # expect = { files = { "a.txt" = false } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL c ([DURATION])
+           the file `a.txt` is still there
+
+    0 passed, 1 failed
+
+    # expect = { files = { "a.txt" = true, "b.txt" = "" } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL d ([DURATION])
+           the file `b.txt` is not there
+
+    0 passed, 1 failed
+
+    # expect = { failure = "conflict" }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL e ([DURATION])
+           expected the failure `conflict`, and the call succeeded:
+           Edited `a.txt` in 1 place
+           the file `a.txt` was changed:
+           -one
+           +two
+
+    0 passed, 1 failed
+
+    # expect = { denied = "fs-write" }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL f ([DURATION])
+           expected `fs-write` to be denied, and the call succeeded:
+           Edited `a.txt` in 1 place
+           the file `a.txt` was changed:
+           -one
+           +two
+
+    0 passed, 1 failed
+
+    # expect = { text = "no", files = { "a.txt" = true } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL g ([DURATION])
+           the text is different:
+           -no
+           +Edited `a.txt` in 1 place
+
+    0 passed, 1 failed
+
+    # expect = { contains = ["no"], files = { "a.txt" = true } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL h ([DURATION])
+           the text does not have `no` in it:
+           Edited `a.txt` in 1 place
+
+    0 passed, 1 failed
+
+    # expect = { structured = 1, files = { "a.txt" = true } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL i ([DURATION])
+           there is no JSON in the result
+
+    0 passed, 1 failed
+
+    # expect = { preview = "exec", files = { "a.txt" = true } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL j ([DURATION])
+           expected the preview `exec`, and it is `edit`
+
+    0 passed, 1 failed
+
+    # expect = { requests = ["GET https://x/"], files = { "a.txt" = true } }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL k ([DURATION])
+           the requests are different:
+           -GET https://x/
+           (one of them ends with a line break, the other does not)
+
+    0 passed, 1 failed
+
+    # expect = { failure = "failed" }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL l ([DURATION])
+           expected the failure `failed`, and the call failed with `conflict`: `a.txt` was not changed: \
+    `old_string` occurs 0 times; not even its first line is in the file: read the file again
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL m ([DURATION])
+           the call failed with `conflict`: `a.txt` was not changed: `old_string` occurs 0 times; not even \
+    its first line is in the file: read the file again
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL n ([DURATION])
+           the call failed with `invalid-arguments`: "old_string" is a required property
+           additional properties are not allowed, "odl_string" is unexpected: the properties are \
+    "expected_replacements", "new_string", "old_string" and "path"
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL o ([DURATION])
+           the call failed with `denied`: `edit` has no fs-write grant for `.`
+
+    0 passed, 1 failed
+
+    # expect = { denied = "http" }
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL p ([DURATION])
+           expected `http` to be denied, and the call failed with `denied`: `edit` has no fs-read grant for \
+    `.`
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL q ([DURATION])
+           the plugin has no tool `edti`; it has `edit`
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL r ([DURATION])
+           there is no capability `fs-reed`: there are `fs-read`, `fs-write`, `process`, `http`, `state` \
+    and `mcp`
+
+    0 passed, 1 failed
+
+    # expect = {}
+    exit: 54
+    ----- stdout
+    edit (cases.toml)
+      FAIL s ([DURATION])
+           a call before it failed: there is no file `b`; to make it, leave `old_string` empty
+
+    0 passed, 1 failed
+    "#);
 }
 
 #[test]
 fn plugin_test_invalid_case_file_is_reported_with_its_place() {
     let case = "[[case]]\nname = \"x\"\n";
-    for (text, says) in [
-        ("", "it has no `[[case]]`"),
-        ("[[case]]\nnme = \"x\"\n", "unknown field `nme`"),
-        (&format!("{case}expect = {{ text = 1 }}\n"), "invalid type"),
-        (&format!("{case}expect = {{ failure = \"boom\" }}\n"), "unknown variant `boom`"),
-        (&format!("{case}files = {{ \"../a\" = \"\" }}\n"), "`../a` is not a path beneath the workspace"),
-        (&format!("{case}files = {{ \"/etc/a\" = \"\" }}\n"), "`/etc/a` is not a path beneath the workspace"),
-        (&format!("{case}files = {{ a = {{ base64 = \"?\" }} }}\n"), "`base64`: "),
-        (&format!("{case}http = [{{ url = \"https://x/\", status = 9 }}]\n"), "the status 9 is not between"),
-        (&format!("{case}expect = {{ failure = \"conflict\", denied = \"http\" }}\n"), "cannot both be expected"),
-        (&format!("{case}expect = {{ failure = \"failed\", text = \"x\" }}\n"), "a failure has no `text`"),
-        (&format!("{case}expect = {{ message = \"x\" }}\n"), "say which `failure`"),
+    let mut errors = Transcript::default();
+    for text in [
+        "",
+        "[[case]]\nnme = \"x\"\n",
+        &format!("{case}expect = {{ text = 1 }}\n"),
+        &format!("{case}expect = {{ failure = \"boom\" }}\n"),
+        &format!("{case}files = {{ \"../a\" = \"\" }}\n"),
+        &format!("{case}files = {{ \"/etc/a\" = \"\" }}\n"),
+        &format!("{case}files = {{ a = {{ base64 = \"?\" }} }}\n"),
+        &format!("{case}http = [{{ url = \"https://x/\", status = 9 }}]\n"),
+        &format!("{case}expect = {{ failure = \"conflict\", denied = \"http\" }}\n"),
+        &format!("{case}expect = {{ failure = \"failed\", text = \"x\" }}\n"),
+        &format!("{case}expect = {{ message = \"x\" }}\n"),
     ] {
         let (_host, ended) = cases(&["edit"], text);
-        assert_eq!(ended.code, Some(42), "{text}\n{ended:?}");
-        assert!(ended.stderr.contains("invalid case file `") && ended.stderr.contains(says), "{}", ended.stderr);
+        errors.add(text.lines().last().unwrap_or("an empty file"), &ended);
     }
     let (_host, ended) = cases(&[], "");
-    assert!(ended.code == Some(42) && ended.stderr.contains("there are no cases"), "{ended:?}");
+    errors.add("no plugin", &ended);
+    transcript_snapshot!(errors, @r#"
+    # an empty file
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: it has no `[[case]]`
+
+    # nme = "x"
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: TOML parse error at line 2, column 1
+          |
+        2 | nme = "x"
+          | ^^^
+        unknown field `nme`, expected one of `name`, `tool`, `arguments`, `files`, `before`, `grants`, \
+    `config`, `secrets`, `http`, `expect`
+
+    # expect = { text = 1 }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: TOML parse error at line 3, column 19
+          |
+        3 | expect = { text = 1 }
+          |                   ^
+        invalid type: integer `1`, expected a string
+
+    # expect = { failure = "boom" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: TOML parse error at line 3, column 22
+          |
+        3 | expect = { failure = "boom" }
+          |                      ^^^^^^
+        unknown variant `boom`, expected one of `invalid-arguments`, `denied`, `not-found`, `conflict`, \
+    `unavailable`, `cancelled`, `failed`, `crashed`
+
+    # files = { "../a" = "" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: `../a` is not a path beneath the workspace
+
+    # files = { "/etc/a" = "" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: `/etc/a` is not a path beneath the workspace
+
+    # files = { a = { base64 = "?" } }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: `base64`: Invalid symbol 63, offset 0.
+
+    # http = [{ url = "https://x/", status = 9 }]
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: invalid answer to `GET https://x/`: the status 9 is not between 100 and 599
+
+    # expect = { failure = "conflict", denied = "http" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: `denied` and another `failure` cannot both be expected
+
+    # expect = { failure = "failed", text = "x" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: a failure has no `text`, `structured` or `summary`; `message` is for its \
+    words
+
+    # expect = { message = "x" }
+    exit: 42
+    ----- stderr
+    error: invalid case file `./tests/cases.toml`
+      caused by: the case `x`: `message` is for the words of a failure; say which `failure`
+
+    # no plugin
+    exit: 42
+    ----- stderr
+    error: there are no cases: no file *.toml in
+    help: a case is
+          [[case]]
+          name = "what it shows"
+          arguments = { path = "a.txt" }
+          files = { "a.txt" = "one\n" }
+          expect = { contains = "one" }
+    "#);
 }
 
 #[test]
@@ -147,7 +424,19 @@ fn plugin_test_cases_are_reported_as_json_and_selected_by_name() {
     };
     let text = case("good", "{ contains = \"b.txt\" }") + &case("bad", "{ contains = \"c.txt\" }");
     let (host, ended) = cases(&["ls"], &text);
-    assert!(ended.stdout.contains("1 passed, 1 failed"), "{ended:?}");
+    outcome_snapshot!(ended, @"
+    exit: 54
+    ----- stdout
+    ls (cases.toml)
+      ok   good ([DURATION])
+      FAIL bad ([DURATION])
+           the text does not have `c.txt` in it:
+           [dir] .git
+           b.txt (0 bytes)
+
+    1 passed, 1 failed
+    ----- stderr
+    ");
     let ended = host.args(&["--json"]).run();
     let told = ended.json();
     assert_eq!(
@@ -157,9 +446,20 @@ fn plugin_test_cases_are_reported_as_json_and_selected_by_name() {
     assert!(told[1]["wrong"][0].as_str().is_some_and(|why| why.contains("`c.txt`")), "{told}");
 
     let (host, _) = cases(&["ls"], &text);
-    let ended = host.args(&["--filter", "good"]).run();
-    assert!(ended.code == Some(0) && ended.stdout.ends_with("1 passed, 0 failed\n"), "{ended:?}");
+    host_snapshot!(host.args(&["--filter", "good"]), @"
+    exit: 0
+    ----- stdout
+    ls (cases.toml)
+      ok   good ([DURATION])
+
+    1 passed, 0 failed
+    ----- stderr
+    ");
     let (host, _) = cases(&["ls"], &text);
-    let ended = host.args(&["--filter", "neither"]).run();
-    assert!(ended.code == Some(42) && ended.stderr.contains("no case has `neither` in its name"), "{ended:?}");
+    host_snapshot!(host.args(&["--filter", "neither"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: no case has `neither` in its name
+    ");
 }
