@@ -5,7 +5,9 @@ mod layers;
 mod list;
 mod terminal;
 
-use host_tests::host::{Ended, Host};
+use host_tests::host::Host;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 /// An agent of a project.
@@ -32,24 +34,6 @@ fn write(host: &Host, path: &str, text: &str) {
     std::fs::write(path, text).expect("written");
 }
 
-/// Checks that a run went well with exactly one line about the project, which says this.
-fn noted(ended: &Ended, says: &[&str]) {
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    for words in ["note: ", "is ignored"].iter().chain(says) {
-        assert!(ended.stderr.contains(words), "{words} in {ended:?}");
-    }
-}
-
-/// Checks how it ended, with one error that says this.
-fn refused(ended: &Ended, code: i32, says: &[&str]) {
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{ended:?}");
-    assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:?}");
-    for words in says {
-        assert!(ended.stderr.contains(words), "{words} in {ended:?}");
-    }
-}
-
 // promise project.untrusted: Nothing in an untrusted `.host/` is parsed or used; its files are opened only to show
 //   them to the user.
 #[test]
@@ -62,7 +46,14 @@ fn trust_untrusted_project_is_not_read_and_the_run_reports_that_in_one_line() {
             .file(".host/plugins/p.json", "no manifest")
             .file(".host/policies/r.toml", [0xff, 0xfe])
     };
-    noted(&broken(&["Look"]).run(), &["/.host` is not trusted", "`host trust add`"]);
+    host_snapshot!(broken(&["Look"]), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    ");
     let json = broken(&["--output-format", "json", "Look"]).run();
     assert_eq!((json.code, &json.json()["project_trust"]), (Some(0), &json!("untrusted")), "{json:?}");
     let lines = broken(&["--output-format", "stream-json", "Look"]).run().lines();
@@ -75,7 +66,18 @@ fn trust_untrusted_project_is_not_read_and_the_run_reports_that_in_one_line() {
     // Once it is trusted it is read, and the first thing that is wrong is told.
     let host = broken(&["Look"]);
     trust(&host);
-    refused(&host.run(), 52, &["invalid configuration `", "line 1"]);
+    host_snapshot!(host, @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: invalid configuration `[REPOSITORY]/.host/config.toml`
+      caused by: TOML parse error at line 1, column 9
+          |
+        1 | modle =␠
+          |         ^
+        string values must be quoted, expected literal string
+    help: see the line and column above; `docs/configuration.md` lists all keys
+    ");
 }
 
 #[test]
@@ -85,8 +87,19 @@ fn a_project_that_brings_nothing_is_never_spoken_of() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     assert_eq!(ended.json().get("project_trust"), None);
     let host = Host::new(["trust"]);
-    assert!(host.run().stdout.starts_with("There is nothing to trust"), "{:?}", host.run());
-    refused(&host.run_of(&["trust", "add"]), 42, &["nothing to trust"]);
+    host_snapshot!(host, @"
+    exit: 0
+    ----- stdout
+    There is nothing to trust: `[REPOSITORY]` contains nothing that host uses.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["trust", "add"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is nothing to trust: `[REPOSITORY]` contains nothing that host uses
+    help: `docs/trust.md` says what a project can bring
+    ");
 }
 
 #[test]
@@ -101,8 +114,28 @@ fn a_trusted_project_counts() {
     let ended = host.run();
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     assert_eq!(ended.json()["project_trust"], "trusted");
-    let shown = host.run_of(&["agent", "show", "surveyor"]);
-    assert!(shown.stdout.contains("/.host/agents/surveyor.md"), "{shown:?}");
+    host_snapshot!(host, ["agent", "show", "surveyor"], @"
+    exit: 0
+    ----- stdout
+    surveyor: surveyor, in `[REPOSITORY]/.host/agents/surveyor.md`
+
+    Surveys.
+
+    Model: the caller's
+    Limits: 30 turns, 600 s
+    Tools: ls
+    Inputs:
+    Output: a text
+
+    System prompt:
+
+    You survey.
+
+    Query:
+
+    Get Started!
+    ----- stderr
+    ");
     // A folder beneath is of the same project.
     write(&host, "src/deep/x.rs", "");
     let beneath = host.run_of(&["trust", "status", "src/deep", "--json"]).json();
@@ -121,21 +154,62 @@ fn trust_change_is_reported_and_nothing_is_used_until_it_is_trusted_again() {
     write(&host, ".host/config.toml", "model = \"nonsense\"\n");
     write(&host, ".host/agents/other.md", "no agent");
     std::fs::remove_file(host.repository().join(".host/policies/deny.toml")).expect("it was there");
-    let changes = ["`agents/other.md` added", "`config.toml` changed", "`policies/deny.toml` removed"];
-    noted(&host.run(), &changes);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` has changed since you trusted it (`agents/other.md` added, `config.toml` \
+    changed, `policies/deny.toml` removed) and is ignored; `host trust` shows it, `host trust add` trusts it
+    ");
     let listed = host.run_of(&["agent", "list"]);
     assert!(!listed.stdout.contains("surveyor"), "what did not change is not used either: {listed:?}");
-    let status = host.run_of(&["trust"]);
-    assert!(changes.iter().all(|change| status.stdout.contains(change)), "{status:?}");
+    host_snapshot!(host, ["trust"], @"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` has changed since you trusted it, and is ignored.
+
+      `agents/other.md` added
+      `config.toml` changed
+      `policies/deny.toml` removed
+
+    It now contains:
+
+      `config.toml`: configuration (19 bytes)
+      `agents/other.md`: an agent that the model can call (8 bytes)
+      `agents/surveyor.md`: an agent that the model can call (69 bytes)
+
+    `host trust add` trusts it as it is now, `host trust remove` forgets it.
+    ----- stderr
+    ");
     // What does not count may change.
     write(&host, ".host/config.toml", "model = \"offline\"\n");
     std::fs::remove_file(host.repository().join(".host/agents/other.md")).expect("it was there");
     write(&host, ".host/policies/deny.toml", "");
     write(&host, ".host/notes.txt", "x");
-    assert!(host.run_of(&["trust"]).stdout.contains("` is trusted."), "it is as it was");
+    // It is as it was.
+    host_snapshot!(host, ["trust"], @"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` is trusted.
+
+      `policies/deny.toml`: rules for calls (0 bytes)
+      `config.toml`: configuration (18 bytes)
+      `agents/surveyor.md`: an agent that the model can call (69 bytes)
+
+    `host trust remove` revokes that.
+    ----- stderr
+    ");
     // Taking all of it away is a change as well: a rule may have been among it.
     std::fs::remove_dir_all(host.repository().join(".host")).expect("it was there");
-    noted(&host.run(), &["`agents/surveyor.md` removed"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]` has changed since you trusted it (`agents/surveyor.md` removed, `config.toml` \
+    removed, `policies/deny.toml` removed) and is ignored; `host trust` shows it, `host trust add` trusts it
+    ");
     assert_eq!(host.run_of(&["trust", "remove"]).code, Some(0));
     assert_eq!(host.run().stderr, "");
 }
@@ -144,21 +218,86 @@ fn trust_change_is_reported_and_nothing_is_used_until_it_is_trusted_again() {
 #[test]
 fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     let host = || run(&[]).file(".host/agents/surveyor.md", AGENT).file(".host/plugins/deploy.wasm", "x");
-    for (arguments, says) in [
-        (&["run", "--model", "offline", "--require-trust", "Look"][..], "is not trusted"),
-        (&["run", "--model", "offline", "--agent", "surveyor"], "there is no agent `surveyor`"),
-        (&["run", "--model", "offline", "--grant", "deploy:process=x", "Look"], "there is no plugin `deploy`"),
-        (&["run", "--model", "offline", "--deny", "deploy:process", "Look"], "there is no plugin `deploy`"),
-        (&["agent", "show", "surveyor"], "there is no agent `surveyor`"),
+    let mut errors = Transcript::default();
+    for arguments in [
+        &["run", "--model", "offline", "--require-trust", "Look"][..],
+        &["run", "--model", "offline", "--agent", "surveyor"],
+        &["run", "--model", "offline", "--grant", "deploy:process=x", "Look"],
+        &["run", "--model", "offline", "--deny", "deploy:process", "Look"],
+        &["agent", "show", "surveyor"],
     ] {
-        refused(&host().run_of(arguments), 55, &[says, "host trust add"]);
+        errors.add(arguments.join(" "), &host().run_of(arguments));
     }
     let servers = run(&[]).file(".mcp.json", r#"{"mcpServers": {"lab": {"command": "true"}}}"#);
     let arguments = ["run", "--model", "offline", "--grant", "mcp:mcp=lab", "Look"];
-    refused(&servers.run_of(&arguments), 55, &["there is no plugin `mcp`", "host trust add"]);
+    errors.add(arguments.join(" "), &servers.run_of(&arguments));
+    transcript_snapshot!(errors, @r"
+    # run --model offline --require-trust Look
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # run --model offline --agent surveyor
+    exit: 55
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    error: there is no agent `surveyor`
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # run --model offline --grant deploy:process=x Look
+    exit: 55
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    error: there is no plugin `deploy` but perhaps the project's
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # run --model offline --deny deploy:process Look
+    exit: 55
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    error: there is no plugin `deploy` but perhaps the project's
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # agent show surveyor
+    exit: 55
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    error: there is no agent `surveyor`
+      caused by: `[REPOSITORY]/.host` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # run --model offline --grant mcp:mcp=lab Look
+    exit: 55
+    ----- stderr
+    note: `[REPOSITORY]` is not trusted and is ignored; `host trust` shows it, `host trust add` trusts it
+    error: there is no plugin `mcp` but perhaps the project's
+      caused by: `[REPOSITORY]` is not trusted
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    ");
     // What is missing for another reason is bad input.
-    refused(&run(&["--agent", "surveyor"]).run(), 42, &["there is no agent"]);
-    refused(&run(&["--grant", "mcp:mcp=lab", "Look"]).run(), 42, &["there is no plugin"]);
+    host_snapshot!(run(&["--agent", "surveyor"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no agent `surveyor`
+    help: `host agent list` lists all agents
+    ");
+    host_snapshot!(run(&["--grant", "mcp:mcp=lab", "Look"]), @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no plugin `mcp` for `mcp:mcp=lab`
+    help: `host tool list` lists all plugins
+    ");
     let trusted = run(&["--require-trust", "Look"]).file(".host/agents/surveyor.md", AGENT);
     trust(&trusted);
     assert_eq!(trusted.run().code, Some(0));
@@ -175,30 +314,42 @@ fn trust_project_with_a_skill_and_a_command_that_are_too_large_is_used_without_t
         .file(".agents/skills/fine/SKILL.md", "---\nname: fine\ndescription: Fits.\n---\nbody\n")
         .file(".claude/commands/large.md", "é".repeat(40_000))
         .file(".claude/commands/small.md", "x");
-    let added = host.run_of(&["trust", "add"]);
-    assert_eq!(added.code, Some(0), "{added:?}");
-    for line in [
-        "`.agents/skills/long/SKILL.md`: a skill: instructions that the model can load (too large, not used)",
-        "`.claude/commands/large.md`: a command that you can run, and whose shell lines are asked about (too large, not used)",
-        "(1 byte)",
-    ] {
-        assert!(added.stdout.contains(line), "{line} in {added:?}");
-    }
-    let ended = host.run();
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    for line in [
-        "the skill `long` (project) is not used: `SKILL.md` is over the limit of 36864 bytes; move parts of it into files of their own",
-        "the command `/large` (project) is not used: it is over the limit of 65536 bytes",
-    ] {
-        assert_eq!(ended.stderr.matches(line).count(), 1, "{line} in {ended:?}");
-    }
-    assert!(!ended.stderr.contains("cannot be trusted"), "{ended:?}");
+    host_snapshot!(host, ["trust", "add"], @r"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` is trusted as it is now:
+
+      `config.toml`: configuration (23 bytes)
+      `.agents/skills/fine/SKILL.md`: a skill: instructions that the model can load (43 bytes)
+      `.agents/skills/long/SKILL.md`: a skill: instructions that the model can load (too large, not used)
+      `.claude/commands/large.md`: a command that you can run, and whose shell lines are asked about (too \
+    large, not used)
+      `.claude/commands/small.md`: a command that you can run, and whose shell lines are asked about (1 \
+    byte)
+    ----- stderr
+    ");
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: the skill `long` (project) is not used: `SKILL.md` is over the limit of 36864 bytes; move parts \
+    of it into files of their own
+    note: the command `/large` (project) is not used: it is over the limit of 65536 bytes
+    ");
     let started = host.session();
     let system = started.iter().find_map(|line| line["system"].as_str()).expect("there are instructions");
     assert!(system.contains("- `fine`: Fits."), "{system}");
     // One that is made smaller is a change that the user looks at.
     write(&host, ".claude/commands/large.md", "y");
-    noted(&host.run(), &["has changed since you trusted it (`.claude/commands/large.md` changed)"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` has changed since you trusted it (`.claude/commands/large.md` changed) and \
+    is ignored; `host trust` shows it, `host trust add` trusts it
+    ");
 }
 
 // promise project.path: Trust applies to one real path.

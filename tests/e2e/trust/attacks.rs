@@ -3,14 +3,17 @@
 use std::os::unix::fs::symlink;
 
 use host_tests::host::{Host, guest_file};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use serde_json::json;
 
-use super::{AGENT, answer, noted, refused, run, trust, write};
+use super::{AGENT, answer, run, trust, write};
 
 // promise project.links: In `.host/` no link is followed, no pipe or device is opened, and reads are limited.
 #[test]
 fn a_link_in_a_project_is_refused_wherever_it_leads() {
-    let check = |link: &str, target: &str| {
+    let mut transcript = Transcript::default();
+    let mut check = |link: &str, target: &str| {
         let host = run(&["Look"]).file("elsewhere/config.toml", "model = \"nonsense\"\n").file(".host/.keep", "");
         let at = host.repository().join(".host").join(link);
         if link.is_empty() {
@@ -18,10 +21,11 @@ fn a_link_in_a_project_is_refused_wherever_it_leads() {
         }
         std::fs::create_dir_all(at.parent().expect("a folder")).expect("made");
         symlink(target, at.components().as_path()).expect("linked");
-        noted(&host.run(), &["cannot be trusted", "is a symbolic link"]);
-        refused(&host.run_of(&["trust", "add"]), 42, &["cannot be trusted", "is a symbolic link"]);
+        transcript.add(format!(".host/{link} -> {target}: run"), &host.run());
+        transcript.add("trust add", &host.run_of(&["trust", "add"]));
         assert!(!host.home().join(".local/state/host/trust.json").exists());
-        refused(&host.run_of(&["run", "--require-trust", "--model", "offline", "Look"]), 55, &["is a symbolic link"]);
+        let required = host.run_of(&["run", "--require-trust", "--model", "offline", "Look"]);
+        transcript.add("run --require-trust", &required);
     };
     check("", "../elsewhere");
     check("", "elsewhere");
@@ -32,6 +36,206 @@ fn a_link_in_a_project_is_refused_wherever_it_leads() {
     check("agents/a.md", "/etc/passwd");
     check("plugins", "../elsewhere");
     check("policies/r.toml", "/dev/zero");
+    transcript_snapshot!(transcript, @r"
+    # .host/ -> ../elsewhere: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link and is ignored; `host \
+    trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]` cannot be trusted
+      caused by: `[REPOSITORY]/.host` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/ -> elsewhere: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link and is ignored; \
+    `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/config.toml -> /etc/passwd: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
+    is ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/config.toml -> ../elsewhere/config.toml: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
+    is ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/config.toml -> other.toml: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
+    is ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/agents -> /etc: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents` is a symbolic link and is \
+    ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/agents` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/agents/a.md -> /etc/passwd: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents/a.md` is a symbolic link and \
+    is ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/agents/a.md` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents/a.md` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/plugins -> ../elsewhere: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/plugins` is a symbolic link and is \
+    ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/plugins` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/plugins` is a symbolic link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+
+    # .host/policies/r.toml -> /dev/zero: run
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/policies/r.toml` is a symbolic link \
+    and is ignored; `host trust` has more
+
+    # trust add
+    exit: 42
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/policies/r.toml` is a symbolic link
+    help: replace links by regular files, and remove what is too large or too many
+
+    # run --require-trust
+    exit: 55
+    ----- stderr
+    error: the project is not trusted, and --require-trust is set
+      caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/policies/r.toml` is a symbolic \
+    link
+    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    ");
 }
 
 // promise project.links
@@ -43,7 +247,14 @@ fn a_link_that_takes_the_place_of_a_trusted_file_is_a_change_and_not_followed() 
     let path = host.repository().join(".host/config.toml");
     std::fs::remove_file(&path).expect("it was there");
     symlink("../same.toml", &path).expect("linked");
-    noted(&host.run(), &["cannot be trusted", "is a symbolic link"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
+    is ignored; `host trust` has more
+    ");
 }
 
 // promise project.links
@@ -53,35 +264,131 @@ fn trust_path_that_is_not_a_file_is_neither_opened_nor_waited_for() {
     let pipe = host.repository().join(".host/config.toml");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("made");
-    noted(&host.run(), &["is not a regular file"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is not a regular file \
+    and is ignored; `host trust` has more
+    ");
     let host = run(&["Look"]).file(".host/config.toml", vec![b'#'; (1 << 20) + 1]);
-    noted(&host.run(), &["is not trusted"]);
-    refused(&host.run_of(&["trust", "add"]), 42, &["over the limit"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    ");
+    host_snapshot!(host, ["trust", "add"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `[REPOSITORY]/.host` cannot be trusted
+      caused by: `[REPOSITORY]/.host/config.toml` is over the limit of 1048576 bytes
+    help: replace links by regular files, and remove what is too large or too many
+    ");
     let host = run(&["Look"]);
     (0..300).for_each(|number| write(&host, &format!(".host/agents/{number}.md"), AGENT));
-    noted(&host.run(), &["over 256 files"]);
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` has over 256 files of configuration, \
+    agents, plugins and rules and is ignored; `host trust` has more
+    ");
 }
 
 // promise project.settings: A trusted project cannot choose where keys go or who pays, cannot reduce questions and
 //   cannot raise a limit.
 #[test]
 fn trust_project_cannot_set_where_keys_go_or_who_pays() {
-    for (configuration, line, key) in [
-        ("[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\n", 1, "`providers`"),
-        ("providers.gemini.headers = {x = \"y\"}\n", 1, "`providers`"),
-        ("\nproviders.anthropic.proxy = \"http://127.0.0.1:9\"\n", 2, "`providers`"),
-        ("providers.vertex.project = \"theirs\"\n", 1, "`providers`"),
-        ("[retry]\nattempts = 99\n", 1, "`retry`"),
-        ("model = \"offline\"\napproval_mode = \"yolo\"\n", 2, "`approval_mode`"),
-        ("approval_mode = \"auto-edit\"\n", 1, "`approval_mode`"),
-        ("run.loop_detection = false\n", 1, "`run.loop_detection`"),
-        ("models.x.safety.A = \"BLOCK_NONE\"\n", 1, "`models.x.safety`"),
+    let mut errors = Transcript::default();
+    for configuration in [
+        "[providers.openai]\nbase_url = \"http://127.0.0.1:9\"\n",
+        "providers.gemini.headers = {x = \"y\"}\n",
+        "\nproviders.anthropic.proxy = \"http://127.0.0.1:9\"\n",
+        "providers.vertex.project = \"theirs\"\n",
+        "[retry]\nattempts = 99\n",
+        "model = \"offline\"\napproval_mode = \"yolo\"\n",
+        "approval_mode = \"auto-edit\"\n",
+        "run.loop_detection = false\n",
+        "models.x.safety.A = \"BLOCK_NONE\"\n",
     ] {
         let host = run(&["Look"]).file(".host/config.toml", configuration);
         trust(&host);
-        let line = format!("line {line}: {key}");
-        refused(&host.run(), 52, &["/.host/config.toml", &line, "help: "]);
+        errors.add(configuration, &host.run());
     }
+    transcript_snapshot!(errors, @r#"
+    # [providers.openai]
+    # base_url = "http://127.0.0.1:9"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `providers` is not allowed in a project
+    help: it decides where your keys are sent and who pays: set it in your own configuration
+
+    # providers.gemini.headers = {x = "y"}
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `providers` is not allowed in a project
+    help: it decides where your keys are sent and who pays: set it in your own configuration
+
+    #
+    # providers.anthropic.proxy = "http://127.0.0.1:9"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 2: `providers` is not allowed in a project
+    help: it decides where your keys are sent and who pays: set it in your own configuration
+
+    # providers.vertex.project = "theirs"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `providers` is not allowed in a project
+    help: it decides where your keys are sent and who pays: set it in your own configuration
+
+    # [retry]
+    # attempts = 99
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `retry` is not allowed in a project
+    help: only you decide how often requests to your services are retried: set it in your own configuration
+
+    # model = "offline"
+    # approval_mode = "yolo"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 2: `approval_mode` may be `plan` or `default` in a project
+    help: for another mode use --approval-mode or your own configuration
+
+    # approval_mode = "auto-edit"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `approval_mode` may be `plan` or `default` in a project
+    help: for another mode use --approval-mode or your own configuration
+
+    # run.loop_detection = false
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `run.loop_detection` may only be `true` in a project
+    help: turn it off in your own configuration
+
+    # models.x.safety.A = "BLOCK_NONE"
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `models.x.safety` is not allowed in a project
+    help: only you decide what your account lets through: set it in your own configuration
+    "#);
 }
 
 // promise project.user-files: A project cannot show a model files from the user's own configuration folder.
@@ -102,11 +409,28 @@ fn trust_project_context_files_show_a_model_nothing_of_the_users_folder() {
 #[test]
 fn a_project_takes_no_name_that_is_taken() {
     let own = AGENT.replace("surveyor", "codebase_investigator");
+    let mut errors = Transcript::default();
     for (file, text) in [("a.md", own.as_str()), ("b.md", AGENT)] {
         let host = run(&["Look"]).agent("mine.md", AGENT).file(&format!(".host/agents/{file}"), text);
         trust(&host);
-        refused(&host.run(), 52, &["there are two agents", "/.host/agents/"]);
+        errors.add(file, &host.run());
     }
+    transcript_snapshot!(errors, @r"
+    # a.md
+    exit: 52
+    ----- stderr
+    error: there are two agents `codebase_investigator`
+      caused by: one is built in, the other in `[REPOSITORY]/.host/agents/a.md`
+    help: give one of them another name
+
+    # b.md
+    exit: 52
+    ----- stderr
+    error: there are two agents `surveyor`
+      caused by: one is in `[HOME]/.config/host/agents/mine.md`, the other in \
+    `[REPOSITORY]/.host/agents/b.md`
+    help: give one of them another name
+    ");
 }
 
 // promise project.names
@@ -141,8 +465,17 @@ async fn a_projects_plugin_gets_what_the_mode_gives_and_no_more() {
         trust(&host);
         host
     };
-    let asks = host(&[]).run_of(&["trust"]);
-    assert!(asks.stdout.contains("the plugin `reach`, which asks for process `*`, fs-write `*`, http"), "{asks:?}");
+    host_snapshot!(host(&[]), ["trust"], @r"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` is trusted.
+
+      `plugins/reach.wasm`: the plugin `reach`, which asks for process `*`, fs-write `*`, http `*:* \
+    +private`, fs-read `*`, state `write` ([SIZE] bytes)
+
+    `host trust remove` revokes that.
+    ----- stderr
+    ");
     let default = host(&["Look"]);
     assert_eq!(default.run().code, Some(0));
     assert!(!default.repository().join("new.txt").exists());
@@ -156,14 +489,26 @@ async fn a_projects_plugin_gets_what_the_mode_gives_and_no_more() {
     let mut bytes = read("wasm");
     bytes.push(0);
     std::fs::write(swapped.repository().join(".host/plugins/reach.wasm"), bytes).expect("written");
-    let ended = swapped.run();
-    assert!(ended.stderr.contains("`plugins/reach.wasm` changed"), "{ended:?}");
+    host_snapshot!(swapped, @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    note: `[REPOSITORY]/.host` has changed since you trusted it (`plugins/reach.wasm` changed) and is \
+    ignored; `host trust` shows it, `host trust add` trusts it
+    ");
     // A name that is taken is told, with both.
     let usurper = guest_file("usurper", folder.path()).await;
     let host = run(&["Look"])
         .file(".host/plugins/x.wasm", std::fs::read(&usurper).expect("built"))
         .file(".host/plugins/x.json", std::fs::read(usurper.with_extension("json")).expect("built"));
     trust(&host);
-    let ended = host.run();
-    assert!(ended.code == Some(42) && ended.stderr.contains("read_file"), "{ended:?}");
+    host_snapshot!(host, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the plugins `read_file` and `usurper` both have a tool `read_file`
+      caused by: `read_file` is built in, `usurper` is `[REPOSITORY]/.host/plugins/x.wasm`
+    help: use one of them: remove `[REPOSITORY]/.host/plugins/x.wasm`
+    ");
 }

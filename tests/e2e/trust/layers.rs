@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use host_tests::host::Host;
+use host_tests::{host_snapshot, outcome_snapshot};
 
 use super::{answer, run, trust};
 
@@ -24,8 +25,15 @@ fn trust_layers_a_flag_overrides_the_project_and_the_project_overrides_the_user(
     };
     assert_eq!(model("model = \"offline\"", "", &[]).code, Some(0));
     assert_eq!(model("model = \"gemini/x\"", "model = \"offline\"", &[]).json()["model"], "offline");
-    let ended = model("model = \"offline\"", "model = \"gemini/x\"", &[]);
-    assert!(ended.code == Some(41) && ended.stderr.contains("GEMINI_API_KEY"), "{ended:?}");
+    outcome_snapshot!(model("model = \"offline\"", "model = \"gemini/x\"", &[]), @r#"
+    exit: 41
+    ----- stdout
+    ----- stderr
+    error: there is no key for `gemini`
+    help: set GEMINI_API_KEY to a key that the service accepts (with `auth = "oauth"`: run `gcloud auth \
+    application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a file with credentials), or use \
+    `--model offline`, which needs none
+    "#);
     assert_eq!(model("", "model = \"gemini/x\"", &["--model", "offline"]).json()["model"], "offline");
 }
 
@@ -72,6 +80,14 @@ fn trust_layers_what_a_flag_names_needs_no_trust() {
     let host = run(&["--plugin", ".host/plugins/bad.wasm", "Look"])
         .file(".host/plugins/bad.wasm", "x")
         .file(".host/plugins/bad.json", manifest);
-    let ended = host.run();
-    assert!(ended.code == Some(42) && ended.stderr.contains("`.host/plugins/bad.wasm` cannot be used"), "{ended:?}");
+    host_snapshot!(host, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
+    trusts it
+    error: `.host/plugins/bad.wasm` cannot be used
+      caused by: `bad` is not a component: it does not start like WebAssembly
+    help: build it again with `host plugin build`
+    ");
 }

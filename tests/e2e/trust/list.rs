@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use host_tests::host::{Host, binary};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, transcript_snapshot};
 use serde_json::json;
 
-use super::{refused, run, trust};
+use super::{run, trust};
 
 fn file(host: &Host) -> PathBuf {
     host.home().join(".local/state/host/trust.json")
@@ -22,18 +24,44 @@ fn project() -> Host {
 #[test]
 fn trust_is_said_shown_listed_and_taken_back() {
     let host = project();
-    let added = host.run_of(&["trust", "add"]);
-    assert!(added.stdout.contains("`config.toml`: configuration (18 bytes)"), "{added:?}");
+    host_snapshot!(host, ["trust", "add"], @"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]/.host` is trusted as it is now:
+
+      `config.toml`: configuration (18 bytes)
+    ----- stderr
+    ");
     let mode = std::fs::metadata(file(&host)).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let root = std::fs::canonicalize(host.repository()).expect("it is there").display().to_string();
-    let listed = host.run_of(&["trust", "list"]).stdout;
-    assert!(listed.starts_with(&format!("{root}  (1 file, since ")), "{listed}");
+    host_snapshot!(host, ["trust", "list"], @"
+    exit: 0
+    ----- stdout
+    [REPOSITORY]  (1 file, since [DATE])
+    ----- stderr
+    ");
     let listed = host.run_of(&["trust", "list", "--json"]).json();
     assert_eq!((&listed[0]["project"], &listed[0]["is_there"]), (&json!(root), &json!(true)));
-    assert_eq!(host.run_of(&["trust", "remove", &root]).code, Some(0));
-    refused(&host.run_of(&["trust", "remove"]), 42, &["is not trusted"]);
-    assert_eq!(host.run_of(&["trust", "list"]).stdout, "No folder is trusted.\n");
+    host_snapshot!(host, ["trust", "remove", &root], @"
+    exit: 0
+    ----- stdout
+    `[REPOSITORY]` is no longer trusted.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["trust", "remove"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `[REPOSITORY]` is not trusted
+    help: `host trust list` shows the trusted folders
+    ");
+    host_snapshot!(host, ["trust", "list"], @"
+    exit: 0
+    ----- stdout
+    No folder is trusted.
+    ----- stderr
+    ");
     let status = host.run_of(&["trust", "status", "--json"]).json();
     assert_eq!((&status["trust"], &status["files"][0]["name"]), (&json!("untrusted"), &json!("config.toml")));
     // One that is gone can be forgotten.
@@ -43,9 +71,19 @@ fn trust_is_said_shown_listed_and_taken_back() {
     let gone = std::fs::canonicalize(gone).expect("it is there").display().to_string();
     assert_eq!(host.run_of(&["trust", "add", &gone]).code, Some(0));
     std::fs::remove_dir_all(&gone).expect("it was there");
-    assert!(host.run_of(&["trust", "list"]).stdout.contains("gone)"));
+    host_snapshot!(host, ["trust", "list"], @"
+    exit: 0
+    ----- stdout
+    [REPOSITORY]/gone  (1 file, since [DATE], gone)
+    ----- stderr
+    ");
     assert_eq!(host.run_of(&["trust", "remove", &gone]).code, Some(0));
-    refused(&host.run_of(&["trust", "status", "nowhere"]), 42, &["there is no folder `nowhere`"]);
+    host_snapshot!(host, ["trust", "status", "nowhere"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: there is no folder `nowhere`: No such file or directory (os error 2)
+    ");
 }
 
 // promise project.list
@@ -53,11 +91,61 @@ fn trust_is_said_shown_listed_and_taken_back() {
 fn trust_list_that_others_can_read_or_write_stops_the_run() {
     let host = project();
     trust(&host);
+    let mut errors = Transcript::default();
     for mode in [0o644, 0o620, 0o666] {
         std::fs::set_permissions(file(&host), PermissionsExt::from_mode(mode)).expect("set");
-        refused(&host.run(), 52, &["trust.json", "others can read or write it", "chmod 600"]);
-        refused(&host.run_of(&["trust", "add"]), 52, &["chmod 600"]);
+        errors.add(format!("{mode:o}: run"), &host.run());
+        errors.add(format!("{mode:o}: trust add"), &host.run_of(&["trust", "add"]));
     }
+    transcript_snapshot!(errors, @r"
+    # 644: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 644)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+
+    # 644: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 644)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+
+    # 620: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 620)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+
+    # 620: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 620)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+
+    # 666: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 666)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+
+    # 666: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: others can read or write it (its mode is 666)
+    help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
+    remove the file and trust the folders again with `host trust add`
+    ");
     std::fs::set_permissions(file(&host), PermissionsExt::from_mode(0o600)).expect("set");
     assert_eq!(host.run().code, Some(0));
 }
@@ -65,14 +153,58 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
 // promise project.list
 #[test]
 fn trust_list_that_is_invalid_stops_the_run_and_reports_what_to_do() {
+    let mut errors = Transcript::default();
     for text in ["", "{\"version\": 1, \"folders\": {\"/\": tr", "{\"version\": 7, \"folders\": {}}"] {
         let host = project();
         trust(&host);
         std::fs::write(file(&host), text).expect("written");
-        refused(&host.run(), 52, &["trust.json", "remove the file"]);
-        refused(&host.run_of(&["trust", "add"]), 52, &["remove the file"]);
+        errors.add(format!("`{text}`: run"), &host.run());
+        errors.add(format!("`{text}`: trust add"), &host.run_of(&["trust", "add"]));
         assert_eq!(std::fs::read_to_string(file(&host)).expect("read"), text, "nobody writes over it");
     }
+    transcript_snapshot!(errors, @r#"
+    # ``: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: it is invalid: EOF while parsing a value at line 1 column 0
+    help: remove the file, and trust the folders again with `host trust add DIR`
+
+    # ``: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: it is invalid: EOF while parsing a value at line 1 column 0
+    help: remove the file, and trust the folders again with `host trust add DIR`
+
+    # `{"version": 1, "folders": {"/": tr`: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: it is invalid: EOF while parsing a value at line 1 column 34
+    help: remove the file, and trust the folders again with `host trust add DIR`
+
+    # `{"version": 1, "folders": {"/": tr`: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: it is invalid: EOF while parsing a value at line 1 column 34
+    help: remove the file, and trust the folders again with `host trust add DIR`
+
+    # `{"version": 7, "folders": {}}`: run
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: its version is 7, and this host knows 1
+    help: remove the file, and trust the folders again with `host trust add DIR`
+
+    # `{"version": 7, "folders": {}}`: trust add
+    exit: 52
+    ----- stderr
+    error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
+      caused by: its version is 7, and this host knows 1
+    help: remove the file, and trust the folders again with `host trust add DIR`
+    "#);
 }
 
 // promise project.list
