@@ -53,10 +53,6 @@ fn session_has_the_title_that_the_user_gives_it_in_every_list() {
     let mut other = host.command_of(&["run", "--any-folder", "--model", &model, "Look elsewhere"]);
     other.current_dir(&elsewhere);
     assert_eq!(host.end(other).code, Some(0));
-    let listed = |arguments: &[&str]| {
-        let all: Vec<&str> = ["session", "list"].into_iter().chain(arguments.iter().copied()).collect();
-        host.run_of(&all).stdout
-    };
     let open = |words: &[&str]| {
         let mut command = host.command_of(words);
         command.env("TERM", "xterm-256color");
@@ -69,7 +65,12 @@ fn session_has_the_title_that_the_user_gives_it_in_every_list() {
     pty.types("\u{1b}[A").sees("› Sessions of other folders…").types("\r").sees("› Look elsewhere").types("\r");
     pty.saw(&format!("belongs to `{}`", elsewhere.display()));
     assert_eq!(pty.ends(), Some(42), "{}", pty.everything());
-    assert!(listed(&[]).contains("  Look at the parser, second try\n"), "{}", listed(&[]));
+    host_snapshot!(host, ["session", "list"], @"
+    exit: 0
+    ----- stdout
+    [SESSION]  [TIME]  done            1 turn [SIZE]  Look at the parser, second try
+    ----- stderr
+    ");
     let mut pty = open(&["run", "-c", "--approval-mode", "default"]);
     pty.sees("default › ").types("/rename\r").sees("this session has no title").types("/rename  a\u{9}b\r");
     pty.sees("this session is named “").types("\u{4}");
@@ -77,7 +78,8 @@ fn session_has_the_title_that_the_user_gives_it_in_every_list() {
 
     let title = |title: &str| host.run_of(&["session", "rename", &id, title]);
     assert_eq!(title("\u{1b}[31m  red\n").stdout, format!("session {id} is named “\\u{{1b}}[31m red”\n"));
-    assert_eq!(listed(&["--json"]).matches("\"title\": \"\\u001b[31m red\"").count(), 1, "{}", listed(&["--json"]));
+    let listed = host.run_of(&["session", "list", "--json"]).stdout;
+    assert_eq!(listed.matches("\"title\": \"\\u001b[31m red\"").count(), 1, "{listed}");
     outcome_snapshot!(title(&"x".repeat(201)), @"
     exit: 42
     ----- stdout
@@ -86,7 +88,12 @@ fn session_has_the_title_that_the_user_gives_it_in_every_list() {
     help: use at most 200 characters
     ");
     assert_eq!(title("").stdout, format!("session {id} has no title\n"));
-    assert!(listed(&[]).contains("  Look at the parser\n"), "{}", listed(&[]));
+    host_snapshot!(host, ["session", "list"], @"
+    exit: 0
+    ----- stdout
+    [SESSION]  [TIME]  done            1 turn [SIZE]  Look at the parser
+    ----- stderr
+    ");
     assert_eq!(host.run_of(&["session", "rename", &id, "Gone"]).code, Some(0));
     assert_eq!(host.run_of(&["session", "rm", &id]).code, Some(0));
     let left = std::fs::read_dir(host.logs()[0].parent().expect("a folder")).expect("a folder");

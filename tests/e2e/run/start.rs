@@ -7,7 +7,7 @@ use host_tests::host::Host;
 use host_tests::pty::Pty;
 use host_tests::server::{Answer, Server};
 use host_tests::snapshot::Transcript;
-use host_tests::{host_snapshot, transcript_snapshot};
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -347,10 +347,16 @@ async fn default_model_is_the_newest_of_its_family_by_the_services_list() {
         (openai, host.run(), host.run())
     });
     let (several, first, second) = ended.await.expect("it does not panic");
-    assert!(
-        several.stderr.contains("OPENAI_API_KEY and ANTHROPIC_API_KEY are set; using OPENAI_API_KEY"),
-        "{several:?}"
-    );
+    outcome_snapshot!(several, @r#"
+    exit: 59
+    ----- stdout
+    ----- stderr
+    note: OPENAI_API_KEY and ANTHROPIC_API_KEY are set; using OPENAI_API_KEY. To choose: --model, or \
+    `model` in the configuration
+    error: `openai` at `http://127.0.0.1:[PORT]/openai` answered with status 400
+    help: if it is about an option or about tools, change the model's entry under `[models]` in the \
+    configuration (`tools = "text"` is for a model that cannot call tools), or use another model
+    "#);
     assert!(first.code == Some(59) && second.code == Some(59), "{first:?} {second:?}");
     let asked = server.requests();
     let models: Vec<_> = asked.iter().filter(|request| request.path.starts_with("/v1/models")).collect();
