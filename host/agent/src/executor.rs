@@ -17,7 +17,7 @@ mod window;
 use std::mem;
 use std::sync::Arc;
 
-use host_journal::{Fact, History, Past, PastParts, SessionLog, TerminateReason};
+use host_journal::{Fact, History, Journal, Past, PastParts, TerminateReason};
 use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
@@ -57,7 +57,7 @@ pub struct Setup {
     /// Observer of the events.
     pub observer: Arc<dyn Observer>,
     /// The log that records everything; `None` records nothing.
-    pub session: Option<Arc<SessionLog>>,
+    pub session: Option<Arc<dyn Journal>>,
     /// Paused while the user is asked: that time does not count towards the limits of a run.
     pub run_clock: PausableClock,
     /// Counts what the agent uses, and holds its id. It is beneath the parent's budget if there is a parent.
@@ -107,7 +107,7 @@ struct Agent {
     tools: Registry,
     responder: Responder,
     observer: Arc<dyn Observer>,
-    session: Option<Arc<SessionLog>>,
+    session: Option<Arc<dyn Journal>>,
     run_clock: PausableClock,
     budget: Arc<Budget>,
     gate: Option<Gate>,
@@ -303,7 +303,7 @@ impl Executor {
         let text = self.history.contents().get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
         let text = text.unwrap_or_default().to_owned();
         if let Some(session) = &self.agent.session {
-            session.record(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
+            session.append(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
         }
         self.history.take_back(at)?;
         self.state.question.clear();
@@ -335,7 +335,7 @@ impl Executor {
         let ChosenModel { provider, window, tools } = chosen;
         let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         if let Some(session) = &self.agent.session {
-            session.record(&Fact::ModelChosen { model: id.clone() })?;
+            session.append(&Fact::ModelChosen { model: id.clone() })?;
         }
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_journal::{SessionLog, TerminateReason};
+use host_journal::{Journal, TerminateReason};
 use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec};
 use host_model::Provider;
 use host_text::{counted, with_causes};
@@ -52,7 +52,7 @@ pub struct SubagentSetup {
     /// Observer of the parent.
     pub observer: Arc<dyn Observer>,
     /// The parent's session log.
-    pub session: Option<Arc<SessionLog>>,
+    pub session: Option<Arc<dyn Journal>>,
     /// The parent's budget.
     pub parent: Arc<Budget>,
     /// Decides about its calls.

@@ -22,7 +22,7 @@ use host_extensions::plugins::settings::PluginSettings;
 use host_extensions::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use host_extensions::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
 use host_extensions::servers::{ConfiguredServers, McpHub, Places};
-use host_journal::SessionLog;
+use host_journal::{Journal, SessionLog};
 use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_settings::configuration::{Configuration, Owner};
 use host_settings::confinement::{self, program_access, program_walls};
@@ -280,7 +280,7 @@ impl App {
                 workspace: self.workspace.root().to_owned(),
                 project: self.project.root.clone(),
             },
-            log: log.cloned(),
+            log: log.map(|log| Arc::clone(log) as Arc<dyn Journal>),
             observer,
             changes,
         });

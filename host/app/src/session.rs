@@ -50,7 +50,7 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::{self, LoadedPlugin};
-use host_journal::{History, Left, SessionLog, Sessions, TerminateReason};
+use host_journal::{History, Journal, Left, SessionLog, Sessions, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;

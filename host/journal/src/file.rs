@@ -34,7 +34,7 @@ pub use self::reopen::Reopened;
 pub use self::sessions::{Sessions, Stored};
 pub use self::verify::{Finding, FoundWhen, Verified};
 use crate::read::MAX_LINE;
-use crate::{Clock, Fact, SESSION_VERSION, SessionError};
+use crate::{Artifacts, Clock, Fact, Journal, SESSION_VERSION, SessionError};
 
 /// Extension of log files.
 const LOG_EXTENSION: &str = "jsonl";
@@ -130,7 +130,7 @@ impl SessionLog {
 
     fn begun(self, about: Option<About<'_>>, original: Option<Original<'_>>) -> Result<Self, SessionError> {
         let workspace = about.map(|about| about.workspace.to_string_lossy());
-        self.record(&Fact::Session {
+        self.append(&Fact::Session {
             version: SESSION_VERSION,
             id: self.id.clone(),
             pid: Some(std::process::id()),
@@ -142,24 +142,14 @@ impl SessionLog {
         Ok(self)
     }
 
-    /// The session's id.
-    pub fn id(&self) -> &SessionId {
-        &self.id
-    }
-
     /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes one fact.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written, and for every fact after that.
-    pub fn record(&self, fact: &Fact) -> Result<(), SessionError> {
-        let time = self.clock.now();
-        self.write(|bytes| put_line(bytes, time, fact))
+    /// Returns the places of what belongs to the session besides its facts.
+    pub fn artifacts(&self) -> Artifacts {
+        Artifacts::of(&self.path)
     }
 
     /// Writes one line: the object that `fill` puts into the buffer.
@@ -191,6 +181,17 @@ impl SessionLog {
             *writer = None;
             SessionError::Write { path: self.path.clone(), cause }
         })
+    }
+}
+
+impl Journal for SessionLog {
+    fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    fn append(&self, fact: &Fact) -> Result<(), SessionError> {
+        let time = self.clock.now();
+        self.write(|bytes| put_line(bytes, time, fact))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What happened in a session, written down as it happens and read back.
 //!
-//! Owns [`Fact`], the one description of what happened, and the one reader that makes facts a conversation again:
-//! [`SessionLog`] appends them, [`Records`] reads them one by one, [`Recorded`] is what they say taken together, and
-//! [`History`] is the conversation in which no call stays without its outcome.
+//! Owns [`Fact`], the one description of what happened; [`Journal`], which stores facts: [`SessionLog`] in a file,
+//! [`MemoryJournal`] for tests; and what reads them back: [`Records`] one by one, [`Calls`] in pairs, [`Recorded`] all
+//! together, with the [`History`] in which no call stays without its outcome.
 //!
 //! It promises that what it announces was written first, that nothing it wrote is refused later, and that any change of
 //! a log is found.
@@ -10,6 +10,7 @@
 //! Deliberately not here: deciding or running anything, what is shown to a user, and the events of a run while it lasts
 //! (`host-agent`).
 
+mod artifacts;
 mod call_end;
 mod call_report;
 mod call_status;
@@ -20,10 +21,13 @@ mod fact;
 mod file;
 mod history;
 mod hook_result;
+mod memory;
 mod past;
 mod read;
+mod store;
 mod terminate_reason;
 
+pub use artifacts::Artifacts;
 pub use call_end::CallEnd;
 pub use call_report::CallReport;
 pub use call_status::CallStatus;
@@ -34,6 +38,8 @@ pub use fact::{Fact, Logged, SESSION_VERSION};
 pub use file::{About, Finding, FoundWhen, Reopened, SessionLog, Sessions, Stored, Verified};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled, is_whole};
 pub use hook_result::HookResult;
+pub use memory::MemoryJournal;
 pub use past::{Left, Past, PastParts, Recorded};
 pub use read::{ReadError, Records};
+pub use store::Journal;
 pub use terminate_reason::TerminateReason;

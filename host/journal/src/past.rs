@@ -15,9 +15,10 @@ use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, Prompt
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::history::{answers, interrupted};
+use crate::history::{answers, interrupted, not_begun};
 use crate::{
-    CallEnd, CallStatus, Exchange, Fact, History, HistoryError, Logged, ReadError, Records, Replied, TerminateReason,
+    CallEnd, CallStatus, Exchange, Fact, History, HistoryError, Journal, Logged, ReadError, Records, Replied,
+    SessionError, TerminateReason,
 };
 
 /// A session as its log has it.
@@ -119,14 +120,14 @@ struct Reply {
 }
 
 /// A call that has no outcome.
-pub(crate) struct OpenCall {
-    pub(crate) prompt: PromptId,
-    pub(crate) call: FunctionCall,
-    pub(crate) state: OpenState,
+struct OpenCall {
+    prompt: PromptId,
+    call: FunctionCall,
+    state: OpenState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OpenState {
+enum OpenState {
     Begun,
     NotBegun,
 }
@@ -138,18 +139,28 @@ impl Recorded {
     ///
     /// When it cannot be read, a newer host wrote it, or it is damaged.
     pub fn read<R: Read>(records: &mut Records<R>) -> Result<Self, ReadError> {
-        let Some(first) = records.next().transpose()? else { return Err(ReadError::Empty) };
+        let recorded = Self::from_facts(records.by_ref())?;
+        Ok(Self { torn_bytes: records.torn_bytes(), ..recorded })
+    }
+
+    /// Reads all facts of a session, of which each is a line.
+    ///
+    /// # Errors
+    ///
+    /// The first that comes, or when the facts make no sense together.
+    pub fn from_facts(facts: impl IntoIterator<Item = Result<Logged, ReadError>>) -> Result<Self, ReadError> {
+        let mut facts = facts.into_iter();
+        let Some(first) = facts.next().transpose()? else { return Err(ReadError::Empty) };
         let Logged { time: began, fact: Fact::Session { id, workspace, model, .. } } = first else {
             return Err(not_a_session());
         };
         let (named, agents) = Default::default();
         let mut recorded = Self { id, began, workspace, model, torn_bytes: 0, until: began, named, agents };
-        while let Some(logged) = records.next() {
-            let (line, logged) = (records.line(), logged?);
+        for (logged, line) in facts.zip(2..) {
+            let logged = logged?;
             recorded.until = logged.time;
             recorded.take_in(logged.fact, line)?;
         }
-        recorded.torn_bytes = records.torn_bytes();
         for past in recorded.agents.values_mut() {
             past.finish();
         }
@@ -177,12 +188,12 @@ impl Recorded {
     }
 
     /// The calls without an outcome, each agent's in their order.
-    pub(crate) fn open_calls(&self) -> Vec<OpenCall> {
+    fn open_calls(&self) -> Vec<OpenCall> {
         self.agents.values().flat_map(Past::open_calls).collect()
     }
 
     /// Gives an open call its outcome.
-    pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
+    fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
         let Some(past) = self.agents.get_mut(agent) else { return };
         if let Stage::Replied(reply) = &mut past.stage {
             reply.outcomes.insert(call, end);
@@ -275,6 +286,22 @@ impl Recorded {
         past.next_prompt = past.next_prompt.max(prompt.turn.saturating_add(1));
         past
     }
+}
+
+/// Settles every call that the process before this one left behind, in the journal and in what was read from it: one
+/// that ran as interrupted, one that had not begun as not run.
+pub(crate) fn settle_open(journal: &dyn Journal, recorded: &mut Recorded) -> Result<(), SessionError> {
+    for OpenCall { prompt, call, state } in recorded.open_calls() {
+        let (part, status) = match state {
+            OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
+            OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
+        };
+        let end = Arc::new(CallEnd::left_behind(status, part));
+        let agent = prompt.agent.clone();
+        journal.append(&Fact::CallSettled { prompt, call_id: call.id.clone(), end: Arc::clone(&end) })?;
+        recorded.settle(&agent, call.id, end);
+    }
+    Ok(())
 }
 
 /// The damage of a log that begins with something else.

@@ -449,7 +449,7 @@ impl<'r> Run<'r> {
     }
 
     pub(super) fn record(&self, fact: &Fact) -> Result<(), SessionError> {
-        self.agent.session.as_ref().map_or(Ok(()), |session| session.record(fact))
+        self.agent.session.as_ref().map_or(Ok(()), |session| session.append(fact))
     }
 
     /// Records a message of the user's or of the model's.

@@ -252,7 +252,7 @@ fn bench<const N: usize>(definition: AgentDefinition, replies: [Scripted; N]) ->
 fn bench_with<const N: usize>(
     definition: AgentDefinition,
     replies: [Scripted; N],
-    session: Option<Arc<SessionLog>>,
+    session: Option<Arc<dyn Journal>>,
 ) -> Bench {
     bench_of(definition, Model::new(replies), session, TreeLimits::default())
 }
@@ -264,7 +264,7 @@ fn bench_within<const N: usize>(definition: AgentDefinition, replies: [Scripted;
 fn bench_of(
     definition: AgentDefinition,
     model: Arc<Model>,
-    session: Option<Arc<SessionLog>>,
+    session: Option<Arc<dyn Journal>>,
     limits: TreeLimits,
 ) -> Bench {
     let mut tools = Registry::new();

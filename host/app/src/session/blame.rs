@@ -194,7 +194,7 @@ fn versions(
     chains: &ChainStore,
     notes: &mut Vec<String>,
 ) -> Result<Vec<(Version, Change)>, Failure> {
-    let folder = stored.path.with_extension("undo");
+    let folder = stored.artifacts().undo();
     let recorded = RecordedChanges::read(&folder).map_err(unusable)?;
     let is_in_workspace = stored.workspace().ok().flatten().is_some_and(|workspace| path.starts_with(workspace));
     for gap in recorded.gaps.iter().filter(|gap| is_in_workspace && gap.is_within()) {

@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 
 use host_extensions::plugins::LoadedPlugin;
-use host_journal::Fact;
+use host_journal::{Fact, Journal};
 use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure};
@@ -120,7 +120,7 @@ impl Session {
         let observe = |event: CallEvent<'_>| match event.change {
             CallChange::Executing(_) => {
                 let (command, call_id, line) = (name.clone(), id.clone(), line.to_owned());
-                match log.record(&Fact::CommandLine { command, call_id, line }) {
+                match log.append(&Fact::CommandLine { command, call_id, line }) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break("the session log cannot be written".to_owned()),
                 }

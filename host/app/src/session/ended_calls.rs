@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use host_journal::{CallEnd, CallReport, CallStatus, Calls, LoggedCall, Stored};
+use host_journal::{Artifacts, CallEnd, CallReport, CallStatus, Calls, LoggedCall, Stored};
 use host_message::{AgentId, Display, FunctionCall};
 use host_settings::error::{ErrorKind, Failure};
 use host_tool::title_of_arguments;
@@ -90,14 +90,11 @@ fn of_log(LoggedCall { prompt, call, end, .. }: LoggedCall) -> Option<EndedCall>
 /// Replaces a response that was cut for the model by the whole of it.
 fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
     let Some(name) = call.report.whole.as_deref() else { return call };
-    // The name comes from the log: only one that the host gives is joined to a path.
-    let number = name.strip_prefix("output-").and_then(|rest| rest.strip_suffix(".txt"));
-    if !number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())) {
+    let Some(path) = Artifacts::of(log).output(name) else {
         let cut =
             Some(format!("the log names a file `{}`, which does not belong to the session", host_text::exact(name)));
         return EndedCall { cut, ..call };
-    }
-    let path = log.with_extension("outputs").join(name);
+    };
     match host_files::read_found(&path, MAX_WHOLE) {
         Ok(bytes) => EndedCall { response: String::from_utf8_lossy(&bytes).into_owned(), ..call },
         Err(error) => {

@@ -86,7 +86,7 @@ fn has_conversation(stored: &Stored) -> bool {
 
 /// See [`has_conversation`].
 fn has_changes(stored: &Stored) -> bool {
-    RecordedChanges::read(&stored.path.with_extension("undo"))
+    RecordedChanges::read(&stored.artifacts().undo())
         .map_or(true, |recorded| !recorded.changes.is_empty() || !recorded.gaps.is_empty())
 }
 

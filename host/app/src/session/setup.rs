@@ -150,7 +150,7 @@ impl Start<'_> {
         };
         let log = Arc::new(log);
         // Large results are stored there, and the response tells the model to read them there.
-        let outputs = log.path().with_extension("outputs");
+        let outputs = log.artifacts().outputs();
         let grants = grants.reading_outputs(&outputs)?;
         let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
         let prices = Arc::new(models::prices::of(&app.configuration, &app.environment));
@@ -202,7 +202,7 @@ impl Start<'_> {
             tools,
             responder: Responder::new(Some(Spill::new(outputs.clone()))),
             observer: Arc::clone(self.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(&log)),
+            session: Some(Arc::clone(&log) as _),
             budget: Arc::clone(&budget),
             run_clock: self.run_clock.clone(),
             gate: Some(gate.clone()),
@@ -285,7 +285,7 @@ impl Tools<'_> {
             tools: reading,
             spill: Some(context.outputs.to_owned()),
             observer: Arc::clone(context.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(context.session)),
+            session: Some(Arc::clone(context.session) as _),
             parent: Arc::clone(context.budget),
             gate: Some(context.gate.clone()),
         };

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use host_files::Mode;
+use host_journal::Artifacts;
 use host_settings::error::Failure;
 
 /// The longest title, in characters. Protects the lines of a list.
@@ -15,12 +16,9 @@ const MAX_TITLE: usize = 200;
 /// The most bytes of its file that are read.
 const MAX_FILE: u64 = 4 * MAX_TITLE as u64 + 1;
 
-/// The extension of the file with the title.
-const EXTENSION: &str = "title";
-
 /// Returns the title of the session with this log, not escaped; `None` if it has none that can be read.
 pub fn title_of(log: &Path) -> Option<String> {
-    let text = host_files::read_text(&log.with_extension(EXTENSION), MAX_FILE).ok()?;
+    let text = host_files::read_text(&Artifacts::of(log).title(), MAX_FILE).ok()?;
     Some(text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
@@ -31,7 +29,7 @@ pub fn title_of(log: &Path) -> Option<String> {
 /// If it is too long, or cannot be written.
 pub fn rename(log: &Path, title: &str) -> Result<(), Failure> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let path = log.with_extension(EXTENSION);
+    let path = Artifacts::of(log).title();
     let characters = title.chars().count();
     if characters > MAX_TITLE {
         return Err(Failure::input(format!("a title of {characters} characters is too long"))

@@ -117,7 +117,7 @@ impl Undo {
     pub fn of_stored(stored: Stored, chains: &ChainStore) -> Result<Self, Failure> {
         let lock = SessionLog::reopen(&stored.path, Clock::system(), chains)?;
         let workspace = stored.workspace().ok().flatten().map(PathBuf::from).unwrap_or_default();
-        let recorder = host_plugin::recorder(stored.path.with_extension("undo"));
+        let recorder = host_plugin::recorder(stored.artifacts().undo());
         let recorder = Arc::new(recorder.chained(chains.clone()));
         Ok(Self { recorder, stored, workspace, _lock: Some(lock) })
     }

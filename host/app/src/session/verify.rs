@@ -6,10 +6,9 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
 use host_files::{ChainFault, ChainStore};
-use host_journal::{Finding, FoundWhen, Sessions, Stored};
+use host_journal::{Artifacts, Finding, FoundWhen, Sessions, Stored};
 use host_settings::error::Failure;
 use host_text::{counted, visible_line, with_causes};
 use host_undo::{Digest, VerifiedChanges};
@@ -152,7 +151,7 @@ impl SessionVerdict {
             Err(error) => return self.add(ProblemKind::Unreadable, None, words(&error)),
         };
         self.lines = verified.lines;
-        self.take_outputs(&verified.outputs, &stored.path.with_extension("outputs"));
+        self.take_outputs(&verified.outputs, &stored.artifacts());
         for Finding { fault, when } in verified.findings {
             match when {
                 FoundWhen::Now => self.fault("the log", fault, ""),
@@ -190,12 +189,12 @@ impl SessionVerdict {
     }
 
     /// Compares the files with large outputs with the digests that the log has.
-    fn take_outputs(&mut self, outputs: &[(String, String)], folder: &Path) {
+    fn take_outputs(&mut self, outputs: &[(String, String)], artifacts: &Artifacts) {
         for (name, digest) in outputs {
             let shown = visible_line(name);
             // Only the host's own names are in a line that is intact; another one would lead out of the folder.
-            let path = folder.join(Path::new(name).file_name().unwrap_or_default());
-            match File::open(&path).and_then(Digest::of_reader) {
+            let path = artifacts.output(name).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
+            match path.and_then(File::open).and_then(Digest::of_reader) {
                 Ok((found, _)) if found.as_str() == digest => self.kept += 1,
                 Ok(_) => {
                     let message = format!("the large output `{shown}` is not what it was");
@@ -213,7 +212,7 @@ impl SessionVerdict {
     }
 
     fn take_changes(&mut self, stored: &Stored, chains: &ChainStore) {
-        let verified = match VerifiedChanges::of(&stored.path.with_extension("undo"), chains) {
+        let verified = match VerifiedChanges::of(&stored.artifacts().undo(), chains) {
             Ok(verified) => verified,
             Err(error) => return self.add(ProblemKind::Unreadable, None, words(&error)),
         };

@@ -96,7 +96,7 @@ impl ServedAgents {
             Clock::system(),
             &app.folders.chains()?,
         )?;
-        let outputs = log.path().with_extension("outputs");
+        let outputs = log.artifacts().outputs();
         let grants = app.grants.clone().reading_outputs(&outputs)?;
         let limits = subagents::tree_limits(&self.request, &app.configuration);
         let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use host_agent::{Event, EventKind, Observer};
-use host_journal::{Fact, HookResult, SessionLog};
+use host_journal::{Fact, HookResult, Journal};
 use host_plugin::Runtime;
 use host_text::clip;
 use host_tool::{
@@ -42,7 +42,7 @@ pub struct Wiring {
     /// What each of them reads.
     pub place: HookPlace,
     /// The session log, if there is one.
-    pub log: Option<Arc<SessionLog>>,
+    pub log: Option<Arc<dyn Journal>>,
     /// Who hears of them, if anyone does.
     pub observer: Option<Arc<dyn Observer>>,
     /// What records the files that they change, if `/undo` is possible.
@@ -54,7 +54,7 @@ pub struct SessionHooks {
     hooks: Vec<Arc<Hook>>,
     events: BTreeSet<HookEvent>,
     around: Arc<Surroundings>,
-    log: Option<Arc<SessionLog>>,
+    log: Option<Arc<dyn Journal>>,
     observer: Option<Arc<dyn Observer>>,
     /// Hooks about notifications; they end with the session.
     notifying: Mutex<JoinSet<()>>,
@@ -154,7 +154,7 @@ impl SessionHooks {
             arguments: said.as_ref().ok().and_then(|said| said.arguments.clone()),
             duration_ms,
         };
-        let recorded = self.log.as_ref().is_none_or(|log| log.record(&fact).is_ok());
+        let recorded = self.log.as_ref().is_none_or(|log| log.append(&fact).is_ok());
         let (name, message) = (&hook.name, message.as_deref());
         self.tell(asker, EventKind::HookEnded { event, hook: name, result, reason: &reason, message, duration_ms });
         recorded

@@ -13,10 +13,7 @@ use host_message::{ModelId, SessionId};
 
 use super::{About, Original, SessionLog, Stored, reopen};
 use crate::read::MAX_LINE;
-use crate::{Clock, Recorded, SessionError};
-
-/// Extension of the folder beside a log with its large outputs.
-const OUTPUTS: &str = "outputs";
+use crate::{Artifacts, Clock, Journal, Recorded, SessionError};
 
 impl Stored {
     /// Removes the log and everything beside it that has its id.
@@ -75,7 +72,7 @@ impl Stored {
         let path = log.path().to_owned();
         drop(log);
         if copied.is_err() {
-            fs::remove_dir_all(path.with_extension(OUTPUTS)).ok();
+            fs::remove_dir_all(Artifacts::of(&path).outputs()).ok();
             chains.forget(id.as_str()).ok();
             fs::remove_file(&path).ok();
         }
@@ -85,8 +82,8 @@ impl Stored {
     /// Copies every entry but the first, which each log has for itself. What names the outputs names those of the copy.
     fn copy_to(&self, log: &SessionLog, whole_bytes: u64) -> Result<(), SessionError> {
         let failed = |cause| SessionError::Write { path: log.path().to_owned(), cause };
-        let (old, new) = (self.path.with_extension(OUTPUTS), log.path().with_extension(OUTPUTS));
-        let names = [&self.id, log.id()].map(|id| format!("{id}.{OUTPUTS}"));
+        let (old, new) = (self.artifacts().outputs(), log.artifacts().outputs());
+        let names = [&self.id, log.id()].map(|id| format!("{id}.outputs"));
         let mut from = BufReader::new(File::open(&self.path).map_err(failed)?.take(whole_bytes));
         let mut line = Vec::new();
         for number in 0.. {

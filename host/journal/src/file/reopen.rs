@@ -10,7 +10,6 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host_files::{ChainFault, ChainStore};
@@ -19,10 +18,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use super::SessionLog;
-use crate::history::{interrupted, not_begun};
-use crate::past::{OpenCall, OpenState, not_a_session};
+use crate::past::{not_a_session, settle_open};
 use crate::read::MAX_LINE;
-use crate::{CallEnd, CallStatus, Clock, Fact, ReadError, Recorded, Records, SessionError};
+use crate::{Clock, Fact, Journal, ReadError, Recorded, Records, SessionError};
 
 /// Maximum wait for the lock of a dead process. Protects against waiting for ever for a process whose id means nothing
 /// here because it runs in a different container.
@@ -125,17 +123,8 @@ impl Reopened {
         let chain = chains.chain(recorded.id.as_str(), earlier)?;
         let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock, Some(chain));
         let torn_bytes = recorded.torn_bytes;
-        log.record(&Fact::Resumed { pid: std::process::id(), model: model.clone(), torn_bytes, found })?;
-        for OpenCall { prompt, call, state } in recorded.open_calls() {
-            let (part, status) = match state {
-                OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
-                OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
-            };
-            let end = Arc::new(CallEnd::left_behind(status, part));
-            let agent = prompt.agent.clone();
-            log.record(&Fact::CallSettled { prompt, call_id: call.id.clone(), end: Arc::clone(&end) })?;
-            recorded.settle(&agent, call.id, end);
-        }
+        log.append(&Fact::Resumed { pid: std::process::id(), model: model.clone(), torn_bytes, found })?;
+        settle_open(&log, &mut recorded)?;
         Ok((log, recorded))
     }
 }

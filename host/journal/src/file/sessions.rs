@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use host_message::SessionId;
 
 use super::LOG_EXTENSION;
-use crate::{Fact, ReadError, Recorded, Records, SessionError};
+use crate::{Artifacts, Fact, ReadError, Recorded, Records, SessionError};
 
 /// A folder with logs.
 #[derive(Clone, Debug)]
@@ -73,6 +73,11 @@ impl Sessions {
 }
 
 impl Stored {
+    /// Returns the places of what belongs to the session besides its facts.
+    pub fn artifacts(&self) -> Artifacts {
+        Artifacts::of(&self.path)
+    }
+
     /// Its entries.
     ///
     /// # Errors

@@ -77,9 +77,9 @@ fn a_log_has_a_line_for_each_entry_and_its_version_first() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = create(&folder.path().join("sessions")).expect("it can be made");
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
-    log.record(&Fact::Content { prompt: prompt.clone(), content: Arc::new(Content::user("hello\nyou")) })
+    log.append(&Fact::Content { prompt: prompt.clone(), content: Arc::new(Content::user("hello\nyou")) })
         .expect("there is room");
-    log.record(&Fact::Withdrawn { prompt: prompt.clone() }).expect("there is room");
+    log.append(&Fact::Withdrawn { prompt: prompt.clone() }).expect("there is room");
     assert!(log.id().as_str().starts_with("20260301-120000-"), "{}", log.id());
     assert_eq!(log.path(), folder.path().join("sessions").join(format!("{}.jsonl", log.id())));
     let text = fs::read_to_string(log.path()).expect("it is there");
@@ -118,7 +118,7 @@ fn two_sessions_of_one_second_have_two_logs() {
 fn an_entry_is_one_write() {
     let disk = Disk::with_room(10_000);
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
-    disk.log().expect("there is room").record(&Fact::Withdrawn { prompt: prompt.clone() }).expect("there is room");
+    disk.log().expect("there is room").append(&Fact::Withdrawn { prompt: prompt.clone() }).expect("there is room");
     assert_eq!(disk.counts().writes, 2);
 }
 
@@ -128,14 +128,14 @@ fn session_log_full_disk_is_reported_once_with_the_file_and_ends_the_log() {
     let log = disk.log().expect("the first line fits");
     let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
     let error = loop {
-        if let Err(error) = log.record(&Fact::Withdrawn { prompt: prompt.clone() }) {
+        if let Err(error) = log.append(&Fact::Withdrawn { prompt: prompt.clone() }) {
             break error;
         }
     };
     assert_eq!(error.to_string(), "could not write the session log `/logs/s1.jsonl`");
     assert_eq!(error.help(), "free space on the disk that holds `/logs/s1.jsonl` and run again");
     let before = disk.counts();
-    let again = log.record(&Fact::Withdrawn { prompt: prompt.clone() }).expect_err("it is incomplete");
+    let again = log.append(&Fact::Withdrawn { prompt: prompt.clone() }).expect_err("it is incomplete");
     assert!(matches!(again, SessionError::Broken { .. }), "{again:?}");
     assert_eq!(disk.counts(), before);
 }

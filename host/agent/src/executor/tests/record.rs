@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use host_journal::Clock;
+use host_journal::{Clock, SessionLog};
 use host_message::SessionId;
 
 use super::*;
@@ -38,7 +38,7 @@ impl Disk {
         text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
     }
 
-    pub(super) fn log(&self) -> Arc<SessionLog> {
+    pub(super) fn log(&self) -> Arc<dyn Journal> {
         let id = SessionId::new("s").expect("an id");
         let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().expect("a time"));
         let log = SessionLog::onto(Box::new(self.clone()), id, PathBuf::from("/logs/s.jsonl"), clock);

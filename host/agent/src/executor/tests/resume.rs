@@ -1,9 +1,7 @@
 //! A conversation that another process recorded is the same, and continues.
 
-use std::fs::File;
-
-use host_journal::{About, Clock, Past, Recorded, Records};
-use host_message::ModelId;
+use host_journal::{Clock, MemoryJournal, Past, Recorded};
+use host_message::{ModelId, SessionId};
 
 use super::compression::{round, small};
 use super::loops::{chants, patient, same};
@@ -11,30 +9,17 @@ use super::subagents::{ask, family, limits};
 use super::*;
 use host_journal::TerminateReason::*;
 
-/// A session in a folder of its own.
-struct Place {
-    folder: tempfile::TempDir,
-    path: Mutex<std::path::PathBuf>,
-}
-
-fn clock() -> Clock {
-    Clock::fixed("2026-03-01T12:00:00Z".parse().expect("a time"))
-}
+/// A session that outlives the processes that work on it.
+struct Place(Arc<MemoryJournal>);
 
 impl Place {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder"), path: Mutex::default() }
+        let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().expect("a time"));
+        Self(Arc::new(MemoryJournal::new(SessionId::new("s1").expect("an id"), clock)))
     }
 
-    fn chains(&self) -> host_files::ChainStore {
-        host_files::ChainStore::open(&self.folder.path().join("audit")).expect("it can be made")
-    }
-
-    fn log(&self) -> Arc<SessionLog> {
-        let about = About { workspace: self.folder.path(), model: &ModelId::new("m") };
-        let log = SessionLog::create(self.folder.path(), about, clock(), &self.chains()).expect("there is room");
-        *self.path.lock().expect("no test panics with it") = log.path().to_owned();
-        Arc::new(log)
+    fn log(&self) -> Arc<dyn Journal> {
+        Arc::clone(&self.0) as _
     }
 
     fn begin<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
@@ -42,21 +27,17 @@ impl Place {
     }
 
     fn recorded(&self) -> Recorded {
-        let path = self.path.lock().expect("no test panics with it");
-        let recorded = Recorded::read(&mut Records::new(File::open(&*path).expect("it is there")));
-        recorded.expect("it makes sense")
+        self.0.recorded().expect("it makes sense")
     }
 
     fn read(&self) -> Past {
         self.recorded().into_past(&AgentId::new("main"))
     }
 
-    /// Resumes in what is, as far as the log can tell, a different process.
+    /// Resumes in what is, as far as the journal can tell, a different process.
     fn resume<const N: usize>(&self, definition: AgentDefinition, replies: [Scripted; N]) -> Bench {
-        let path = self.path.lock().expect("no test panics with it").clone();
-        let reopened = SessionLog::reopen(&path, clock(), &self.chains()).expect("nobody else writes it");
-        let (log, recorded) = reopened.resume(&ModelId::new("m")).expect("there is room");
-        let bench = bench_with(definition, replies, Some(Arc::new(log)));
+        let recorded = self.0.resume(&ModelId::new("m")).expect("it makes sense");
+        let bench = bench_with(definition, replies, Some(self.log()));
         let executor = bench.executor.resume(recorded.into_past(&AgentId::new("main")));
         Bench { executor, ..bench }
     }

@@ -1,9 +1,7 @@
 //! What a user says while the model works.
 
-use std::io::BufReader;
-
-use host_journal::Records;
-use host_journal::{About, Clock, Left, Recorded};
+use host_journal::{Clock, Left, MemoryJournal};
+use host_message::SessionId;
 
 use super::TerminateReason::*;
 use super::*;
@@ -51,12 +49,9 @@ fn said(contents: &[Content]) -> Vec<String> {
 //   recorded as said then.
 #[tokio::test(start_paused = true)]
 async fn steering_reaches_the_next_turn_and_a_later_process_reads_the_same() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let about = About { workspace: std::path::Path::new("/work"), model: &ModelId::new("scripted:x") };
-    let chains = host_files::ChainStore::open(&folder.path().join("audit")).expect("it can be made");
-    let log = Arc::new(SessionLog::create(folder.path(), about, Clock::system(), &chains).expect("it can be made"));
+    let journal = Arc::new(MemoryJournal::new(SessionId::new("s1").expect("an id"), Clock::system()));
     let replies = [calls([("read", json!({}))]), calls([("look", json!({}))]), text("done")];
-    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&log)));
+    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&journal) as _));
     let says = Says::new([Some("use tabs"), Some("and no spaces"), None, None]);
     let result = bench.run_with(&says).await;
     assert_eq!(came_to(&result), (Goal, Some("done"), None, 3));
@@ -66,9 +61,7 @@ async fn steering_reaches_the_next_turn_and_a_later_process_reads_the_same() {
     assert_eq!(sent[2], "look did it", "nothing was said before the third");
     let held = bench.executor.history().contents().to_vec();
     assert_eq!(said(&held), ["Do: tests", "", "", "use tabs+and no spaces", "", "", "done"]);
-    let path = log.path().to_owned();
-    let records = &mut Records::new(BufReader::new(std::fs::File::open(path).expect("it is there")));
-    let recorded = Recorded::read(records).expect("it is whole");
+    let recorded = journal.recorded().expect("it is whole");
     let past = recorded.past(&AgentId::new("main")).expect("it is there");
     assert_eq!((past.history().contents(), past.left()), (held.as_slice(), Left::Nothing));
     assert_eq!(bench.watcher.types().iter().filter(|kind| *kind == "asked").count(), 3);

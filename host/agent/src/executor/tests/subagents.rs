@@ -42,7 +42,7 @@ pub(super) fn family<const N: usize>(
     replies: [Scripted; N],
     limits: TreeLimits,
     child: RunConfig,
-    session: Option<Arc<SessionLog>>,
+    session: Option<Arc<dyn Journal>>,
 ) -> Family {
     let (model, watcher) = (Model::new(replies), Arc::new(Watcher::default()));
     let budget = Budget::new(AgentId::new("main"), limits);

@@ -2,28 +2,20 @@
 
 use std::io::BufReader;
 
-use host_journal::{About, Clock, Left, Reopened};
+use host_journal::{Clock, Left, MemoryJournal, Past, Recorded, Records};
+use host_message::SessionId;
 
 use super::TerminateReason::*;
 use super::compression::{round, small};
 use super::*;
 
-/// A session in a folder of its own.
-fn session(folder: &tempfile::TempDir) -> Arc<SessionLog> {
-    let about = About { workspace: std::path::Path::new("/work"), model: &ModelId::new("scripted:x") };
-    Arc::new(SessionLog::create(folder.path(), about, Clock::system(), &chains(folder.path())).expect("it can be made"))
+fn session() -> Arc<MemoryJournal> {
+    Arc::new(MemoryJournal::new(SessionId::new("s1").expect("an id"), Clock::system()))
 }
 
-fn chains(folder: &std::path::Path) -> host_files::ChainStore {
-    host_files::ChainStore::open(&folder.join("audit")).expect("it can be made")
-}
-
-/// The same session as another process finds it.
-fn reopened(log: Arc<SessionLog>, bench: Bench) -> Reopened {
-    let path = log.path().to_owned();
-    drop((log, bench));
-    let chains = chains(path.parent().expect("a folder"));
-    SessionLog::reopen(&path, Clock::system(), &chains).expect("it is whole")
+/// The same session as another process finds it, of the main agent.
+fn past_of(journal: &MemoryJournal) -> Past {
+    journal.recorded().expect("it is whole").into_past(&AgentId::new("main"))
 }
 
 fn said(contents: &[Content]) -> Vec<String> {
@@ -39,10 +31,9 @@ impl Bench {
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_was_taken_back_was_never_said_and_a_later_process_agrees() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
+    let journal = session();
     let replies = [text("one"), calls([("read", json!({}))]), text("two"), text("three")];
-    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&log)));
+    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&journal) as _));
     bench.say("first").await;
     bench.say("second").await;
     assert_eq!(bench.executor.history().contents().len(), 6);
@@ -51,8 +42,8 @@ async fn a_prompt_that_was_taken_back_was_never_said_and_a_later_process_agrees(
     bench.say("third").await;
     assert_eq!(said(&bench.model.last()), ["Do: first", "one", "Do: third"]);
     let held = bench.executor.history().contents().to_vec();
-    let reopened = reopened(log, bench);
-    let past = reopened.recorded().past(&AgentId::new("main")).expect("it is there");
+    drop(bench);
+    let past = past_of(&journal);
     assert_eq!((past.history().contents(), past.left()), (held.as_slice(), Left::Nothing));
 }
 
@@ -70,14 +61,14 @@ async fn undo_takes_back_every_prompt_until_none_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_failed_is_not_the_one_that_the_user_takes_back() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
-    let mut bench = bench_with(definition(Completion::Text), [text("one"), breaks("")], Some(Arc::clone(&log)));
+    let journal = session();
+    let mut bench =
+        bench_with(definition(Completion::Text), [text("one"), breaks("")], Some(Arc::clone(&journal) as _));
     bench.say("first").await;
     bench.say("lost").await;
     assert_eq!(bench.executor.undo_last_prompt().expect("written").as_deref(), Some("Do: first"));
-    let reopened = reopened(log, bench);
-    let past = reopened.recorded().past(&AgentId::new("main")).expect("it is there");
+    drop(bench);
+    let past = past_of(&journal);
     assert_eq!((past.history().contents().len(), past.left()), (0, Left::Nothing));
 }
 
@@ -94,9 +85,8 @@ struct CutShort {
 /// Holds a conversation whose second prompt is cut short as the replies say, and whose third is answered. Another
 /// process must agree at each point.
 async fn cut_short(definition: AgentDefinition, replies: impl IntoIterator<Item = Scripted>) -> CutShort {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
-    let mut bench = bench_with(definition, [text("one")], Some(Arc::clone(&log)));
+    let journal = session();
+    let mut bench = bench_with(definition, [text("one")], Some(Arc::clone(&journal) as _));
     bench.say("first").await;
     bench.model.replies.lock().expect("no test panics with it").extend(replies);
     let cancel = bench.cancel.child_token();
@@ -109,19 +99,16 @@ async fn cut_short(definition: AgentDefinition, replies: impl IntoIterator<Item 
     stop.abort();
     bench.cancel = going_on;
     let after = bench.executor.history().contents().to_vec();
-    agrees(&log, &bench);
+    agrees(&journal, &bench);
     bench.model.replies.lock().expect("no test panics with it").push_back(text("three"));
     assert_eq!(bench.say("third").await.terminate_reason, Goal);
-    agrees(&log, &bench);
+    agrees(&journal, &bench);
     CutShort { reason, is_taken_back, after: said(&after), sent: bench.model.last() }
 }
 
 /// What a process that reads the log now would continue with is what this one has.
-fn agrees(log: &SessionLog, bench: &Bench) {
-    let file = std::fs::File::open(log.path()).expect("it is there");
-    let recorded =
-        host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(file))).expect("it is whole");
-    let past = recorded.into_past(&AgentId::new("main")).into_parts();
+fn agrees(journal: &MemoryJournal, bench: &Bench) {
+    let past = past_of(journal).into_parts();
     let here = &bench.executor;
     assert_eq!(past.history.contents(), here.history().contents());
     assert_eq!((past.question, past.cut_short), (here.state.question.clone(), here.state.cut_short));
@@ -185,30 +172,28 @@ async fn prompt_that_loops_keeps_what_it_did() {
 
 #[tokio::test(start_paused = true)]
 async fn prompt_that_fails_after_a_summary_keeps_the_summary() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
+    let journal = session();
     let replies = [text("one"), round(100), round(7_000), text("sum"), round(100), breaks("half")];
-    let mut bench = bench_with(small(10_000), replies, Some(Arc::clone(&log)));
+    let mut bench = bench_with(small(10_000), replies, Some(Arc::clone(&journal) as _));
     bench.say("first").await;
     let result = bench.say("second").await;
     assert_eq!((result.terminate_reason, result.is_taken_back), (Error, false));
     let said = said(bench.executor.history().contents());
     assert!(said.iter().any(|text| text.contains("sum")), "{said:?}");
     assert_eq!(said.last().map(String::as_str), Some("half"));
-    agrees(&log, &bench);
+    agrees(&journal, &bench);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_that_a_limit_cut_is_asked_again_with_the_next_prompt_here_and_by_a_later_process() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
+    let journal = session();
     let replies = [hangs("half"), hangs("more")];
-    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&log)));
+    let mut bench = bench_with(definition(Completion::Text), replies, Some(Arc::clone(&journal) as _));
     assert_eq!(bench.say("first").await.terminate_reason, Timeout);
     let here = bench.executor.state.question.clone();
     assert_eq!(here, [Part::text("Do: first")]);
-    let reopened = reopened(log, bench);
-    let (_, recorded) = reopened.resume(&ModelId::new("m")).expect("there is room");
+    drop(bench);
+    let recorded = journal.resume(&ModelId::new("m")).expect("it is whole");
     let past = recorded.into_past(&AgentId::new("main"));
     assert_eq!(past.left(), Left::Question);
     assert_eq!(past.into_parts().question, here);
@@ -221,8 +206,7 @@ fn undo_of_messages_that_do_not_exist_marks_a_log_as_damaged() {
         json!({"time": "2026-03-01T12:00:00Z", "type": "taken_back", "agent_id": "main", "messages": 3}),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let error = host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(text.as_bytes())))
-        .expect_err("damaged");
+    let error = Recorded::read(&mut Records::new(BufReader::new(text.as_bytes()))).expect_err("damaged");
     assert!(error.to_string().starts_with("line 2 is damaged"), "{error}");
 }
 
@@ -252,17 +236,15 @@ fn session_log_of_an_older_host_whose_service_repeated_an_id_after_a_prompt_was_
             format!("{line}\n")
         })
         .collect();
-    let recorded = host_journal::Recorded::read(&mut host_journal::Records::new(BufReader::new(text.as_bytes())))
-        .expect("it is read");
+    let recorded = Recorded::read(&mut Records::new(BufReader::new(text.as_bytes()))).expect("it is read");
     let past = recorded.past(&AgentId::new("main")).expect("it is there");
     assert_eq!((past.history().contents().len(), past.left()), (3, Left::Outcomes));
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_model_is_asked_from_the_next_run_on_and_a_later_process_knows() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let log = session(&folder);
-    let mut bench = bench_with(definition(Completion::Text), [text("one")], Some(Arc::clone(&log)));
+    let journal = session();
+    let mut bench = bench_with(definition(Completion::Text), [text("one")], Some(Arc::clone(&journal) as _));
     bench.say("first").await;
     let other = Model::new([text("two")]);
     let mut tools = Registry::new();
@@ -273,6 +255,5 @@ async fn another_model_is_asked_from_the_next_run_on_and_a_later_process_knows()
     assert_eq!(bench.say("second").await.result.as_deref(), Some("two"));
     assert_eq!(said(&other.last()), ["Do: first", "one", "Do: second"]);
     assert_eq!(other.tools(), "other");
-    let reopened = reopened(log, bench);
-    assert_eq!(reopened.recorded().model, Some(ModelId::new("other/n")));
+    assert_eq!(journal.recorded().expect("it is whole").model, Some(ModelId::new("other/n")));
 }

@@ -14,9 +14,9 @@ fn recorded(folder: &Path) -> Stored {
     fs::write(outputs.join("output-1.txt"), "long").expect("written");
     let said = Content::user(format!("read {}/output-1.txt", outputs.display()));
     let said = Fact::Content { prompt: prompt.clone(), content: Arc::new(said) };
-    log.record(&said).expect("written");
+    log.append(&said).expect("written");
     let content = Arc::new(Content::model("done"));
-    log.record(&Fact::Content { prompt, content }).expect("written");
+    log.append(&Fact::Content { prompt, content }).expect("written");
     let id = log.id().clone();
     drop(log);
     Sessions::new(folder).all().expect("listed").into_iter().find(|stored| stored.id == id).expect("it is there")

@@ -17,13 +17,13 @@ impl World {
         let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
         let content = Content::user("fix \"it\" }\n");
         let content = Arc::new(content);
-        log.record(&Fact::Content { prompt: prompt.clone(), content }).expect("written");
+        log.append(&Fact::Content { prompt: prompt.clone(), content }).expect("written");
         let (call_id, name, because) = (CallId::new("c"), ToolName::new("edit"), vec!["granted".to_owned()]);
         let call = FunctionCall::new(call_id.clone(), name.clone(), Default::default());
         let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
         let content = Arc::new(content);
-        log.record(&Fact::Content { prompt: prompt.clone(), content }).expect("written");
-        log.record(&Fact::CallStarted { prompt, call_id, name, because }).expect("written");
+        log.append(&Fact::Content { prompt: prompt.clone(), content }).expect("written");
+        log.append(&Fact::CallStarted { prompt, call_id, name, because }).expect("written");
         let id = log.id().clone();
         drop(log);
         let stored = find(folder.path(), &id);
