@@ -169,14 +169,18 @@ fn start_with(
     network: Option<Network>,
     session: Option<&SessionNetwork>,
 ) -> Result<Process, StartError> {
+    // Plain paths from here on: the walls compare paths as texts, where `a//b` and `a/b` would be two folders.
     let confinement = confinement.map(|(confinement, means)| (beneath::plain(confinement), means));
     let confinement = confinement.as_ref().map(|(confinement, means)| (confinement, *means));
     let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
     let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
     let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
+    // Which walls stand decides the rest: a network, cleared places and a member of a session need namespaces.
     let has_namespaces = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
+    // The proxy listens in the program's own network. Without one there is no door, and seccomp denies all sockets.
     let network = network.filter(|_| has_namespaces);
     let means = confinement.filter(|_| has_namespaces).map(|(_, means)| means);
+    // Joined before the walls are final: a program in a session's network gets no network of its own.
     let mut member = session.zip(means).map(|(session, means)| session.enter(means)).transpose()?;
     let mut walls = match &member {
         Some(member) => walls.map(|walls| walls.joining(member.joins())),
@@ -190,10 +194,12 @@ fn start_with(
     let door = door.transpose()?;
     let mut variables: Vec<_> = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
     variables.extend(door.iter().filter_map(|(network, _)| network.ssh.as_ref()).flat_map(GitSsh::variables));
+    // Inside, the folder is mounted over `/tmp`; its path outside may not even be readable there.
     let shown = if own_tmp { Some(Path::new(TMP)) } else { temporary };
     // The folder for temporary files has another name inside, also as the one to start in.
     let beneath = temporary.filter(|_| own_tmp).and_then(|folder| command.directory.strip_prefix(folder).ok());
     let directory = beneath.map_or_else(|| command.directory.clone(), |beneath| Path::new(TMP).join(beneath));
+    // All strings are made before the clone: between clone and exec nothing may be allocated.
     let image = image(command, &directory, shown, variables)?;
     let (report, report_out) = pipe()?;
     let (output, stdout) = pipe()?;
@@ -202,6 +208,7 @@ fn start_with(
         let (stdin, input) = pipe()?;
         (stdin, Some(input))
     } else {
+        // A closed descriptor 0 would be taken by the next file that the program opens.
         let nothing = File::open("/dev/null").map_err(|source| StartError::System { step: "/dev/null", source })?;
         (nothing.into(), None)
     };
@@ -211,6 +218,7 @@ fn start_with(
         stderr: stderr.as_raw_fd(),
         report: report_out.as_raw_fd(),
     };
+    // Our ends are in the runtime before anything runs, so that an error here leaves no program behind.
     let [report, output, errors] = [report, output, errors].map(|end| Receiver::from_owned_fd(end).map_err(broken));
     let (report, output, errors) = (report?, output?, errors?);
     let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
@@ -223,6 +231,7 @@ fn start_with(
             _ => StartError::System { step: failed.step.name(), source: failed.error },
         },
     )?;
+    // The locks of layers and the group outlive the walls: they are kept until the last process has ended.
     let held = walls.as_mut().map(Walls::take_held).unwrap_or_default();
     let group = walls.as_mut().and_then(Walls::take_group);
     // While the program runs: the next call is likely to be of the same kind.
@@ -248,6 +257,7 @@ fn start_with(
         member,
     };
     if let Some((network, door)) = door {
+        // Taken only now: in a network of the program's own it is the guard that makes the listener.
         let (listener, token) = door.listener().map_err(no_proxy)?;
         process.proxy.spawn(proxy::serve(listener, network, token));
     }
@@ -264,6 +274,8 @@ impl Process {
         let ended = match self.report.read_exact(&mut message).await {
             Ok(_) => {
                 let Report { status, left } = Report::from_bytes(message);
+                // The guard has reaped what had ended, so `end` need not list all processes of the machine to find
+                // none.
                 self.is_alone = !left;
                 match libc::WIFSIGNALED(status) {
                     true => Ended::Signal(libc::WTERMSIG(status)),
@@ -312,14 +324,18 @@ impl Process {
             for member in family.iter().filter(|member| member.runs) {
                 kill_process(member.pid, Signal::KILL).ok();
             }
+            // Killed processes have to be scheduled to die; without this the rounds are used up before they could.
             std::thread::yield_now();
         }
+        // After its family: without a namespace, what is left when the guard ends would be handed to a process above
+        // the host and live on.
         child::end(guard);
         self.held = Held::default();
         self.group = None;
         // Other programs of its session could use its grants.
         self.proxy.abort_all();
         self.member = None;
+        // Last of all: a process that still ran could make again what is moved aside here.
         self.moved = self.vacant.take().map(Vacant::clear).unwrap_or_default();
     }
 }
@@ -351,6 +367,7 @@ fn image(
 ) -> Result<Image, StartError> {
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| StartError::Invalid);
     let mut environment = Vec::with_capacity(command.environment.len());
+    // The host's own variables replace those of the command: with two of one name, programs differ in which they take.
     let mut set: Vec<(OsString, OsString)> = Vec::new();
     set.extend(temporary.map(|folder| (TEMPORARY.into(), folder.into())));
     set.extend(proxy.into_iter().map(|(name, value)| (name.into(), value.into())));

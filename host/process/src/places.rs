@@ -182,6 +182,7 @@ fn places(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<Path
     let absolute = |value: &OsStr| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
     for (name, value) in environment {
         if name == "PATH" {
+            // Relative folders of `PATH` mean another place for each folder to start in.
             found.extend(std::env::split_paths(value).filter(|path| path.is_absolute()).map(program_folder));
         }
         let parts = VARIABLES.iter().find(|(known, _)| name == known).map(|(_, parts)| *parts);
@@ -196,8 +197,10 @@ fn places(home: Option<&Path>, environment: &[(OsString, OsString)]) -> Vec<Path
     // A variable that names the home, or a folder around it, would open all of it.
     let is_too_much =
         |path: &Path| path == Path::new("/") || home.as_deref().is_some_and(|home| home.starts_with(path));
+    // Real paths: a toolchain is often a link, and a rule counts for what the link leads to.
     let real: BTreeSet<PathBuf> =
         found.iter().filter_map(|path| paths.real(path)).filter(|path| !is_too_much(path)).collect();
+    // A folder in one that is already there adds nothing but a rule that each start pays for.
     let within = |path: &Path| path.ancestors().skip(1).any(|folder| real.contains(folder));
     real.iter().filter(|path| !within(path)).cloned().collect()
 }

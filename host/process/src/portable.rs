@@ -91,6 +91,7 @@ pub fn start(
     confinement: Option<&Confinement>,
     _network: Option<Network>,
 ) -> Result<Process, StartError> {
+    // A program that expects its changes apart must not write them into the place itself.
     if let Some(layer) = confinement.and_then(|confinement| confinement.layers.first()) {
         let why = NO_LAYERS.to_owned();
         return Err(StartError::NoLayers { place: layer.place.clone(), why });
@@ -101,6 +102,7 @@ pub fn start(
     let confined = confinement.filter(|_| level().is_whole()).map(crate::seatbelt::profile);
     let mut builder = match &confined {
         Some(profile) => {
+            // By its absolute path: a program of the workspace with this name could stand in front in `PATH`.
             let mut builder = std::process::Command::new(SANDBOX);
             builder.arg("-p").arg(profile).arg(&command.program);
             builder
@@ -118,11 +120,13 @@ pub fn start(
     builder
         .args(&command.arguments)
         .current_dir(&command.directory)
+        // The host has keys in its environment.
         .env_clear()
         .envs(command.environment.iter().map(|(name, value)| (name, value)))
         .stdin(stdin)
         .stdout(stdout)
         .stderr(stderr)
+        // The only thing that holds what the program starts together here; a program can leave it.
         .process_group(0);
     let mut builder = tokio::process::Command::from(builder);
     let child = builder.kill_on_drop(true).spawn().map_err(|source| match source.kind() {

@@ -45,6 +45,7 @@ pub(crate) async fn serve(listener: TcpListener, network: Network, token: Option
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
+        // Before accepting: a program can open connections without end, and each accepted one costs the host a task.
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         // The listener fails for good only if it is closed, or the program's network is gone.
         let Ok((stream, _)) = listener.accept().await else { return };
@@ -54,22 +55,26 @@ pub(crate) async fn serve(listener: TcpListener, network: Network, token: Option
             connection(stream, network, token).await.ok();
             drop(place);
         });
+        // Results of ended tasks stay in the set until they are taken.
         while connections.try_join_next().is_some() {}
     }
 }
 
 async fn connection(mut stream: TcpStream, network: Network, token: Option<Token>) -> std::io::Result<()> {
     let opened = match timeout(PATIENCE, stream.read_u8()).await?? {
+        // SOCKS begins with its version, 5, which no method of HTTP begins with: one port serves both.
         socks::VERSION => socks::open(&mut stream, &network, token.as_ref()).await?,
         first => http::open(first, &mut stream, &network, token.as_ref()).await?,
     };
     let Some(Opened { server, mut upstream, mut early, rest }) = opened else { return Ok(()) };
+    // One request and its body: more on this connection could be for another server, and would not be looked at.
     if let Some(rest) = rest {
         upstream.write_all(&early).await?;
         let (mut from, mut to) = stream.split();
         let (mut answer, mut request) = upstream.split();
         let body = async {
             tokio::io::copy(&mut (&mut from).take(rest), &mut request).await?;
+            // Otherwise a server that waits for the end of the request answers only when the client goes away.
             request.shutdown().await
         };
         let (sent, answered) = tokio::join!(body, tokio::io::copy(&mut answer, &mut to));
@@ -78,12 +83,14 @@ async fn connection(mut stream: TcpStream, network: Network, token: Option<Token
     }
     // Whoever speaks first shows what kind of connection it is: a client of TLS greets first.
     let mut first = [0];
+    // A server that speaks first (SSH, SMTP) must not wait for a client that says nothing.
     let speaks = tokio::select! {
         client = stream.peek(&mut first) => client.map(|count| count > 0 && first[0] == hello::HANDSHAKE)?,
         server = upstream.readable() => server.map(|()| false)?,
     };
     if speaks {
         let greeted = timeout(PATIENCE, hello::read(&mut stream)).await??;
+        // Behind one address there are many servers: a CDN would lead a client of an allowed name to any other.
         if greeted.name.as_deref() != server.name() {
             return Ok(());
         }

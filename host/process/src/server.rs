@@ -21,6 +21,7 @@ impl Server {
     /// usual form.
     pub(crate) fn parse(host: &[u8], port: u16) -> Option<Self> {
         let host = std::str::from_utf8(host).ok()?.to_ascii_lowercase();
+        // `host.` and `host` are one server, and would be two names in a grant.
         let host = host.strip_suffix('.').unwrap_or(&host);
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         if let Some(address) = bare.or(Some(host)).and_then(|host| host.parse::<Ipv6Addr>().ok()) {
@@ -36,6 +37,8 @@ impl Server {
         // Resolvers take `127.1`, `2130706433` and `0x7f000001` for addresses.
         let is_number = last.starts_with(|c: char| c.is_ascii_digit());
         let is_name = (1..=NAME).contains(&host.len()) && host.split('.').all(is_label) && port != 0;
+        // What looks like a number must be an address in its usual form, or a resolver could take it for one that
+        // nobody granted.
         let fits = is_name && (!is_number || host.parse::<Ipv4Addr>().is_ok());
         fits.then(|| Self { host: host.to_owned(), port })
     }

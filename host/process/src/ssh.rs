@@ -80,7 +80,9 @@ impl GitRequest {
             None => (None, target),
         };
         let (host, port) = match server.rsplit_once(':') {
+            // An IPv6 address without brackets has colons of its own, of which none begins a port.
             Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+                // `parse` takes `+22` as well.
                 let digits = port.bytes().all(|byte| byte.is_ascii_digit());
                 (host, Some(port.parse::<u16>().ok().filter(|_| digits).ok_or(WrongRequest::Target)?))
             }
@@ -137,6 +139,7 @@ impl GitRequest {
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
         for option in OPTIONS {
+            // Options on the command line win over those of the user's files.
             arguments.extend(["-o".to_owned(), (*option).to_owned()]);
         }
         if self.protocol.is_some() {
@@ -224,6 +227,7 @@ fn unquoted(text: &str) -> Option<String> {
         if behind.is_empty() {
             return Some(word);
         }
+        // Git quotes nothing else behind a backslash; what differs was not written by git.
         let escaped = behind.strip_prefix('\\')?;
         let c = escaped.chars().next().filter(|c| matches!(c, '\'' | '!'))?;
         word.push(c);

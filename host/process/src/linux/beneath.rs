@@ -24,6 +24,7 @@ pub(super) fn plain(confinement: &Confinement) -> Confinement {
     };
     let all = |paths: &[PathBuf]| paths.iter().map(plain).collect::<Vec<_>>();
     let once = |paths: &[PathBuf]| {
+        // A place named twice would be mounted, looked at and cleared twice.
         let mut known = HashSet::with_capacity(paths.len());
         // By their words: a path is compared by its components, which takes longer.
         paths.iter().map(plain).filter(|path| known.insert(path.as_os_str().to_owned())).collect()
@@ -105,6 +106,8 @@ impl Root {
     pub(super) fn through(&self, way: &Path) -> Through {
         let nothing = Through::Folders { is_there: false };
         let Some(root) = &self.folder else {
+            // The root cannot be opened, so nobody can go name by name; if nothing proves that it is there, it counts
+            // as closed.
             return if exists(&self.path.join(way)) { Through::Folders { is_there: true } } else { Through::Closed };
         };
         let mut below: Option<OwnedFd> = None;
@@ -112,9 +115,12 @@ impl Root {
         while let Some(Component::Normal(name)) = names.next() {
             let folder = below.as_ref().unwrap_or(root);
             let is_last = names.peek().is_none();
+            // Looked at without following it, and then opened without following it: a link that comes in between fails
+            // the open.
             let about = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(about) => about,
                 Err(Errno::NOENT) => return nothing,
+                // Not `nothing`: a program can take away the right to look, and would hide what it made there.
                 Err(_) => return Through::Closed,
             };
             if FileType::from_raw_mode(about.st_mode) == FileType::Symlink {
@@ -124,6 +130,8 @@ impl Root {
                 break;
             }
             match openat(folder, name, FOLDER, Mode::empty()) {
+                // Each step is from the folder above, so a way of a thousand names costs a thousand steps and not their
+                // square.
                 Ok(next) => below = Some(next),
                 Err(Errno::NOTDIR) => return nothing,
                 Err(_) => return Through::Closed,

@@ -10,6 +10,7 @@ use crate::Confinement;
 /// Returns the confinement without the writable folders in which a link leads to something protected: a mount protects
 /// what a link leads to, and not the link. What lies beside the link stays writable.
 pub(super) fn without_links(confinement: &Confinement) -> Confinement {
+    // Without a link in it a root stays whole: carving makes a rule for each entry, which new files beside them lack.
     let writable = confinement.writable.iter().flat_map(|root| {
         let opened = Root::open(root);
         let mut ways = confinement.protected.iter().filter_map(|protected| rest(protected, root));
@@ -18,6 +19,7 @@ pub(super) fn without_links(confinement: &Confinement) -> Confinement {
             false => vec![root.clone()],
         }
     });
+    // What is carved out loses the right to write and stays readable.
     let readable = confinement.readable.iter().chain(&confinement.writable).cloned().collect();
     Confinement {
         readable,
@@ -42,6 +44,7 @@ pub(super) struct Carved {
 pub(super) fn carve(roots: &[PathBuf], protected: &[PathBuf]) -> Carved {
     let mut carved = Carved::default();
     let all: Rc<[&Path]> = protected.iter().map(PathBuf::as_path).collect();
+    // Each folder carries on only what is protected beneath it; comparing with all would cost their product.
     let mut open: Vec<(PathBuf, Rc<[&Path]>)> = roots.iter().map(|root| (root.clone(), Rc::clone(&all))).collect();
     while let Some((path, near)) = open.pop() {
         if near.iter().any(|protected| is_within(&path, protected)) {

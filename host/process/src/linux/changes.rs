@@ -44,6 +44,7 @@ pub fn changed(layer: &Layer) -> io::Result<Vec<Changed>> {
     let mut length = 0_usize;
     let mut path = PathBuf::new();
     let mut open = vec![names(way.here())?];
+    // A list of names per level and no recursion: a program decides how deep it nests.
     while let Some(names_left) = open.last_mut() {
         let Some(name) = names_left.next() else {
             open.pop();
@@ -52,17 +53,21 @@ pub fn changed(layer: &Layer) -> io::Result<Vec<Changed>> {
             continue;
         };
         let changed = path.join(&name);
+        // Names alone are not bounded by their number: each can hold a path of its whole depth.
         length = length.saturating_add(changed.as_os_str().len());
         if found.len() == MAX_CHANGES || length > MAX_PATHS {
             let many = format!("more than {MAX_CHANGES} changes, or {MAX_PATHS} bytes of paths");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, many));
         }
         let mut now = now(way.here(), &name)?;
+        // It is reported and not entered, so that the rest is still brought back.
         if now == Now::Folder && open.len() >= MAX_DEPTH {
             now = Now::TooDeep;
         } else if now == Now::Folder {
             way.down(&name)?;
             let mut mark = [0_u8; 1];
+            // Overlayfs marks a folder that took the place of another one; without this its old entries would seem to
+            // be there.
             if fgetxattr(way.here(), OPAQUE, &mut mark[..]) == Ok(1) && mark == *b"y" {
                 now = Now::Replaced;
             }

@@ -108,13 +108,17 @@ impl Plan<'_> {
     pub(super) fn start(&self) -> Result<Pid, Failed> {
         let pipe = pipe_with(PipeFlags::CLOEXEC);
         let (failed_in, failed_out) = pipe.map_err(|error| Failed { step: Step::Clone, error: error.into() })?;
+        // Both ends of the pipe close at exec, so a pipe that ends without a message is the proof that the program
+        // runs.
         let guard = self.clone_guard(failed_out.as_raw_fd())?;
+        // Our own copy would keep the pipe open, and the read below would wait for ever.
         drop(failed_out);
         let mut message = [0; Failed::SIZE];
         match File::from(failed_in).read_exact(&mut message) {
             // The last of its writers is gone without a word: the program runs.
             Err(_) => Ok(guard),
             Ok(()) => {
+                // The caller gets an error and no id, so nobody else could end what has begun.
                 end(guard);
                 Err(Failed::from_bytes(message))
             }
@@ -175,7 +179,10 @@ impl Plan<'_> {
             if stack == libc::MAP_FAILED {
                 return Err(errno());
             }
+            // A stack that overflows must fault here and not write into memory that the guard uses.
             check(libc::mprotect(stack, STACK_END, libc::PROT_NONE).into())?;
+            // Without `CLONE_VFORK` both would run on one memory at once, and the guard would read what the program
+            // changes.
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
             let program = libc::clone(run_program, stack.byte_add(STACK), flags, (&raw mut start).cast());
             if program < 0 { Err(errno()) } else { Ok(program) }
@@ -190,10 +197,13 @@ impl Plan<'_> {
             // If the host is killed, nothing else would end the guard, and with it the program.
             let signal = if host.is_some() { HOST_IS_GONE } else { libc::SIGKILL };
             check(libc::prctl(libc::PR_SET_PDEATHSIG, signal).into()).map_err(|error| (Step::Guard, error))?;
+            // The host may have ended before the line above asked for the signal, which then never comes.
             if host.is_some_and(|host| libc::getppid() != host) {
                 libc::_exit(126);
             }
+            // Makes the guard the parent of orphans, so a double fork does not lead away from it.
             check(libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).into()).map_err(|error| (Step::Guard, error))?;
+            // A terminal's Ctrl-C goes to the host alone, which decides what ends.
             check(libc::setsid().into()).map_err(|error| (Step::Guard, error))?;
         }
         if let Some(walls) = self.walls {
@@ -209,6 +219,7 @@ impl Plan<'_> {
     fn program(&self) -> Result<(), (Step, i32)> {
         // SAFETY: system calls without pointers.
         unsafe {
+            // Asked for again: a clone does not inherit it, and without it the program survives a guard that is killed.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into()).map_err(|error| (Step::Guard, error))?;
             // A script that signals its group must not reach its guard.
             check(libc::setpgid(0, 0).into()).map_err(|error| (Step::Guard, error))?;
@@ -223,9 +234,13 @@ impl Plan<'_> {
             check(unsafe { libc::chdir(image.directory.as_ptr()) }.into()).map_err(|error| (Step::Directory, error))?;
         }
         if let Some(walls) = self.walls {
+            // The last thing that needs rights: from here on only calls that the filters allow are made.
             walls.confine()?;
         }
+        // What the host has open without close-on-exec would be a way around every wall.
         close_on_exec().map_err(|error| (Step::Streams, error))?;
+        // Ignored signals survive exec, and Rust's runtime ignores SIGPIPE: a program in a pipe would report an error
+        // where it should end.
         usual_signals();
         match self.image {
             Some((image, _)) => Err((Step::Exec, image.exec())),
@@ -237,6 +252,7 @@ impl Plan<'_> {
 impl Image {
     /// Runs the first of the files that can be run, as `execvp` does; returns why there is none.
     fn exec(&self) -> i32 {
+        // As in glibc: a file that may not be run is reported only if no later folder has one that may.
         let mut worst = libc::ENOENT;
         let environment = self.environment.as_ptr();
         for file in &self.files {
@@ -245,6 +261,7 @@ impl Image {
             match errno() {
                 libc::ENOENT | libc::ENOTDIR => {}
                 libc::EACCES => worst = libc::EACCES,
+                // POSIX: a file that the kernel cannot run is a script for the shell.
                 libc::ENOEXEC => {
                     let script = self.script.as_ptr().cast_mut();
                     // SAFETY: `script` has at least two entries, and this process, which has one thread, is the only
@@ -266,6 +283,7 @@ const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
 
 /// Clones a process in new namespaces, which does this and nothing else.
 pub(super) fn cloned(namespaces: u32, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
+    // A signal in the child before it has its own handlers would run the host's, on a copy of its locks.
     let blocked = Blocked::all()?;
     // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head
     // of this file says, and never returns.
@@ -314,13 +332,16 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
             Some(report) => libc::dup2(report, 0),
             None => libc::close(0),
         };
+        // Pipes of other programs that started meanwhile are open here too; their readers would never see an end.
         close_from(1);
         let mut signals = std::mem::zeroed();
         libc::sigemptyset(&raw mut signals);
         libc::sigaddset(&raw mut signals, libc::SIGCHLD);
         if host.is_some() {
+            // Taken by `sigwaitinfo` and by no handler: it would run on a copy of the host's memory.
             libc::sigaddset(&raw mut signals, HOST_IS_GONE);
         }
+        // Reaps before it waits: one signal can stand for several children, which the kernel merges.
         loop {
             let mut status = 0;
             let ended = libc::waitpid(-1, &raw mut status, libc::WNOHANG);
@@ -328,12 +349,15 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
                 // Whatever is left is a child of this process, or beneath one; those that have ended are reaped here.
                 let next = loop {
                     let mut other = 0;
+                    // 0 means that children still run; an error that there are none, so the host has nothing to list
+                    // and kill.
                     match libc::waitpid(-1, &raw mut other, libc::WNOHANG) {
                         ended if ended > 0 => {}
                         next => break next,
                     }
                 };
                 let message = Report { status, left: next == 0 }.bytes();
+                // The host may be gone, or not read: a failed write changes nothing here.
                 libc::write(0, message.as_ptr().cast::<c_void>(), message.len());
             } else if ended <= 0 {
                 // A program can send the signal too, which changes nothing while the host is there.
@@ -353,11 +377,14 @@ unsafe fn end_family(program: c_long) -> ! {
     unsafe {
         // Where the system lists no children (it was built without that), the group of the program at least.
         if let Ok(group) = c_int::try_from(program) {
+            // The group first: it also has what the program started and no list shows.
             libc::kill(-group, libc::SIGKILL);
             libc::kill(group, libc::SIGKILL);
         }
+        // A fixed buffer: nothing can be allocated here. What does not fit is found in the next round.
         let mut listed = [0_u8; CHILDREN];
         loop {
+            // Read again in each round: children of what was killed have become this process's own meanwhile.
             let file = libc::open(OWN_CHILDREN.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
             let length = libc::read(file, listed.as_mut_ptr().cast::<c_void>(), listed.len());
             libc::close(file);

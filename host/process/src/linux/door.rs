@@ -51,10 +51,14 @@ impl Door {
     /// Returns the variables by which programs find the proxy.
     pub(super) fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
         let authority = match &self.token {
+            // The password is in the address, since that is the one place where curl, git, pip, npm and cargo all take
+            // it from.
             Some(token) => format!("{}@127.0.0.1:{}", token.user_information(), self.port),
             None => format!("127.0.0.1:{}", self.port),
         };
+        // In both cases: curl reads only the lower one for http, other programs only the upper one.
         let names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
+        // `socks5h` lets the proxy resolve names. With `socks5` the program would, in a network that has no resolver.
         let (http, socks) = (format!("http://{authority}"), format!("socks5h://{authority}"));
         let http = names.into_iter().map(move |name| (name, http.clone()));
         let socks = ["all_proxy", "ALL_PROXY"].into_iter().map(move |name| (name, socks.clone()));
@@ -98,6 +102,7 @@ pub(super) fn open(inside: c_int) -> Stepped {
         check(listener.into())?;
         let mut address: libc::sockaddr_in = std::mem::zeroed();
         address.sin_family = libc::sa_family_t::try_from(libc::AF_INET).unwrap_or_default();
+        // A fixed port is free in a network that is new; the address is in the variables before the guard runs.
         address.sin_port = PORT.to_be();
         address.sin_addr.s_addr = u32::from(Ipv4Addr::LOCALHOST).to_be();
         let length = libc::socklen_t::try_from(size_of::<libc::sockaddr_in>()).unwrap_or_default();

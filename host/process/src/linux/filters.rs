@@ -125,16 +125,20 @@ fn build(gaps: Gaps) -> Vec<BpfProgram> {
 /// Builds a filter with this error for calls that meet all conditions of one of their entries.
 fn filter(denied: Vec<(c_long, Vec<Condition>)>, errno: i32) -> Option<BpfProgram> {
     let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = BTreeMap::new();
+    // What is always denied is added last, and replaces conditions for the same call.
     let (always, sometimes): (Vec<_>, Vec<_>) = denied.into_iter().partition(|(_, conditions)| conditions.is_empty());
     for (call, conditions) in sometimes {
         let conditions = conditions
             .into_iter()
+            // The kernel looks at the lower half of these arguments; with the whole, set upper bits would pass the
+            // filter.
             .map(|(argument, op, value)| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value).ok());
         rules.entry(call).or_default().push(SeccompRule::new(conditions.collect::<Option<_>>()?).ok()?);
     }
     // No rules at all match every use of a call.
     rules.extend(always.into_iter().map(|(call, _)| (call, Vec::new())));
     let errno = SeccompAction::Errno(errno.unsigned_abs());
+    // The filter kills calls of another architecture by its first instruction: their numbers mean other calls.
     let arch = std::env::consts::ARCH.try_into().ok()?;
     SeccompFilter::new(rules, SeccompAction::Allow, errno, arch).ok()?.try_into().ok()
 }
@@ -143,7 +147,9 @@ fn denied(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
     let mut denied: Vec<(c_long, Vec<Condition>)> = DENIED.iter().map(|call| (*call, Vec::new())).collect();
     let number = |constant: i32| u64::from(constant.unsigned_abs());
     let has = |flags: u64| SeccompCmpOp::MaskedEq(flags);
+    // A new user namespace gives all capabilities in it, and with them mounts and a network without these walls.
     denied.extend(NAMESPACES.iter().map(|flag| (libc::SYS_clone, vec![(0, has(number(*flag)), number(*flag))])));
+    // These put characters into a terminal's input, which the user's shell would read after the call.
     denied.extend(TYPING.iter().map(|request| (libc::SYS_ioctl, vec![(1, SeccompCmpOp::Eq, *request)])));
 
     let internet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -152,6 +158,8 @@ fn denied(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
     // Routes are what a library asks for to find its addresses; the other protocols configure the machine.
     let netlink = (0, SeccompCmpOp::Eq, number(libc::AF_NETLINK));
     denied.push((libc::SYS_socket, vec![netlink, (2, SeccompCmpOp::Ne, number(libc::NETLINK_ROUTE))]));
+    // Landlock cannot limit Unix sockets before its version 9, and a path leads to the Docker daemon or an agent for
+    // keys.
     if gaps.sockets {
         // One end of a pair of datagram sockets can send to any path.
         denied.push((libc::SYS_socketpair, vec![(1, has(0xf), number(libc::SOCK_DGRAM))]));
@@ -186,6 +194,7 @@ fn setting_ids() -> Vec<(c_long, Vec<Condition>)> {
     // Without this bit of `O_TMPFILE`, which has others as well, and `O_CREAT` the mode is not looked at, and can be
     // anything.
     let makes = [number(libc::O_CREAT), number(libc::O_TMPFILE & !libc::O_DIRECTORY)];
+    // One entry for each bit: conditions of an entry must all be met, and either bit alone is what matters.
     for bit in SET_ID {
         // The number of the argument that is the mode.
         let mut modes = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
@@ -193,6 +202,8 @@ fn setting_ids() -> Vec<(c_long, Vec<Condition>)> {
         modes.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
         denied.extend(modes.into_iter().map(|(call, mode)| (call, vec![has(mode, bit)])));
         for flag in makes {
+            // `openat2` is not here: its mode is behind a pointer, which a filter cannot read, so it is denied as
+            // unknown.
             denied.push((libc::SYS_openat, vec![has(2, flag), has(3, bit)]));
             #[cfg(target_arch = "x86_64")]
             denied.push((libc::SYS_open, vec![has(1, flag), has(2, bit)]));
@@ -214,10 +225,12 @@ fn other_numbers() -> BpfProgram {
     const X32: u32 = 0x4000_0000;
     const ERRNO: u32 = 0x0005_0000;
     const ALLOW: u32 = 0x7fff_0000;
+    // Written by hand: the crate that builds the other filters has no condition on the number of a call.
     let instruction = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     vec![
         instruction(LOAD_NUMBER, 0, 0, 0),
         instruction(JUMP_IF_AT_LEAST, 0, 1, X32),
+        // As a kernel without x32 answers, so that programs which try it fall back.
         instruction(RETURN, 0, 0, ERRNO | libc::ENOSYS.unsigned_abs()),
         instruction(RETURN, 0, 0, ALLOW),
     ]

@@ -67,6 +67,7 @@ pub(super) async fn forward(
     let mut open: BTreeMap<u16, Open> = BTreeMap::new();
     let mut seen = BTreeMap::new();
     loop {
+        // Marked as seen, so that the wait below ends for what happens after this look.
         if *running.borrow_and_update() == 0 {
             // What listened has ended.
             seen.clear();
@@ -82,6 +83,7 @@ pub(super) async fn forward(
         }
         // On both sides of the look: a door is there before it listens, and until it does not.
         let mut doors = way.holder.doors().clone();
+        // The socket blocks, so it is asked on a thread that may.
         let looked = spawn_blocking(move || {
             let found = inside.listening();
             (inside, found)
@@ -94,7 +96,9 @@ pub(super) async fn forward(
         let Ok(found) = found else { continue };
         let reached = reached(&found, &doors);
         let stays = |port: &u16, to: &SocketAddr| reached.get(port) == Some(to);
+        // Closed before new ones open, so that a port that changed its server never leads to the old one.
         close(&mut open, |port, to| !stays(port, to)).await;
+        // Only what was there at the look before as well: servers of tests listen for a moment and would flicker.
         for (port, to) in seen.iter().filter(|(port, to)| stays(port, to)) {
             if open.len() < MAX_FORWARDED_PORTS
                 && !open.contains_key(port)
@@ -158,6 +162,7 @@ fn listen_on(port: u16) -> io::Result<(u16, Vec<TcpListener>)> {
         listener.set_nonblocking(true)?;
         TcpListener::from_std(listener)
     };
+    // IPv4 decides the port: `localhost` must then be the same port on both.
     let v4 = bind(Ipv4Addr::LOCALHOST.into(), port)?;
     let port = v4.local_addr()?.port();
     // `localhost` is both: a different user's server on the other one would be taken for this one.
@@ -171,15 +176,19 @@ fn listen_on(port: u16) -> io::Result<(u16, Vec<TcpListener>)> {
 
 async fn accept(listener: TcpListener, to: SocketAddr, way: Way) {
     loop {
+        // Before accepting: what waits in the kernel's queue costs the host nothing.
         let Ok(place) = Arc::clone(&way.places).acquire_owned().await else { return };
         let Ok((stream, peer)) = listener.accept().await else {
+            // Out of descriptors: without a pause this loop would use a whole processor until one is free.
             sleep(PAUSE).await;
             continue;
         };
+        // Another user of the machine could connect to this loopback port like any process.
         if !way.is_own(&stream, peer) {
             continue;
         }
         let mut connections = way.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        // Ended connections stay in the set until they are taken, so they are taken here.
         while connections.try_join_next().is_some() {}
         connections.spawn(carry(stream, Arc::clone(&way.holder), to, place));
     }

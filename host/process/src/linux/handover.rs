@@ -28,6 +28,7 @@ pub(super) fn give(socket: c_int, done: Result<i32, (Step, i32)>, files: &[c_int
     // SAFETY: the structures are zeroed, filled and the kernel's; the control buffer is aligned, and larger than one
     // message with the most files.
     unsafe {
+        // `u64` and not bytes: the kernel's header needs the alignment.
         let mut control = [0_u64; 8];
         let mut data = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let mut message: libc::msghdr = std::mem::zeroed();
@@ -45,6 +46,7 @@ pub(super) fn give(socket: c_int, done: Result<i32, (Step, i32)>, files: &[c_int
             (*header).cmsg_len = libc::CMSG_LEN(size).try_into().unwrap_or_default();
             std::ptr::copy_nonoverlapping(files.as_ptr().cast::<u8>(), libc::CMSG_DATA(header), size_of_val(files));
         }
+        // A host that is gone must be an error here and not SIGPIPE.
         check(libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL).try_into().unwrap_or(-1))
     }
 }
@@ -55,6 +57,7 @@ pub(super) fn take(socket: &OwnedFd) -> io::Result<(Result<i32, Failed>, Vec<Own
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut bytes = [0; Failed::SIZE];
     let received = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    // A closed socket reads as nothing; without this a zeroed message would count as a success.
     if received.bytes != bytes.len() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -62,6 +65,7 @@ pub(super) fn take(socket: &OwnedFd) -> io::Result<(Result<i32, Failed>, Vec<Own
         RecvAncillaryMessage::ScmRights(files) => Some(files),
         _ => None,
     });
+    // Owned at once: whatever fails below, each received file is closed.
     let files = files.flatten().collect();
     let [first, number @ ..] = bytes;
     let done = if first == DONE { Ok(i32::from_ne_bytes(number)) } else { Err(Failed::from_bytes(bytes)) };

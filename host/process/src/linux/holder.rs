@@ -61,13 +61,16 @@ impl Holder {
     /// Makes a network with a loopback device, and a socket that lists those in it if the kernel has such.
     pub(super) fn new(means: Means) -> Result<(Self, Option<OwnedFd>), StartError> {
         let failed = |source: io::Error| StartError::System { step: Step::Network.name(), source };
+        // The holder gets every wall and no place: what took it over could do nothing.
         let walls = Walls::new(&Confinement::default(), means)?;
         let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (socket, inside) = pair.map_err(|error| failed(error.into()))?;
+        // A holder that is stopped or starved must not hang the host at the start of each program.
         let timeout = [Timeout::Recv, Timeout::Send].map(|id| set_socket_timeout(&socket, id, Some(PATIENCE)));
         timeout.into_iter().collect::<Result<(), _>>().map_err(|error| failed(error.into()))?;
         let pid = child::cloned(walls.namespaces, || hold(&walls, inside.as_raw_fd())).map_err(failed)?;
         drop(inside);
+        // Ends the holder if anything below fails; until then nobody else knows its id.
         let unfinished = Ended(Some(pid));
         let (done, files) = take(&socket).map_err(failed)?;
         let has = done.map_err(|Failed { step, error }| StartError::System { step: step.name(), source: error })?;
@@ -144,6 +147,7 @@ impl Drop for Ended {
 fn hold(walls: &Walls, socket: c_int) -> ! {
     // SAFETY: system calls without pointers, on memory of this process, and on paths that end with NUL.
     unsafe {
+        // So that Ctrl-C in the terminal ends no network that a session still uses.
         libc::setsid();
         // It has a copy of the host's memory, which nobody may look into.
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -169,6 +173,7 @@ fn hold(walls: &Walls, socket: c_int) -> ! {
             match libc::recv(0, (&raw mut what).cast(), 1, 0) {
                 1 => {}
                 -1 if errno() == libc::EINTR => continue,
+                // The host has closed its end: the network has no more use.
                 _ => libc::_exit(0),
             }
             let family = if what == IPV6 { libc::AF_INET6 } else { libc::AF_INET };
@@ -177,6 +182,7 @@ fn hold(walls: &Walls, socket: c_int) -> ! {
                 0.. => give(0, Ok(0), &[made]),
                 _ => give(0, Err((Step::Network, errno())), &[]),
             };
+            // The host has its own copy; kept here, each connection would use up a descriptor of the holder.
             libc::close(made);
             if given.is_err() {
                 libc::_exit(0);
@@ -194,6 +200,8 @@ fn prepare(walls: &Walls) -> Result<(i32, [c_int; MOST], usize), (Step, i32)> {
         if let Some(place) = files.get_mut(count) {
             *place = file;
         }
+        // Counted even if there is no room: a list that is too small for all files is an error at the host, and no file
+        // is missed.
         count += 1;
         has |= flag;
     };
@@ -205,9 +213,11 @@ fn prepare(walls: &Walls) -> Result<(i32, [c_int; MOST], usize), (Step, i32)> {
     if table >= 0 {
         add(table, HAS_TABLE);
     }
+    // Programs have to enter this user namespace before they may join the network.
     if walls.has_users() {
         add(opened(c"/proc/self/ns/user")?, HAS_USERS);
     }
+    // Last: reading `/proc/self/ns` is denied behind Landlock.
     walls.confine()?;
     Ok((has, files, count))
 }

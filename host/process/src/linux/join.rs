@@ -51,9 +51,11 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
     namespaces: u32,
     guard: F,
 ) -> Result<Pid, Failed> {
+    // The host becomes the parent of the guard, although another process clones it: only a parent can wait for it.
     let flags = namespaces | (libc::CLONE_PARENT | libc::SIGCHLD).unsigned_abs();
     let mut joining = Joining { joins, users, flags, guard: Some(guard), pid: Err(libc::EIO) };
     let failed = |error: io::Error| Failed { step: Step::Network, error };
+    // Never filled: it is memory of the right alignment, and the pages are used by the clone alone.
     let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is aligned, grows downwards on each architecture that this is built for, and lives as long as
@@ -63,6 +65,7 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
         libc::clone(join::<F>, top.cast(), flags, (&raw mut joining).cast())
     };
     let between = Pid::from_raw(between.max(0)).ok_or_else(|| failed(io::Error::last_os_error()))?;
+    // The clone is a zombie until it is waited for; nobody else knows that it existed.
     while matches!(waitpid(Some(between), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
     let pid = joining.pid.map_err(|number| failed(io::Error::from_raw_os_error(number)))?;
     Pid::from_raw(pid).ok_or_else(|| failed(io::Error::from_raw_os_error(libc::EIO)))
@@ -74,6 +77,7 @@ extern "C" fn join<F: FnOnce() -> Infallible>(argument: *mut c_void) -> c_int {
     // no `CLONE_VM`: the guard has a copy of the memory, and never returns.
     unsafe {
         let joining = &mut *argument.cast::<Joining<F>>();
+        // The user namespace first: the right to join the network is a right within it.
         let joined = check(libc::setns(joining.users, libc::CLONE_NEWUSER).into());
         joining.pid = joined.and_then(|()| joining.joins.network()).and_then(|()| {
             // The host is its parent, to wait for it and to end it.

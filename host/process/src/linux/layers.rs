@@ -77,6 +77,7 @@ impl Layers {
 fn hold(layer: &Layer) -> Result<File, StartError> {
     let failed = |source| StartError::Layer { place: layer.place.clone(), folder: layer.work.clone(), source };
     let work = File::open(&layer.work).map_err(failed)?;
+    // Two mounts with one work folder are undefined in overlayfs.
     match work.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -97,6 +98,7 @@ fn hold(layer: &Layer) -> Result<File, StartError> {
 
 impl Overlay {
     fn new(layer: &Layer) -> Result<Self, StartError> {
+        // What is checked here fails with a name; within the clone only a number could be reported.
         let failed =
             |folder: &Path, source| StartError::Layer { place: layer.place.clone(), folder: folder.to_owned(), source };
         let text = |path: &Path| {
@@ -105,6 +107,7 @@ impl Overlay {
             }
             CString::new(path.as_os_str().as_bytes()).map_err(|error| failed(path, error.into()))
         };
+        // The table of descriptors in the clone has a fixed size.
         if layer.below.len() > MAX_BELOW {
             let many = format!("it has {} folders below, more than {MAX_BELOW}", layer.below.len());
             return Err(failed(&layer.place, io::Error::other(many)));
@@ -122,8 +125,10 @@ impl Overlay {
     /// The folders are named by descriptors: their own names can be longer than the kernel takes, and have characters
     /// that mean something there.
     fn make(&self) -> Stepped {
+        // Kept open until the mount is made: the options name folders by `/proc/self/fd`.
         let mut opened = Opened { descriptors: [-1; MAX_BELOW + 3], count: 0 };
         let mut options = Options { text: [0; OPTIONS], length: 0 };
+        // The folder itself is the top of what is below: what it holds is seen before what the others do.
         options.add(b"lowerdir=")?;
         options.add_folder(opened.open(&self.place)?)?;
         for folder in &self.below {
@@ -204,6 +209,7 @@ impl Options {
         let mut rest = descriptor.unsigned_abs();
         loop {
             first -= 1;
+            // Formatting would allocate.
             let digit = u8::try_from(rest % 10).unwrap_or_default();
             *digits.get_mut(first).ok_or(libc::EINVAL)? = b'0' + digit;
             rest /= 10;

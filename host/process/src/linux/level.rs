@@ -42,9 +42,11 @@ pub fn level() -> &'static Level {
             failed: None,
             no_layers: None,
         };
+        // By doing it: settings of the kernel, AppArmor and containers each deny in ways that no file tells reliably.
         while let Err(failed) = try_out(level.means) {
             // The walls stand without these.
             match failed.step {
+                // What fails first is dropped, and the rest is tried again: losing layers must not cost the namespaces.
                 Step::Layers if level.means.layers => {
                     level.means.layers = false;
                     level.no_layers = Some(failed);

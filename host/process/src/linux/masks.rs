@@ -44,6 +44,7 @@ impl Masks {
         if self.0.is_empty() {
             return Ok(());
         }
+        // The masks are made in a file system of their own, so that nothing has to be created where the user has files.
         make_bench()?;
         // SAFETY: the paths end with NUL.
         unsafe {

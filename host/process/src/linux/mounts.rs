@@ -61,12 +61,15 @@ impl Mounts {
     /// Makes the mounts. Runs between clone and exec, in a mount namespace of its own.
     pub(super) fn make(&self) -> Result<(), (Step, i32)> {
         let at = |step: Step| move |error: i32| (step, error);
+        // Before any other: a mount in a shared tree would appear outside too, for the user and all other programs.
         make_private().map_err(at(Step::Mounts))?;
         // Before all is read-only: a layer's changes would be, too.
         self.layers.make().map_err(at(Step::Layers))?;
+        // Everything first, and then what is writable again: a place that nobody thought of is read-only and not open.
         read_only(c"/").map_err(at(Step::Mounts))?;
         for step in &self.mounts {
             let made = match step {
+                // Bound on itself, since only a mount can have a mode of its own.
                 Mount::Writable(path) => bind(path, path).and_then(|()| writable(path)),
                 Mount::Layer(path) => writable(path),
                 Mount::Fixed(path) => bind(path, path),
@@ -74,8 +77,10 @@ impl Mounts {
             };
             made.map_err(at(Step::Mounts))?;
         }
+        // After the writable mounts, which would lie over what is hidden in them.
         self.masks.make().map_err(at(Step::Hidden))?;
         match &self.tmp {
+            // Last: it covers `/tmp`, where paths of all steps before may lie.
             Some(tmp) => tmp.make().map_err(at(Step::Temporary)),
             None => Ok(()),
         }
@@ -94,12 +99,15 @@ fn mounts(confinement: &Confinement, temporary: Option<&PathBuf>) -> Vec<Mount> 
     let hidden = sorted(&mut confinement.hidden.iter());
     let mut roots = sorted(&mut confinement.writable.iter().chain(temporary));
     roots.extend(layers.iter().cloned());
+    // A layer is a mount already, and only becomes writable again with the other roots.
     let root = |root: &OsString| match layers.contains(root) {
         true => text(root).map(Mount::Layer),
         false => text(root).map(Mount::Writable),
     };
     let mut mounts: Vec<Mount> = roots.iter().filter_map(root).collect();
     let mut all = protected.clone();
+    // Renaming a folder above would take the mount with it and free the old name, so each folder between is a mount as
+    // well.
     for place in protected.iter().chain(&hidden).chain(&layers).map(Path::new) {
         let around = roots.iter().map(Path::new).filter(|root| is_beneath(place, root));
         // A root within a root is a mount already.
@@ -110,6 +118,7 @@ fn mounts(confinement: &Confinement, temporary: Option<&PathBuf>) -> Vec<Mount> 
         true => text(place).map(Mount::ReadOnly),
         false => text(place).map(Mount::Fixed),
     };
+    // After the roots: a mount over a root would hide those that were made in it before.
     mounts.extend(all.iter().filter_map(place));
     mounts
 }

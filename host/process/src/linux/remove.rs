@@ -37,17 +37,21 @@ pub(super) fn remove(folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     if unlink(folder, name)? {
         return Ok(());
     }
+    // By a way and not by recursion: a program that nests thousands of folders would overflow the stack.
     let mut way = Way::new(way::list(folder, name)?);
+    // Bounded, since another process of the user can make entries as fast as they are removed here.
     for _ in 0..MAX_LISTINGS {
         let names = way::names(way.here(), LISTED)?;
         let mut inner = None;
         for name in &names {
             if !unlink(way.here(), name)? {
                 inner = Some(name);
+                // One folder is entered at a time: only one descriptor is open however many lie side by side.
                 break;
             }
         }
         match inner {
+            // Whatever was listed besides is found by the next listing, once this folder is gone.
             Some(name) => way.down(name)?,
             None if !names.is_empty() => {}
             None => match way.up()? {

@@ -47,6 +47,7 @@ impl Rules {
         let readable = || confinement.readable.iter().chain(writable());
         let rule = |path: &Path, allowed| Rule { path: path.to_owned(), allowed };
         let mut rules: Vec<Rule> = Vec::new();
+        // Where mounts protect, a rule for the whole root lets new files be made at its top, as git needs it.
         if mounts {
             rules.extend(readable().map(|path| rule(path, reading())));
             rules.extend(writable().map(|path| rule(path, writing())));
@@ -111,6 +112,7 @@ pub(super) fn allow(ruleset: &OwnedFd, folder: &CStr, allowed: Allowed, version:
         1 => ABI::V1,
         2 => ABI::V2,
         3 | 4 => ABI::V3,
+        // Versions 4 and 6 to 8 add rights over networks, signals and the log, and none over files.
         5..=8 => ABI::V5,
         _ => ABI::V9,
     };
@@ -120,6 +122,7 @@ pub(super) fn allow(ruleset: &OwnedFd, folder: &CStr, allowed: Allowed, version:
     };
     // SAFETY: the path ends with NUL, the structure is the kernel's, and the descriptor is closed here.
     unsafe {
+        // Opened in here: what the host sees at this path lies beneath this mount.
         let parent = libc::open(folder.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
         check(parent.into())?;
         let rule = PathBeneath { allowed, parent };

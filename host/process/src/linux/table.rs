@@ -83,6 +83,7 @@ impl Table {
         states: u32,
         (local, peer): (SocketAddr, SocketAddr),
     ) -> io::Result<Vec<Row>> {
+        // An answer that was given up may still come: its number tells it from the answer to this request.
         self.sequence = self.sequence.wrapping_add(1);
         let mut body = vec![u8::try_from(family).unwrap_or_default(), TCP, 0, 0];
         body.extend(states.to_ne_bytes());

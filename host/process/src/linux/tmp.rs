@@ -71,6 +71,7 @@ impl OwnTmp {
                 continue;
             }
             if let (Some(way), Some(text)) = (rest(path, tmp), text(path)) {
+                // Made by the host, before the clone: inside, making one would take the allocations of a walk.
                 make_mount_point(&folder, way, path.is_dir()).map_err(failed)?;
                 kept.push(Kept { path: text, tree: AtomicI32::new(-1) });
             }
@@ -109,9 +110,11 @@ fn make_mount_point(root: &OwnedFd, way: &Path, is_folder: bool) -> Result<(), E
 fn attempt<T>(folder: &OwnedFd, name: &OsStr, act: impl Fn() -> Result<T, Errno>) -> Result<T, Errno> {
     for _ in 0..ATTEMPTS {
         match act() {
+            // Programs share this folder, and one of them may have taken away the user's right to it.
             Err(Errno::ACCESS) => {
                 take_rights(folder);
             }
+            // Moved and not removed: it may be what another program of the session still uses.
             Err(Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => match rename_aside(folder, name) {
                 Ok(_) | Err(Errno::NOENT) => {}
                 Err(Errno::ACCESS) => {

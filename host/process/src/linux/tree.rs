@@ -14,10 +14,12 @@ pub(super) struct Member {
 
 /// Returns the processes beneath this one; parents before their children.
 pub(super) fn beneath(root: Pid) -> Vec<Member> {
+    // The whole list, since `/proc/PID/children` needs a kernel that was built with it.
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let mut children: HashMap<i32, Vec<Member>> = HashMap::new();
     for pid in entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
         if let (Some((parent, runs)), Some(pid)) = (stat(pid), Pid::from_raw(pid)) {
+            // By parent, in one pass: a walk over all processes for each one found would be their square.
             children.entry(parent).or_default().push(Member { pid, runs });
         }
     }

@@ -47,11 +47,13 @@ struct Place {
 impl Vacant {
     /// Finds them. To be called before the program starts.
     pub(super) fn new(confinement: &Confinement) -> Self {
+        // Shared by all programs of this host: two may run over one workspace at a time.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         // Most of them lie in the same few folders, each of which is opened once.
         let mut opened: HashMap<&OsStr, Root> = HashMap::new();
         let places = confinement.protected.iter().filter_map(|path| {
             let roots = confinement.writable.iter().filter(|root| is_beneath(path, root));
+            // The innermost root: the way from it is the shortest, and folders above it may not be writable.
             let root = roots.max_by_key(|root| root.as_os_str().len())?;
             let way = rest(path, root)?;
             let opened = opened.entry(root.as_os_str()).or_insert_with(|| Root::open(root));
@@ -62,6 +64,7 @@ impl Vacant {
                 Through::Link { is_last: false } => return None,
                 Through::Closed => false,
             };
+            // What another program that still runs made there is no more the user's than what this one makes.
             let is_new = !is_there || known.contains_key(path.as_os_str());
             is_new.then(|| Place { root: root.clone(), way: way.to_owned() })
         });
@@ -149,6 +152,7 @@ impl Place {
         let mut names = self.way.components().peekable();
         while let Some(Component::Normal(name)) = names.next() {
             path.push(name);
+            // A folder that the program made unreadable must not hide what lies in it.
             match find(&folder, name, names.peek().is_none()).or_else(|error| again(&folder, error))? {
                 Found::Nothing => return Ok(None),
                 Found::Folder(next) => folder = next,
@@ -202,6 +206,7 @@ pub(super) fn rename_aside(folder: &OwnedFd, name: &OsStr) -> Result<OsString, E
     let unpredictable = [suffixed(&format!(".moved-{secret:032x}")), format!("moved-{secret:032x}").into()];
     let mut last = Errno::EXIST;
     for aside in numbered.chain(unpredictable) {
+        // A file of the user's may have this name: nothing that is there is written over.
         match renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE) {
             Err(error @ (Errno::EXIST | Errno::NAMETOOLONG)) => last = error,
             Err(error) => return Err(error),

@@ -57,6 +57,7 @@ pub(super) const MAX_PROCESSES: u64 = 4_096;
 
 impl Walls {
     pub(super) fn new(confinement: &Confinement, means: Means) -> Result<Self, StartError> {
+        // All of one clone: a namespace that is entered later leaves a moment in which the program is outside of it.
         let flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
         let (namespaces, users) = match means.namespaces {
             Namespaces::None => (0, None),
@@ -64,13 +65,16 @@ impl Walls {
             Namespaces::OfUser => (flags | libc::CLONE_NEWUSER, Some(maps())),
         };
         let hidden = masks::real(&confinement.hidden);
+        // Without mounts and without Landlock nothing can hide a file: better no program than one that reads it.
         if let Some(path) = hidden.first().filter(|_| namespaces == 0 && means.landlock == 0) {
             return Err(StartError::NotHidden { path: path.clone() });
         }
+        // A mount protects what a link leads to, and the link itself could be replaced.
         let confinement = &Confinement { hidden, ..without_links(confinement) };
         let mounts = (namespaces != 0).then(|| Mounts::new(confinement)).transpose()?;
         let failed = |step| move |source| StartError::System { step, source };
         let version = means.landlock;
+        // Besides the mounts: a gap in one wall is then no hole.
         let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some()));
         let ruleset = rules.as_ref().and_then(|rules| rules.ruleset().transpose());
         let ruleset = ruleset.transpose().map_err(failed("Landlock"))?;
@@ -84,6 +88,8 @@ impl Walls {
         };
         // A user namespace counts processes apart.
         let limits_pids = means.pid_limit && means.namespaces == Namespaces::AsRoot;
+        // Root's processes are not counted by `RLIMIT_NPROC`, so a control group limits them where the namespace
+        // cannot.
         let needs_group = means.group && !limits_pids && means.namespaces == Namespaces::AsRoot;
         let group = needs_group.then(Group::new).transpose().map_err(failed(Step::Processes.name()))?;
         let namespaces = namespaces.unsigned_abs();
@@ -166,6 +172,8 @@ impl Walls {
         }
         let own = || {
             for own in Own::ALL {
+                // The machine's `/proc` would show all processes, and its shared memory and terminals would be a way to
+                // them.
                 match own.mount() {
                     // A machine without the folder has no such file system to hide.
                     Err(libc::ENOENT) => continue,
@@ -184,6 +192,7 @@ impl Walls {
                 .try_for_each(|place| ruleset::allow(ruleset, place, Allowed::Everything, self.version))
         };
         own().map_err(|error| (Step::Mounts, error))?;
+        // Through the new `/proc`, since the machine's is read-only by now.
         if self.limits_pids {
             limit_pids().map_err(|error| (Step::Processes, error))?;
         }
@@ -192,19 +201,25 @@ impl Walls {
 
     /// The steps of the program. Runs between clone and exec.
     pub(super) fn confine(&self) -> Result<(), (Step, i32)> {
+        // A core file of a crash would have the program's memory, wherever the machine is set to write such files.
         limit(libc::RLIMIT_CORE, 0).map_err(|error| (Step::Limits, error))?;
+        // The limit counts the processes of a user in this user namespace; without one it would count the user's own as
+        // well.
         if self.users.is_some() {
             limit(libc::RLIMIT_NPROC, MAX_PROCESSES).map_err(|error| (Step::Limits, error))?;
         }
         let kept = if self.users.is_some() { 0 } else { KEPT };
+        // Before `no_new_privs` and the filters: dropping capabilities needs capabilities and calls.
         keep(kept).map_err(|error| (Step::Capabilities, error))?;
         // SAFETY: a system call without pointers.
         check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
             .map_err(|error| (Step::Capabilities, error))?;
         if let Some(ruleset) = &self.ruleset {
+            // After the ruleset was complete: from here on it can only become narrower.
             ruleset::restrict(ruleset).map_err(|error| (Step::Files, error))?;
         }
         for filter in self.filters.iter() {
+            // The filters last, so that the steps above have every call.
             filters::install(filter).map_err(|error| (Step::Calls, error))?;
         }
         Ok(())
@@ -335,6 +350,7 @@ fn keep(kept: u64) -> Stepped {
         let header = CapabilityHeader { version: CAPABILITY_VERSION_3, pid: 0 };
         let mut halves = [CapabilityHalf::default(); 2];
         check(libc::syscall(libc::SYS_capget, &raw const header, halves.as_mut_ptr()))?;
+        // All three sets: what stays inheritable could come back with an exec.
         let [low, high] = &mut halves;
         for (half, kept) in [(low, kept), (high, kept >> 32)] {
             let permitted = half.permitted & (kept & u64::from(u32::MAX)) as u32;

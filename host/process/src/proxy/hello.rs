@@ -29,11 +29,13 @@ pub(super) async fn read(stream: &mut TcpStream) -> io::Result<Greeting> {
         let count = stream.read(&mut piece).await?;
         let read = piece.get(..count).unwrap_or_default();
         bytes.extend_from_slice(read);
+        // A greeting has no end of its own that a program could not move away.
         if count == 0 || bytes.len() > LONGEST {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let mut rest = read;
         while !rest.is_empty() {
+            // Parsed by rustls: a reader of our own could see another name than servers do.
             acceptor.read_tls(&mut rest)?;
             match acceptor.accept() {
                 Ok(None) => {}

@@ -79,6 +79,7 @@ async fn head(first: u8, stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> 
 
 fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let invalid = || Asked::Wrong("400 Bad Request", "the proxy does not understand this request".to_owned());
+    // A fixed number, as the parser wants it; a request with more is invalid.
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     if !matches!(request.parse(head), Ok(httparse::Status::Complete(_))) {
@@ -87,6 +88,7 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let named = |name: &'static str| {
         request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
     };
+    // Before the request is read any further: other programs of the session reach this port, with their own grants.
     if token.is_some_and(|token| !named("proxy-authorization").any(|field| token.is_in(field))) {
         return Asked::Unknown;
     }
@@ -108,6 +110,7 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
             Err(wrong) => Asked::Wrong("400 Bad Request", wrong.to_string()),
         };
     }
+    // A path alone would be a request to the proxy as a server, which serves nothing.
     let Some(rest) = target.strip_prefix("http://") else {
         return Asked::Wrong("501 Not Implemented", "the proxy takes CONNECT and addresses with http://".to_owned());
     };
@@ -115,6 +118,7 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let Some(server) = server(authority, Some(80)) else { return invalid() };
     // Another name here would reach a different server behind the same address.
     if named("host").any(|host| !host.eq_ignore_ascii_case(authority.as_bytes()))
+        // A body of chunks ends where the chunks say; two readers that disagree let a second request through.
         || named("transfer-encoding").count() > 0
     {
         return invalid();
@@ -122,14 +126,17 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
     let mut body = 0;
     for length in named("content-length") {
         match std::str::from_utf8(length).ok().and_then(|length| length.parse().ok()) {
+            // Two lengths are the same trick.
             Some(length) if named("content-length").count() == 1 => body = length,
             _ => return invalid(),
         }
     }
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    // The next request of a kept connection could name another host.
     let mut early = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n").into_bytes();
     for field in request.headers.iter() {
         let name = field.name.to_ascii_lowercase();
+        // These are between the program and the proxy; `Proxy-Authorization` has the program's password.
         if name != "host" && !HOP_BY_HOP.contains(&name.as_str()) {
             early.extend([field.name.as_bytes(), b": ", field.value, b"\r\n"].concat());
         }

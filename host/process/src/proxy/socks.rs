@@ -56,6 +56,7 @@ pub(super) async fn open(
 async fn asked(stream: &mut TcpStream, token: Option<&Token>) -> io::Result<Option<Server>> {
     let methods = counted(stream).await?;
     let wanted = if token.is_some() { PASSWORD } else { NO_AUTHENTICATION };
+    // No weaker method: without the password another program of the session would use these grants.
     if !methods.contains(&wanted) {
         stream.write_all(&[VERSION, NO_METHOD]).await?;
         return Ok(None);
@@ -78,6 +79,7 @@ async fn asked(stream: &mut TcpStream, token: Option<&Token>) -> io::Result<Opti
     let host = match kind {
         IPV4 => Ipv4Addr::from(read::<4>(stream).await?).to_string().into_bytes(),
         IPV6 => Ipv6Addr::from(read::<16>(stream).await?).to_string().into_bytes(),
+        // As it is: the host resolves it, and the grants are about names.
         NAME => counted(stream).await?,
         _ => return refuse(stream, WRONG_ADDRESS).await,
     };

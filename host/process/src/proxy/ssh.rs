@@ -54,6 +54,7 @@ async fn carry(stream: &mut TcpStream, streams: SshStreams) -> io::Result<()> {
     let ended = async { Ok(ended.await) };
     let answered =
         async { tokio::try_join!(frames(output, Frame::Output, &to), frames(errors, Frame::Errors, &to), ended) };
+    // `feed` never ends by itself: it is dropped with the rest once ssh has ended, or the client takes nothing more.
     let ((), (), ended) = tokio::select! {
         answered = answered => answered?,
         () = feed => return Ok(()),

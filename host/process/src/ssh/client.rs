@@ -62,6 +62,7 @@ pub fn run_git_ssh(
     let GitSshCall { arguments, proxy, protocol } = call;
     let ended = wanted(arguments).and_then(|wanted| {
         let (mut stream, mut answer) = ask(&wanted, proxy.as_deref(), protocol.as_deref())?;
+        // Not joined: git can keep its end open although ssh has ended, and the call would never return.
         std::thread::spawn(move || {
             let mut input = input;
             io::copy(&mut input, &mut stream).ok();
@@ -88,6 +89,7 @@ fn wanted(arguments: Vec<OsString>) -> Result<Wanted, String> {
     let mut wanted = Wanted::default();
     let mut port = None;
     let mut words = words.into_iter().peekable();
+    // A list of what git itself passes: of anything else ssh would be told nothing, and git would believe it was.
     while let Some(option) = words.next_if(|word| word.starts_with('-')) {
         if let Some(family) = Family::ALL.into_iter().find(|family| family.option() == option) {
             wanted.family = Some(family);
@@ -105,9 +107,11 @@ fn wanted(arguments: Vec<OsString>) -> Result<Wanted, String> {
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     let (user, host) = target.split_once('@').map_or(("", &*target), |(user, host)| (user, host));
     let user = if target.contains('@') { format!("{user}@") } else { String::new() };
+    // Git passes IPv6 addresses without brackets, which a port behind them needs.
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     wanted.target = format!("{user}{host}{port}");
     wanted.command = command;
+    // A line break would begin another field of the request.
     let is_line = |text: &str| !text.contains(char::is_control);
     if !is_line(&wanted.command) || !is_line(&wanted.target) || wanted.target.contains(' ') {
         return Err(unsupported());
@@ -148,6 +152,7 @@ fn ask(
         return Ok((stream, answer));
     }
     let mut why = String::new();
+    // Bounded: git shows all of it.
     answer.take(REFUSAL).read_to_string(&mut why).map_err(broken)?;
     let why = why.trim();
     Err(why.strip_prefix("host: ").unwrap_or(why).to_owned())

@@ -95,6 +95,7 @@ fn make_each(wanted: &Receiver<Vec<Rule>>) {
     // The program that starts meanwhile goes first.
     crate::yield_to_other_threads();
     for rules in wanted {
+        // Programs in a row have the same rules: one waiting ruleset for all of them is enough.
         if WAITING.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|made| made.rules == rules) {
             continue;
         }
@@ -121,12 +122,14 @@ impl Made {
         let mut there = Vec::with_capacity(rules.len());
         for rule in &rules {
             let Ok(parent) = open(&rule.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
+                // Remembered too: if the place exists by then, the ruleset lacks a rule for it and is not used.
                 there.push(There::Nothing);
                 continue;
             };
             // What the rule is for is asked through the descriptor that it is made of.
             let about = statx(parent.as_fd(), c"", AtFlags::EMPTY_PATH, ABOUT).ok();
             let is_file = about.as_ref().is_some_and(|about| !is_folder(about));
+            // Landlock rejects a rule for a file that has rights of folders, such as listing.
             let allowed = if is_file { rule.allowed & AccessFs::from_file(ABI) } else { rule.allowed };
             created = created.add_rule(PathBeneath::new(parent, allowed)).map_err(other)?;
             there.push(about.map_or(There::Unknown, |about| There::of(&about)));
