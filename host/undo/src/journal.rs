@@ -191,11 +191,15 @@ impl Journal {
     fn open_with(folder: &Path, chains: Option<&ChainStore>) -> Result<Self, JournalError> {
         let path = journal_path(folder);
         let failed = |cause| JournalError::Io { path: path.clone(), cause };
+        // The contents of the user's files will lie here.
         host_files::make_private_folder(folder).map_err(failed)?;
         let objects = Objects::open(folder.join(FOLDER)).map_err(failed)?;
         let file = host_files::append_private(&path).map_err(failed)?;
         let read = OpenOptions::new().read(true).open(&path).map_err(failed)?;
+        // Read whole before anything is written: a journal that is damaged is not continued.
         let Lines { changes, gaps, whole_bytes, .. } = read_lines(read, &path)?;
+        // A process that was killed left half a line. It names a change that did not happen yet, since the line comes
+        // first.
         if file.metadata().map_err(failed)?.len() > whole_bytes {
             file.set_len(whole_bytes).map_err(failed)?;
         }
@@ -203,13 +207,18 @@ impl Journal {
         if let Some(chains) = chains {
             let name = chain_name(folder);
             let opened = || File::open(&path).map_err(failed);
+            // Before the chain goes on: the next line covers the file as it is, so what is wrong with it is written
+            // into that line.
             found = chains.faults(&name, opened()?, MAX_LINE)?;
             chain = Some(chains.chain(&name, opened()?)?);
         }
         let is_new = whole_bytes == 0;
         let room = Room::new(MAX_KEPT);
         let is_continued = !is_new;
+        // Kept until a line has them: only a line that is written covers them.
         let mut journal = Self { path, file, objects, room, changes, gaps, is_continued, chain, found };
+        // The version stands in the first line, so that an older host says that it cannot read this one and does not
+        // guess.
         if is_new {
             let line = serde_json::to_vec(&First { version: VERSION }).map_err(|error| journal.failed(error.into()))?;
             journal.append(line)?;
@@ -294,6 +303,7 @@ impl Journal {
         let line = Line { entry: &entry, time_ms, found: &self.found };
         let line = serde_json::to_vec(&line).map_err(|error| self.failed(error.into()))?;
         self.append(line)?;
+        // Only behind the line that has them is on the disk: a failed write must not lose what was found.
         self.found.clear();
         match entry {
             Entry::Change(change) => self.changes.push(change),
@@ -386,10 +396,12 @@ pub(crate) fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError>
     let (mut input, mut lines, mut bytes) = (BufReader::new(file), Lines::default(), Vec::new());
     for line in 1.. {
         bytes.clear();
+        // One byte more than allowed tells a line that is too long from one that is just as long.
         let length = (&mut input).take(MAX_LINE + 1).read_until(b'\n', &mut bytes).map_err(failed)? as u64;
         if length > MAX_LINE {
             return Err(damaged(line, format!("it is longer than {MAX_LINE} bytes")));
         }
+        // Half a line at the end is what a killed process leaves, and no damage.
         if bytes.last() != Some(&b'\n') {
             break;
         }
@@ -403,6 +415,7 @@ pub(crate) fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError>
             lines.add(entry);
             let Besides { time_ms } =
                 serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
+            // The times stand beside the changes by number; an entry that is no change adds none.
             lines.times.resize(lines.changes.len(), time_ms);
         }
         lines.whole_bytes += length;

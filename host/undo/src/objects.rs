@@ -30,12 +30,14 @@ impl Objects {
 
     /// Keeps a content. Returns its digest, its size in bytes, and whether it was not kept before.
     pub(crate) fn keep(&self, mut content: impl Read) -> io::Result<(Digest, u64, bool)> {
+        // In the same folder: a rename from another file system would be a copy, and could be seen half.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         let mut hasher = blake3::Hasher::new();
         let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
         loop {
             let count = content.read(&mut buffer)?;
             let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else { break };
+            // Hashed while it is copied: read twice, it could change in between and lie under a wrong digest.
             hasher.update(piece);
             size += count as u64;
             file.write_all(piece)?;
@@ -44,7 +46,9 @@ impl Objects {
         if self.has(&digest) {
             return Ok((digest, size, false));
         }
+        // Before the rename: after a power failure the name would otherwise stand for a file that is empty.
         file.as_file().sync_all()?;
+        // Another process may keep the same content at this moment; what is there is the same and stays.
         match file.persist_noclobber(self.path(&digest)) {
             Ok(_) => Ok((digest, size, true)),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok((digest, size, false)),

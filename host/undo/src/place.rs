@@ -65,12 +65,14 @@ impl Place {
             return Err(invalid());
         }
         let flags = |is_last| if is_last { FOLDER } else { ON_THE_WAY };
+        // From the root on, name by name: a whole path would follow links in its middle.
         let mut folder = openat(CWD, "/", flags(parts.peek().is_none()), Mode::empty())?;
         while let Some(part) = parts.next() {
             let Component::Normal(part) = part else { return Err(invalid()) };
             folder = match openat(&folder, part, flags(parts.peek().is_none()), Mode::empty()) {
                 Ok(folder) => folder,
                 Err(Errno::NOENT) => return Ok(Found::NoFolder),
+                // Not an error: the folder that was meant is gone, and whatever the link leads to is not the session's.
                 Err(Errno::LOOP | Errno::NOTDIR) => return Ok(Found::Elsewhere),
                 Err(error) => return Err(error.into()),
             };
@@ -85,6 +87,7 @@ impl Place {
 
     /// Returns what is there now.
     pub(crate) fn state(&self) -> io::Result<State> {
+        // By the open folder and the name: the path may mean another file by now.
         let about = match statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(about) => about,
             Err(Errno::NOENT) => return Ok(State::Absent),
@@ -92,11 +95,13 @@ impl Place {
         };
         match FileType::from_raw_mode(about.st_mode) {
             FileType::RegularFile => {
+                // What it has is its digest and not its time: a user can restore a file with its old time.
                 let (digest, size) = Digest::of_reader(self.read()?)?;
                 Ok(State::File { digest, size, mode: about.st_mode & PERMISSIONS })
             }
             FileType::Directory => Ok(State::Folder { mode: about.st_mode & PERMISSIONS }),
             FileType::Symlink => Ok(State::Link { target: link_target(&self.folder, &self.name)? }),
+            // A pipe or a device has no content that could be kept or compared.
             _ => Ok(State::Other),
         }
     }

@@ -44,6 +44,7 @@ fn step(path: &Path, changes: &[&Change]) -> Option<Step> {
     if first.target_is_unknown() {
         obstacle.get_or_insert_with(|| Obstacle::NotKept("it was not a regular file".to_owned()));
     }
+    // Each change must begin where the one before it ended, or someone else wrote in between.
     for pair in changes.windows(2) {
         let [one, next] = pair else { continue };
         // A process that ended behind its line did not make the change.
@@ -53,7 +54,9 @@ fn step(path: &Path, changes: &[&Change]) -> Option<Step> {
     }
     let step = Step {
         path: path.to_owned(),
+        // Either of the two: a process that was killed may have written the last line and not made the change.
         left: [last.after.clone(), last.before.clone()],
+        // What was before the first change is the goal, whatever lies between.
         target: first.before.clone(),
         obstacle,
     };

@@ -151,6 +151,7 @@ impl Recorder {
     ///
     /// When the journal cannot be opened.
     pub fn made(&self, path: &Path, from: Option<&Digest>, now: &Digest) -> Result<bool, JournalError> {
+        // Opening the journal would make the folder for a session that changed nothing.
         if !self.folder.exists() {
             return Ok(false);
         }
@@ -159,12 +160,15 @@ impl Recorder {
             State::Absent | State::Folder { .. } | State::Link { .. } | State::Other => None,
         };
         self.with_journal(|journal| {
+            // An undo is the user's wish: counting it as the model's own change would let the model write over what it
+            // brought back.
             let mut own =
                 journal.changes().iter().filter(|change| change.path == path && !change.call.starts_with(UNDO));
             match from {
                 None => own.next_back().and_then(|change| of_file(&change.after)).as_ref() == Some(now),
                 Some(from) => {
                     let mut at = Some(from.clone());
+                    // A chain of changes, each from where the one before it ended; a change by someone else breaks it.
                     own.for_each(|change| {
                         if of_file(&change.before) == at {
                             at = of_file(&change.after);
@@ -233,16 +237,21 @@ impl Inner {
         call: Option<&str>,
     ) -> Result<Vec<(PathBuf, String)>, JournalError> {
         let mut unseen = Vec::new();
+        // Opened before the look: a difference that cannot be written down must not be taken as seen.
         self.journal(of)?;
         let (folder, rules) = (of.folder.as_path(), &*of.rules);
         let Self { journal: Some(journal), snapshots, looked_at, .. } = self else { return Ok(unseen) };
+        // Calls write their own changes down; a program that ran beside them must not be given theirs.
         let meanwhile = Meanwhile::of(journal.changes().get(*looked_at..).unwrap_or_default());
         let mut too_long = 0_u64;
+        // What the user took out of the session's folders must not be looked at any more, and frees its memory.
         snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
         for root in roots {
             let at = match snapshots.iter().position(|snapshot| snapshot.root() == root) {
                 Some(at) => at,
                 None => {
+                    // Its file lies in the folder of the journal: the workspace of a program is no place for copies of
+                    // files.
                     snapshots.push(Snapshot::new(root.clone(), folder).map_err(|cause| journal.failed(cause))?);
                     snapshots.len() - 1
                 }
@@ -250,8 +259,10 @@ impl Inner {
             let Some(snapshot) = snapshots.get_mut(at) else { continue };
             match snapshot.look(&*rules(root)) {
                 Ok(differences) => {
+                    // The first look has no call: what it finds is what was there before.
                     let Some(call) = call else { continue };
                     for difference in differences {
+                        // A program can nest folders until a path has no room in a line; it is counted and named below.
                         if difference.path.as_os_str().len() > MAX_PATH {
                             too_long += 1;
                         } else {
@@ -260,9 +271,11 @@ impl Inner {
                     }
                 }
                 Err(error) => {
+                    // A look that failed in its middle has seen some of the changes. The next one starts again.
                     snapshots.swap_remove(at);
                     unseen.push((root.clone(), error.to_string()));
                     if let Some(call) = call {
+                        // Said in the journal, so that undo does not claim to know what this program did.
                         journal.record_gap(call, &not_looked_at(root, &error))?;
                     }
                 }
@@ -272,6 +285,7 @@ impl Inner {
             let why = format!("what changed at {too_long} paths of over {MAX_PATH} bytes is not kept");
             journal.record_gap(call, &why)?;
         }
+        // Only here: when a look fails before, the next one has to compare with these changes as well.
         *looked_at = journal.changes().len();
         Ok(unseen)
     }
@@ -311,10 +325,13 @@ fn record(
         return journal.record_gap(call, &no_unicode(&path));
     }
     match meanwhile.after.get(path.as_os_str()) {
+        // The file is as a call left it, so that call has written it down already.
         Some(left) if *left == after => return Ok(()),
+        // The program changed it after the call did: its change begins where that of the call ended.
         Some(left) => {
             before = left.clone();
             let is_kept = match &before {
+                // What the call wrote is known by its digest alone, unless something else kept it.
                 State::File { digest, .. } => journal.objects().has(digest),
                 State::Absent | State::Folder { .. } | State::Link { .. } => true,
                 State::Other => false,
@@ -323,6 +340,8 @@ fn record(
         }
         None => {
             if let Some(extent) = old {
+                // Asked first: a content that finds no room is reported as not kept, and the change counts all the
+                // same.
                 match journal.room_for(extent.size())? {
                     None => drop(journal.keep(snapshot.bytes(extent))?),
                     full => not_kept = not_kept.or(full),

@@ -62,8 +62,10 @@ impl Journal {
     ///
     /// When the journal cannot be written: then the file is as it was.
     pub fn restore(&mut self, step: &Step, call: &str) -> Result<Outcome, JournalError> {
+        // Held open from here on: all below means this folder, whatever happens to its path.
         let place = match Place::open(&step.path) {
             Ok(Found::Place(place)) => place,
+            // The file is to be absent, and without its folder it is.
             Ok(Found::NoFolder) if step.target == State::Absent => return Ok(Outcome::Already),
             Ok(Found::NoFolder) => return Ok(Outcome::LeftAlone(Reason::Moved)),
             Ok(Found::Elsewhere) => return Ok(Outcome::LeftAlone(Reason::Moved)),
@@ -73,12 +75,14 @@ impl Journal {
             Ok(now) => now,
             Err(error) => return Ok(failed(&error)),
         };
+        // Before the obstacles: what is as it should be needs nothing that is not kept.
         if now == step.target {
             return Ok(Outcome::Already);
         }
         if let Some(obstacle) = &step.obstacle {
             return Ok(Outcome::LeftAlone(Reason::Obstacle(obstacle.clone())));
         }
+        // Only what the session left is replaced; anything else is someone's work.
         if !step.left.contains(&now) || now == State::Other {
             return Ok(Outcome::LeftAlone(Reason::Changed));
         }
@@ -88,6 +92,7 @@ impl Journal {
             let why = "there was no more room for it; undo to an earlier or a later call".to_owned();
             return Ok(Outcome::LeftAlone(Reason::Obstacle(Obstacle::NotKept(why))));
         }
+        // What is taken back is kept first, so that an undo can be undone too.
         if let State::File { digest, .. } = &now
             && !self.objects().has(digest)
         {
@@ -95,6 +100,7 @@ impl Journal {
                 Ok(file) => self.keep(file)?.0,
                 Err(error) => return Ok(failed(&error)),
             };
+            // It changed between the look and the copy: then it is not what the session left.
             if kept != *digest {
                 return Ok(Outcome::LeftAlone(Reason::Changed));
             }
@@ -111,6 +117,8 @@ impl Journal {
             Ok(beside) => beside,
             Err(error) => return Ok(failed(&error)),
         };
+        // Before the swap: a process that is killed in between has a line, and `sweep` finds what it left by the name
+        // in it.
         self.record(Change {
             call: call.to_owned(),
             path: step.path.clone(),
@@ -133,7 +141,9 @@ impl Journal {
             half.remove().ok();
             // It is tried again the next time.
             match beside.state() {
+                // Only what can be brought back from the kept contents is removed.
                 Ok(State::File { digest, .. }) if self.objects().has(&digest) => drop(beside.remove()),
+                // A link is kept in the line itself.
                 Ok(link @ State::Link { .. }) if link == change.before || link == change.after => drop(beside.remove()),
                 // The folder that was to be replaced, which was empty.
                 Ok(State::Folder { .. }) => drop(beside.remove_folder()),
@@ -162,6 +172,7 @@ impl Journal {
         match (now, target) {
             (File { .. } | Link { .. } | Folder { .. }, File { .. } | Link { .. }) => {
                 self.make_beside(beside, name, target)?;
+                // One step of the kernel: between two renames the file would be missing, or a content be lost.
                 if let Err(error) = place.exchange(beside) {
                     beside.remove()?;
                     return Err(error);
@@ -169,6 +180,7 @@ impl Journal {
                 let is_gone = match now {
                     // One with something in it is not removed.
                     Folder { .. } => beside.remove_folder().is_ok(),
+                    // Looked at after the swap, when nobody else reaches it under its name any more.
                     _ => beside.state()? == *now,
                 };
                 if !is_gone {
@@ -192,6 +204,7 @@ impl Journal {
                     return changed;
                 }
                 if let Folder { mode } = target
+                    // Theirs may have come in between; then the file goes back to where it was.
                     && let Err(error) = place.create_folder(*mode)
                 {
                     beside.rename_to(place)?;
@@ -201,6 +214,7 @@ impl Journal {
             }
             (Absent, File { .. } | Link { .. }) => {
                 self.make_beside(beside, name, target)?;
+                // Fails if the name is taken: a plain rename would replace what someone made in this moment.
                 if let Err(error) = beside.rename_to(place) {
                     beside.remove()?;
                     return if is_taken(&error) { changed } else { Err(error) };
@@ -210,6 +224,7 @@ impl Journal {
                 Err(error) if is_taken(&error) => return changed,
                 made => made?,
             },
+            // The kernel removes an empty one only, so what came since `is_empty` was asked stays.
             (Folder { .. }, Absent) => match place.remove_folder() {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
                     return Ok(Outcome::LeftAlone(Reason::NotEmpty));
@@ -219,6 +234,7 @@ impl Journal {
             (Folder { .. }, Folder { mode }) => place.set_mode(*mode)?,
             (Absent, Absent) | (Other, _) | (_, Other) => return Ok(Outcome::Already),
         }
+        // The folder too: without it a power failure could bring the old name back.
         place.sync()?;
         Ok(Outcome::Restored)
     }

@@ -175,15 +175,18 @@ impl Snapshot {
     pub(crate) fn look(&mut self, is_left_out: &LeftOut) -> Result<Vec<Difference>, SnapshotError> {
         self.looks += 1;
         self.left_out.clear();
+        // Only when more than half is of no use: copying costs as much as what is copied.
         if self.pack.end > MAX_SNAPSHOT.max(2 * self.pack.live) {
             self.pack.tidy(&mut self.entries)?;
         }
         let mut differences = Vec::new();
         let root = openat(CWD, &self.root, FOLDER, Mode::empty())?;
+        // No recursion: a program decides how deep it nests, and the stack would end first.
         let mut folders: Vec<Unread> = Vec::new();
         let mut next = Some((Vec::new(), root));
         let (mut count, mut bytes) = (0, 0);
         while let Some((mut path, folder)) = next {
+            // A folder stays open as long as one in it is not read yet: that one is opened by its name in here.
             let folder = Rc::new(folder);
             if !path.is_empty() {
                 path.push(b'/');
@@ -204,9 +207,11 @@ impl Snapshot {
                 path.extend_from_slice(name.as_bytes());
                 count += 1;
                 bytes += path.len();
+                // An error and no cut: a list that ends somewhere would report what follows as removed.
                 if count > MAX_SNAPSHOT_ENTRIES {
                     return Err(SnapshotError::TooMany);
                 }
+                // Folders in each other make paths whose sum is the square of their number.
                 if bytes > MAX_SNAPSHOT_PATHS {
                     return Err(SnapshotError::TooDeep);
                 }
@@ -217,18 +222,24 @@ impl Snapshot {
                     Err(error) => return Err(error.into()),
                 };
                 if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
+                    // What comes back of git's folder is decided elsewhere; undoing it file by file would break a
+                    // repository.
                     if is_version_control(name) {
                         continue;
                     }
                     let absolute = self.absolute(&path);
+                    // Ignored folders have build products and packages; copying them would cost more than the program.
                     if is_left_out(&absolute) {
                         self.left_out.push(absolute);
                         continue;
                     }
+                    // Read after its siblings, so that the number of open folders is that of the levels, not of the
+                    // entries.
                     folders.push(Unread { above: Rc::clone(&folder), path: path.clone(), name_at: above });
                 }
                 differences.extend(self.see(folder.as_fd(), name, &path, &about)?);
             }
+            // Closed now unless one in it waits: a tree has more folders than a process may open.
             drop(folder);
             next = open_next(&mut folders)?;
         }
@@ -276,6 +287,7 @@ impl Snapshot {
         let kind = FileType::from_raw_mode(about.st_mode);
         let stamp = Stamp::of(about, kind);
         if let Some(entry) = self.entries.get_mut(path)
+            // Size, times and number, but no content: reading every file again would take as long as the first look.
             && entry.stamp == stamp
         {
             entry.seen = self.looks;
@@ -287,9 +299,12 @@ impl Snapshot {
             FileType::RegularFile => self.pack.keep(folder, name, stamp.size)?,
             _ => Content::Special,
         };
+        // The old content is still needed for the difference, and given back below.
         let before = self.entries.remove(path);
+        // Two changes within one tick of the file system's clock look alike, so a young stamp is never trusted.
         let entry = Entry { stamp: stamp.unless_fresh(), content, seen: self.looks };
         let mut difference = None;
+        // The first look has nothing to compare with, and would hash each file for nothing.
         if self.looks > 1 {
             let after = self.known(&entry)?;
             difference = self.difference(path, before.as_ref(), after)?;
@@ -380,6 +395,8 @@ fn is_changed_in(root: &OwnedFd, top: &Path, since: (i64, i64), left: &mut usize
         let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some((changed_at(&about) >= since, FileType::from_raw_mode(about.st_mode)))
     };
+    // Part by part and through no link: by its path, a folder that was swapped for a link would be looked at through
+    // it.
     let Ok(above) = open_beneath(root, above) else { return false };
     if is_changed(&above, name).is_some_and(|(is_changed, _)| is_changed) {
         return true;
@@ -395,12 +412,14 @@ fn is_changed_in(root: &OwnedFd, top: &Path, since: (i64, i64), left: &mut usize
             if name == "." || name == ".." {
                 continue;
             }
+            // Nothing of an ignored folder can be undone; it is only named, which is not worth more time.
             if *left == 0 {
                 return false;
             }
             *left -= 1;
             match is_changed(&folder, name) {
                 Some((true, _)) => return true,
+                // Each folder is opened part by part, and every program waits for this look.
                 Some((false, FileType::Directory)) if depth < MAX_GLANCE_DEPTH => {
                     folders.push_back((path.join(name), depth + 1));
                 }
@@ -487,14 +506,17 @@ impl Pack {
 
     /// Keeps the bytes of a file that has so many.
     fn keep(&mut self, folder: BorrowedFd<'_>, name: &OsStr, size: u64) -> io::Result<Content> {
+        // By the size that `stat` said; the bytes that are really read are bounded below.
         if size > MAX_SNAPSHOT_FILE || self.live + size > MAX_SNAPSHOT {
             return Ok(Content::TooLarge);
         }
+        // A program can swap the file for a pipe since it was looked at, and opening that would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = openat(folder, name, flags, Mode::empty()).map_err(io::Error::from);
         let before = self.unwritten.len();
         let read = file.and_then(|file| File::from(file).take(MAX_SNAPSHOT_FILE + 1).read_to_end(&mut self.unwritten));
         let content = match read {
+            // As many as were read, not as `stat` said: the file may have grown or shrunk.
             Ok(size) if size as u64 <= MAX_SNAPSHOT_FILE => {
                 let extent = Extent { at: self.end, size: size as u64 };
                 self.end += extent.size;
@@ -506,8 +528,10 @@ impl Pack {
             Err(error) => unreadable(error),
         };
         if !matches!(content, Content::Kept(_)) {
+            // Half of a content is no content; nobody points to it.
             self.unwritten.truncate(before);
         }
+        // Small files are written together: a call for each would cost more than their bytes.
         if self.unwritten.len() >= BATCH {
             self.write()?;
         }
@@ -530,6 +554,7 @@ impl Pack {
 
     /// Copies what is of use, and drops the rest.
     fn tidy(&mut self, entries: &mut HashMap<Box<[u8]>, Entry>) -> io::Result<()> {
+        // Into a new file, which takes the place of the old one only when it is whole.
         let mut tidied = Self::new(&self.folder)?;
         for entry in entries.values_mut() {
             if let Content::Kept(extent) = &mut entry.content {

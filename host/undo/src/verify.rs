@@ -103,10 +103,13 @@ impl VerifiedChanges {
         let (mut recorded, mut named) = (Vec::new(), BTreeSet::new());
         let each = |number: u64, line: &[u8], state: LineState| {
             if let Ok(Found { found: Some(found) }) = serde_json::from_slice(line)
+                // Only a line that is as it was written may say what was found: otherwise a forged one could excuse a
+                // change.
                 && state == LineState::Intact
             {
                 recorded.extend(found.into_iter().map(|fault| (number, fault)));
             }
+            // What was never kept is not missing.
             if let Ok(Change { before: State::File { digest, .. }, not_kept: None, .. }) = serde_json::from_slice(line)
             {
                 named.insert(digest);
@@ -122,6 +125,7 @@ impl VerifiedChanges {
         };
         let examined = match File::open(&path) {
             Ok(file) => chains.examine(&chain_name(folder), file, MAX_LINE, each)?,
+            // A journal that was removed whole is seen by the head beside the key, so nothing is examined as well.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 chains.examine(&chain_name(folder), io::empty(), MAX_LINE, each)?
             }

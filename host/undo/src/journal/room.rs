@@ -77,10 +77,13 @@ impl Journal {
     /// Removes versions between the first and the last of their files, the oldest first, until a quarter of the room
     /// and so many bytes are free.
     fn drop_between(&mut self, size: u64) -> Result<(), JournalError> {
+        // A quarter at once: removing one version for each change would go over the whole journal each time.
         let goal = (self.room.most / 4 * 3).saturating_sub(size);
         let mut left = self.kept()?;
         let mut dropped: HashSet<Digest> = HashSet::new();
         for digest in between(&self.changes) {
+            // The oldest first, and no more than is needed: every version that stays is a state that the user can
+            // return to.
             if left <= goal {
                 break;
             }
@@ -90,6 +93,7 @@ impl Journal {
             }
         }
         if dropped.is_empty() {
+            // Otherwise each further change would search all changes again and find nothing.
             self.room.look_at = self.changes.len() + AGAIN;
             return Ok(());
         }
@@ -102,6 +106,7 @@ impl Journal {
         }
         let most = shown(self.room.most);
         for (call, digests) in calls {
+            // A line of the journal has a limit; one call may have replaced thousands of files.
             for digests in digests.chunks(NAMED) {
                 let count = digests.len();
                 let why =

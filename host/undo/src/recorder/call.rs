@@ -55,14 +55,17 @@ impl CallRecorder {
     ///
     /// When that fails; then the change must not happen.
     pub fn change(&self, path: &Path, old: Old<'_>, after: State) -> Result<(), JournalError> {
+        // The lock is held until the line is written, so that two calls on one file are in the journal in their order.
         let mut inner = self.recorder.inner();
         let journal = inner.journal(&self.recorder)?;
+        // The journal is JSON, which has no other names; a gap says so.
         if path.to_str().is_none() {
             return journal.record_gap(&self.call, &no_unicode(path));
         }
         let (before, not_kept) = match old {
             Old::Absent => (State::Absent, None),
             Old::File(content, mode) => {
+                // Before the content is kept: making room may itself write lines, which must stand before this one.
                 let full = journal.room_for(content.len() as u64)?;
                 if full.is_none() {
                     journal.keep(content)?;
@@ -70,6 +73,7 @@ impl CallRecorder {
                 (State::file(content, mode), full)
             }
             Old::Folder(mode) => (State::Folder { mode }, None),
+            // The caller does not have the content, as when a file is removed.
             Old::There => there(journal, path)?,
         };
         self.record(journal, path, before, after, not_kept)
@@ -183,9 +187,11 @@ fn there(journal: &mut Journal, path: &Path) -> Result<(State, Option<String>), 
     if !about.is_file() {
         return Ok((State::Other, Some("it is not a regular file".to_owned())));
     }
+    // By the size that the system says, before a byte is copied.
     if about.len() > MAX_KEPT_FILE {
         return Ok((State::Other, Some(format!("{} bytes are too many to keep", about.len()))));
     }
+    // It is still changed: the user's work must not depend on the room for undoing it.
     if let Some(full) = journal.room_for(about.len())? {
         return Ok((State::Other, Some(full)));
     }
