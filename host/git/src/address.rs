@@ -8,20 +8,24 @@ const SCHEMES: &[&str] = &["https://", "http://", "ssh://", "git://", "git+ssh:/
 /// Not one that names a helper (`ext::sh -c x`), a folder (a repository there has hooks), or a host or user that a
 /// program would take for an option.
 pub(crate) fn leads_to_a_server(address: &str) -> bool {
+    // `NAME::address` runs the helper `git-remote-NAME`, and `ext::` any command.
     if address.is_empty() || address.chars().any(|c| c.is_control() || c.is_whitespace()) || address.contains("::") {
         return false;
     }
     let is_option = |part: &str| part.is_empty() || part.starts_with('-');
     let host = |authority: &str| {
+        // At the last `@`, as git and ssh take it apart: a user may have one in its name.
         let (user, host) = authority.rsplit_once('@').unwrap_or(("x", authority));
         !is_option(user) && !is_option(host)
     };
+    // A list of schemes: `file://` leads to a folder of this machine, and other schemes to helpers.
     if let Some(rest) = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme)) {
         let (authority, path) = rest.split_once('/').unwrap_or((rest, "x"));
         return host(authority) && !path.starts_with('-');
     }
     // `host:path`: a slash before the colon makes it a folder.
     let Some((authority, path)) = address.split_once(':') else { return false };
+    // `host://x` is an address with a scheme that is not on the list.
     !authority.contains(['/', '\\']) && !path.starts_with("//") && host(authority) && !is_option(path)
 }
 

@@ -66,6 +66,7 @@ impl Before {
                 stamps.insert(found.path, Stamp(found.about));
             }
         }
+        // Kept as an open file: its bytes are needed only if git wrote another one meanwhile.
         let own = repository.folder.strip_prefix(&place.path).unwrap_or(Path::new("")).join("index");
         let index = place.file(&own).ok().map(|(file, about)| (own, file, about));
         Ok(Self { place, stamps, index })

@@ -89,6 +89,7 @@ pub fn carry_over(before: &Before, changes: &Changes<'_>) -> CarriedOver {
     if changes.entries.is_empty() {
         return CarriedOver::default();
     }
+    // Opened once: what is judged and what is brought back are then the same folder, whatever its path leads to later.
     let upper = match Place::open(changes.upper) {
         Ok(upper) => upper,
         Err(error) => {
@@ -98,9 +99,12 @@ pub fn carry_over(before: &Before, changes: &Changes<'_>) -> CarriedOver {
         }
     };
     let files = changes.entries.iter().filter(|change| change.kind == ChangeKind::File);
+    // The judge is given all names before the first verdict, since whether a path lies in a submodule depends on the
+    // others.
     let judge = Judge::new(&upper, Some(before), files.map(|change| change.path.clone()), changes.within);
     let mut carrier =
         Carrier { judge, before, upper: &upper, items: Vec::new(), folders: Vec::new(), done: CarriedOver::default() };
+    // All verdicts before the first change here: a change that is left can take others with it.
     carrier.judge_all(changes.entries);
     carrier.place_all();
     carrier.done
@@ -124,10 +128,12 @@ impl Carrier<'_> {
             let path = &change.path;
             match change.kind {
                 ChangeKind::File => {
+                    // A branch `a` cannot be written while there are branches `a/…`, which lie in a folder of its name.
                     self.remove_in_the_way(path, FileType::Directory, &there);
                     let verdict = self.judge.file(path);
                     self.take(path, verdict);
                 }
+                // A link in git's folder leads wherever the program wants, each time git opens it.
                 ChangeKind::Link | ChangeKind::Other => self.take(path, Err(Why::NotAFile)),
                 ChangeKind::Folder => {
                     self.remove_in_the_way(path, FileType::RegularFile, &there);
@@ -136,6 +142,7 @@ impl Carrier<'_> {
                 }
                 ChangeKind::ReplacedFolder => {
                     self.remove_in_the_way(path, FileType::RegularFile, &there);
+                    // Overlayfs names the new folder alone; what was in the old one is gone as well.
                     self.remove_beneath(path, &there);
                     let verdict = self.judge.folder(path);
                     self.take(path, verdict);
@@ -179,6 +186,7 @@ impl Carrier<'_> {
     }
 
     fn remove_beneath(&mut self, path: &Path, there: &HashSet<&Path>) {
+        // One change of the program can stand for a whole tree, so the list of changes does not bound it.
         let found = match self.before.place.beneath(path, MAX_EXPANDED, &mut |_| true) {
             Ok(found) => found,
             Err(error) => return self.leave(path, Why::failed(error)),
@@ -190,11 +198,13 @@ impl Carrier<'_> {
         // The folders of work trees and submodules that are gone whole, each with what is in it.
         let mut trees: Vec<&Path> = Vec::new();
         let mut all: Vec<&Path> = folders.iter().map(|found| &*found.path).chain([path]).collect();
+        // Outer folders first: what lies in one that goes whole is not judged by itself.
         all.sort_by_key(|folder| folder.components().count());
         for folder in all {
             if there.contains(folder) || trees.iter().any(|tree| folder.starts_with(tree)) {
                 continue;
             }
+            // As a whole: file by file, a work tree whose index was left would stay half removed.
             if let Some(verdict) = self.judge.tree(folder, &files) {
                 trees.push(folder);
                 self.take(folder, verdict);
@@ -236,6 +246,7 @@ impl Carrier<'_> {
 
     fn place_all(&mut self) {
         let mut items = std::mem::take(&mut self.items);
+        // By what names what: objects come before the refs that name them.
         items.sort_by(|one, other| (one.part, &one.path).cmp(&(other.part, &other.path)));
         let (stored, others): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.part.is_stored() && !matches!(item.action, Action::Remove));
@@ -243,8 +254,10 @@ impl Carrier<'_> {
             let done = self.place(&item);
             self.finish(&item, done);
         }
+        // Asked again after each step, since what failed to be placed takes others with it, as what was judged does.
         let others = self.withhold(others);
         let (obsolete, others): (Vec<Item>, Vec<Item>) = others.into_iter().partition(|item| item.part.is_stored());
+        // A branch that is in the packed refs now is removed last: otherwise it would be missing in between.
         let is_ref =
             |item: &Item| matches!(item.part, Part::Ref | Part::Branch) && matches!(item.action, Action::Remove);
         let (gone, others): (Vec<Item>, Vec<Item>) = others.into_iter().partition(is_ref);
@@ -252,11 +265,13 @@ impl Carrier<'_> {
         let (late, others): (Vec<Item>, Vec<Item>) = others.into_iter().partition(|item| self.is_late(item, &gone));
         let (state, others): (Vec<Item>, Vec<Item>) = others.into_iter().partition(|item| item.part.is_state());
         for item in others {
+            // Refs before the state of a work tree: `HEAD` must not name a branch that is not there.
             let done = self.place(&item);
             self.finish(&item, done);
         }
         let mut groups: BTreeMap<PathBuf, Vec<Item>> = BTreeMap::new();
         for item in state {
+            // By work tree, since each has an index and a `HEAD` of its own that belong together.
             groups.entry(self.group(&item.path)).or_default().push(item);
         }
         for group in groups.into_values() {
@@ -267,11 +282,13 @@ impl Carrier<'_> {
             let done = self.place(&item);
             self.finish(&item, done);
         }
+        // Git makes a folder for each part of a branch's name; an empty one is in the way of a branch of that name.
         self.remove_empty_folders();
         for item in self.withhold(late) {
             let done = self.place(&item);
             self.finish(&item, done);
         }
+        // Last of all: a pack that replaces others must be here before they go.
         self.remove_obsolete(obsolete);
         self.remove_empty_folders();
     }
@@ -302,6 +319,8 @@ impl Carrier<'_> {
                 all.entry(group.clone()).or_insert_with(|| left.path.clone());
             }
             if matches!(part, Part::Config | Part::Head | Part::Worktree | Part::Index)
+                // Of a repository that is new: half of it would be a folder that git takes for none, or for a broken
+                // one.
                 && !self.judge.is_real(&group.join("HEAD"))
             {
                 essential.entry(group).or_insert_with(|| left.path.clone());
@@ -310,12 +329,14 @@ impl Carrier<'_> {
         let mut kept = Vec::new();
         for item in items {
             let group = self.group(&item.path);
+            // What was to go stays as well: something that was left may still need it.
             let removes = matches!(item.action, Action::Remove | Action::RemoveTree);
             let with = essential.get(&group).or_else(|| {
                 let first = state.get(&group).filter(|_| item.part.is_state() || removes);
                 first.or_else(|| all.get(&group).filter(|_| item.part.names_objects() || removes))
             });
             match with {
+                // The one that is to blame is named, so that the user does not look for a fault in each.
                 Some(with) => self.leave(&item.path, Why::With(with.clone())),
                 None => kept.push(item),
             }
@@ -354,7 +375,10 @@ impl Carrier<'_> {
             Action::MakeFolder => real.make_folder(&item.path).map_err(Why::failed),
             Action::RemoveTree => real.remove_tree(&item.path).map_err(Why::failed),
             Action::Write { .. } => {
+                // Git's own lock: the user's git beside it waits or fails, and never reads half.
                 let lock = self.lock(item).map_err(Why::failed)?;
+                // Under the lock: whether it changed since it was judged can be known only while nobody else may change
+                // it.
                 self.verify(item)?;
                 lock.replace().map_err(Why::failed)
             }
@@ -368,6 +392,7 @@ impl Carrier<'_> {
 
     /// Places the state of a work tree: all of it, or nothing.
     fn place_together(&mut self, items: Vec<Item>) {
+        // All locks before the first rename; dropping one unlocks its file as it was.
         let mut locks: Vec<(usize, Lock<'_>)> = Vec::new();
         let mut failed = None;
         for (number, item) in items.iter().enumerate() {
@@ -381,6 +406,7 @@ impl Carrier<'_> {
             }
         }
         if let Some((number, why)) = failed {
+            // Before anything is reported: the user's git waits for them.
             drop(locks);
             let first = items.get(number).map(|item| item.path.clone()).unwrap_or_default();
             for item in &items {
@@ -391,6 +417,7 @@ impl Carrier<'_> {
         }
         let mut written = Vec::new();
         for (number, lock) in locks {
+            // Only renames from here on. One that fails is reported by itself, since the others are already there.
             written.push((number, lock.replace().map_err(Why::failed)));
         }
         for (number, done) in written {
@@ -407,6 +434,7 @@ impl Carrier<'_> {
 
     /// Removes objects and packs that a pack which came back has, and tables that name them.
     fn remove_obsolete(&mut self, items: Vec<Item>) {
+        // Only packs that came back just now count: those that were here before prove nothing about what is left.
         let came: HashSet<&Path> = self.done.kept.iter().map(PathBuf::as_path).collect();
         let place = &self.before.place;
         let mut removed = Vec::new();
@@ -426,6 +454,7 @@ impl Carrier<'_> {
                 }
                 Part::Pack | Part::PackTable => {
                     let packs = tables.get(folder)?;
+                    // A pack goes only if everything in its table is in a pack that came.
                     let own = folder.join(format!("{}.idx", name.split_once('.')?.0));
                     read_table(place, &own)?.is_within(packs).then_some(())
                 }

@@ -48,6 +48,7 @@ pub(crate) fn parse(text: &str) -> Option<Vec<Setting>> {
     if text.contains('\0') {
         return None;
     }
+    // Git takes both for the end of a line, and a byte order mark at the start for nothing.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut reader = Reader { rest: &text };
     let mut settings = Vec::new();
@@ -59,9 +60,11 @@ pub(crate) fn parse(text: &str) -> Option<Vec<Setting>> {
             c if is_space(c) => {}
             c if c.is_ascii_alphabetic() => {
                 let (name, value) = reader.setting(c)?;
+                // A setting in front of any section is an error in git as well.
                 let (section, part) = section.clone()?;
                 settings.push(Setting { section, part, name, value });
             }
+            // Anything else git rejects; a reader that passes over it could see other settings than git does.
             _ => return None,
         }
     }
@@ -104,6 +107,7 @@ impl Reader<'_> {
                         name.split_once('.').map_or((&*name, None), |(section, part)| (section, Some(part.to_owned())));
                     return Some((section.to_owned(), part));
                 }
+                // In front of a part the section's name ends; behind a space only a quoted part is valid.
                 c if is_space(c) => {
                     let part = self.part(c)?;
                     return (!name.is_empty() && !name.contains('.')).then_some((name, Some(part)));
@@ -118,6 +122,7 @@ impl Reader<'_> {
     fn part(&mut self, space: char) -> Option<String> {
         let mut c = space;
         while is_space(c) {
+            // A section stands on one line, even where a quoted value could go on.
             if c == '\n' {
                 return None;
             }
@@ -131,6 +136,8 @@ impl Reader<'_> {
             match self.next()? {
                 '\n' => return None,
                 '"' => break,
+                // In a part a backslash makes the next character literal, and `\n` is the letter n: other than in a
+                // value.
                 '\\' => part.push(self.next().filter(|c| *c != '\n')?),
                 c => part.push(c),
             }
@@ -150,6 +157,7 @@ impl Reader<'_> {
             c = self.next();
         }
         match c {
+            // A name alone means true.
             None | Some('\n') => Some((name, None)),
             Some('=') => Some((name, Some(self.value()?))),
             Some(_) => None,
@@ -163,8 +171,10 @@ impl Reader<'_> {
         let mut quoted = false;
         loop {
             match self.next() {
+                // Quotes must end on their line, unless a backslash continues it.
                 None | Some('\n') if quoted => return None,
                 None | Some('\n') => break,
+                // A space counts only if more of the value follows it, so `end` stays where it is.
                 Some(c) if is_space(c) && !quoted => {
                     if !value.is_empty() {
                         value.push(c);
@@ -181,6 +191,7 @@ impl Reader<'_> {
                     Some('b') => value.push('\u{8}'),
                     Some('n') => value.push('\n'),
                     Some(c @ ('\\' | '"')) => value.push(c),
+                    // Git knows no other escapes, and rejects the whole file.
                     Some(_) | None => return None,
                 },
                 Some('"') => quoted = !quoted,

@@ -92,10 +92,12 @@ pub(crate) fn check(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'static s
     }
     let mut found = Vec::new();
     let mut valid = true;
+    // The checksum says nothing about the paths: a program can list any with a right one.
     for_each(index, hash, |entry| {
         if entry.mode == SUBMODULE {
             found.push(entry.path.to_vec());
         }
+        // A path such as `.git/hooks/x` in the index would be written there by the next checkout.
         valid = MODES.contains(&entry.mode) && is_tracked_path(entry.path);
         valid
     })?;
@@ -106,6 +108,7 @@ pub(crate) fn check(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'static s
 pub(crate) fn lists_the_same(one: &[u8], other: &[u8], hash: Hash) -> bool {
     let digest = |index: &[u8]| {
         let mut all = Sha256::new();
+        // Times, sizes and inode numbers are left out: `git status` writes these again whenever it looks.
         let read = for_each(index, hash, |entry| {
             all.update(entry.mode.to_be_bytes());
             all.update(entry.flags.to_be_bytes());
@@ -116,6 +119,7 @@ pub(crate) fn lists_the_same(one: &[u8], other: &[u8], hash: Hash) -> bool {
         });
         read.is_ok().then(|| all.finalize())
     };
+    // The same bytes are the common case, and need no reading.
     one == other || matches!((digest(one), digest(other)), (Some(one), Some(other)) if one == other)
 }
 
@@ -135,6 +139,7 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
     let mut path = Vec::new();
     let mut at = HEAD;
     for _ in 0..count {
+        // Each offset is checked by `get`: lengths and counts are what a program wrote.
         let flags_at = at + OBJECT + hash.size();
         let object = body.get(at + OBJECT..flags_at).ok_or(CUT)?;
         let flags =
@@ -147,6 +152,7 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
         let name = flags_at + if extended { 4 } else { 2 };
         let from = match version {
             4 => {
+                // Version 4 leaves out what a path has in common with the one before it.
                 let (dropped, from) = varint(body, name).ok_or(CUT)?;
                 path.truncate(path.len().checked_sub(dropped).ok_or("a path is shorter than it says")?);
                 from
@@ -157,6 +163,7 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
             }
         };
         let rest = body.get(from..).ok_or(CUT)?;
+        // By its end and not by the length in the flags: that is cut at 4095.
         let length = memchr::memchr(0, rest).ok_or(CUT)?;
         path.extend_from_slice(rest.get(..length).ok_or(CUT)?);
         let mode = number(body, at + MODE).ok_or(CUT)?;
@@ -172,6 +179,8 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
     }
     while at < end {
         let name: &[u8; 4] = body.get(at..at + 4).and_then(|name| name.try_into().ok()).ok_or(CUT)?;
+        // An unknown extension in capitals is optional for git, but could change what the entries mean, as a split
+        // index does.
         if !EXTENSIONS.contains(&name) {
             return Err("a part of it is in another file, or not known");
         }

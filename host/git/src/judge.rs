@@ -103,9 +103,11 @@ impl<'a> Judge<'a> {
             kind: Base::Repository,
             rest: path.to_str().filter(|text| !text.is_empty())?.to_owned(),
         };
+        // Submodules have submodules: each round goes one repository further in.
         loop {
             let parts: Vec<&str> = located.rest.split('/').collect();
             let deeper = match parts.as_slice() {
+                // Names that git itself makes; any other could mean another place.
                 ["worktrees", name, _, ..] if located.kind == Base::Repository && is_ref_part(name.as_bytes()) => 2,
                 ["worktrees", ..] => return None,
                 ["modules", names @ ..] if located.kind == Base::Repository => {
@@ -113,6 +115,7 @@ impl<'a> Judge<'a> {
                     let is_base = |count: &usize| {
                         let base =
                             located.base.join("modules").join(parts.get(1..=*count).unwrap_or_default().join("/"));
+                        // A submodule may be there already or come with these changes.
                         self.heads.contains(&base) || self.is_real(&base.join("HEAD"))
                     };
                     (1..names.len()).find(is_base)? + 1
@@ -120,6 +123,7 @@ impl<'a> Judge<'a> {
                 _ => return Some(located),
             };
             let (base, rest) = parts.split_at(deeper);
+            // `..` and its like end here, before a path is put together.
             if !base.iter().all(|name| is_plain(name)) {
                 return None;
             }
@@ -151,21 +155,27 @@ impl<'a> Judge<'a> {
         let located = self.locate(path).ok_or(Why::Unknown)?;
         let kind = match classify(&located.rest, located.kind) {
             Class::Known(kind) => kind,
+            // Locks and files of an editor: gone after git ends, and nothing to report.
             Class::Dropped => return Ok(None),
             Class::Obeyed => return Err(Why::Obeyed),
             Class::Unknown => return Err(Why::Unknown),
         };
         let about = self.upper.stat(path).map_err(Why::failed)?.ok_or(Why::Unknown)?;
+        // A plain file alone: a pipe would hang the reader, a link leads elsewhere, and such a bit gives rights to
+        // others.
         if kind_of(&about) != FileType::RegularFile || about.st_mode & SET_ID != 0 {
             return Err(Why::NotAFile);
         }
+        // Also looked at here: the user may have something other than a file at this path by now.
         let now = self.now(path)?;
         if now.is_some_and(|now| ![FileType::RegularFile, FileType::Directory].contains(&now.kind())) {
             return Err(Why::NotAFile);
         }
         let item = |action| Ok(Some(Item { path: path.to_owned(), part: kind.part, action, now }));
+        // These two have fixed names; every other stored file is named by its content and never replaced.
         let replaces = located.rest.ends_with("/commit-graph") || located.rest.ends_with("/multi-pack-index");
         match kind.check {
+            // It is there already, and by its name it is the same.
             Check::Begins(_) | Check::Compressed if now.is_some() && !replaces => Ok(None),
             Check::Begins(begin) => {
                 if self.first(path, begin.len())? != begin {
@@ -174,6 +184,8 @@ impl<'a> Judge<'a> {
                 item(Action::Bring { replaces })
             }
             Check::Compressed => {
+                // A cheap look, which shows a mistake; there are too many objects to read each whole, and nobody obeys
+                // one.
                 let compressed = matches!(*self.first(path, 2)?, [one, two]
                     if one & 0x0f == 8 && u16::from_be_bytes([one, two]) % 31 == 0);
                 compressed.then_some(()).ok_or(Why::Invalid("it is not a compressed object"))?;
@@ -181,11 +193,13 @@ impl<'a> Judge<'a> {
             }
             Check::Whole(_) | Check::Index | Check::Config | Check::CommonFolder | Check::WorktreeFile => {
                 let bytes = self.upper.read(path, MAX_TEXT.max(MAX_INDEX)).map_err(Why::failed)?.ok_or(Why::Unknown)?;
+                // A file that was only opened for writing is a change to overlayfs and none to the user.
                 if self.is_the_same(path, now, &bytes) {
                     return Ok(None);
                 }
                 self.check(path, &located, kind, &bytes)?;
                 self.unchanged(&located, path, now)?;
+                // These bytes are what is written: between check and write the program's file may change.
                 item(Action::Write { bytes, left: Stamp::from(about) })
             }
         }
@@ -217,6 +231,7 @@ impl<'a> Judge<'a> {
         if located.is_stored() {
             return Ok(());
         }
+        // Nothing of the user's is written over, also not what another session brought back meanwhile.
         if before.then(path) == now || now.is_some_and(|now| now.kind() == FileType::Directory) {
             return Ok(());
         }
@@ -240,6 +255,7 @@ impl<'a> Judge<'a> {
             Check::Whole(check) => {
                 check(bytes).map_err(Why::Invalid)?;
                 if kind.part == Part::PackedRefs && !replaced_objects(bytes).is_empty() {
+                    // `refs/replace` shows another object in the place of one: `git log` would show what is not there.
                     let real = self.real_bytes(path, MAX_TEXT).unwrap_or_default();
                     let known = replaced_objects(&real);
                     if !replaced_objects(bytes).iter().all(|line| known.contains(line)) {
@@ -249,9 +265,11 @@ impl<'a> Judge<'a> {
                 Ok(())
             }
             Check::Index => self.index(path, &located.base, bytes),
+            // Settings are the files that make git run something.
             Check::Config => self.config(&located.base, bytes),
             // Of a work tree that was there they never change.
             Check::CommonFolder | Check::WorktreeFile if self.is_real(&located.base.join("HEAD")) => Err(Why::Obeyed),
+            // Only of a new work tree, and only with the one content that git writes.
             Check::CommonFolder => {
                 (without_end(bytes) == b"../..").then_some(()).ok_or(Why::Invalid("it leads to another repository"))
             }
@@ -275,6 +293,7 @@ impl<'a> Judge<'a> {
             .filter_map(|path| index::submodules(&self.real_bytes(path, MAX_INDEX)?, hash).ok())
             .flatten()
             .collect();
+        // A new submodule is a folder with settings of its own, which git enters by itself.
         match found.into_iter().find(|path| !known.contains(path)) {
             Some(new) => Err(Why::NewSubmodule(String::from_utf8_lossy(&new).into_owned())),
             None => Ok(()),
@@ -284,9 +303,11 @@ impl<'a> Judge<'a> {
     fn config(&self, base: &Path, bytes: &[u8]) -> Result<(), Why> {
         let text = str::from_utf8(bytes).ok().filter(|_| bytes.len() as u64 <= MAX_SETTINGS);
         let after = text.and_then(parse).ok_or(Why::Invalid("it is not a file of settings"))?;
+        // A submodule or a work tree that came just now has no settings to compare with.
         let is_new = !self.is_real(&base.join("config"));
         let before = match is_new {
             true => None,
+            // If the old ones cannot be read, no change of them can be judged.
             false => Some(self.settings_of(base).ok_or(Why::Invalid("the settings before are not understood"))?),
         };
         let known: Vec<String> =
@@ -333,12 +354,14 @@ impl<'a> Judge<'a> {
             Class::Obeyed => return Err(Why::Obeyed),
             Class::Unknown => return Err(Why::Unknown),
         };
+        // Without `HEAD` or its settings a folder is no repository any more, and git would find the one above.
         if !kind.part.is_removable() {
             return Err(Why::Needed);
         }
         if now.kind() != FileType::RegularFile {
             return Err(Why::NotAFile);
         }
+        // What is stored is not remembered by its time.
         if !kind.part.is_stored() {
             self.unchanged(&located, path, Some(now))?;
         }
@@ -361,6 +384,7 @@ impl<'a> Judge<'a> {
         if located.base != path || !self.is_real(&path.join("HEAD")) {
             return None;
         }
+        // The user may have committed in that work tree meanwhile: then all of it stays.
         let changed = files.iter().filter(|(file, _)| file.starts_with(path)).find(|(path, now)| {
             let stored = self
                 .locate(path)

@@ -149,6 +149,7 @@ pub(crate) fn classify(path: &str, base: Base) -> Class {
     };
     match known {
         Some(kind) => Class::Known(kind),
+        // Told apart only for the message: neither comes back.
         None if is_obeyed(&parts) => Class::Obeyed,
         None => Class::Unknown,
     }
@@ -202,6 +203,7 @@ fn in_either(parts: &[&str]) -> Option<Kind> {
         ["rebase-apply", name] => kind(Part::Operation, operation::rebase_apply(name)?),
         ["sequencer", name] => kind(Part::Operation, operation::sequencer(name)?),
         ["refs", within, ..] if OWN_REFS.contains(&within) => reference(parts),
+        // A name that is not listed stays behind. Git may obey it, today or in a later version.
         _ => None,
     }
 }
@@ -221,6 +223,7 @@ fn in_repository(parts: &[&str]) -> Option<Kind> {
     let whole = |part, check| Some(Kind { part, check: Check::Whole(check) });
     match *parts {
         ["objects", folder, name] if folder.len() == 2 && is_hex(folder.as_bytes()) => {
+            // The rest of a SHA-1 or a SHA-256, of which the folder has the first two digits.
             let named = [38, 62].contains(&name.len()) && is_hex(name.as_bytes());
             named.then_some(Kind { part: Part::Object, check: Check::Compressed })
         }
@@ -239,6 +242,7 @@ fn in_repository(parts: &[&str]) -> Option<Kind> {
         ["info", "refs"] => whole(Part::Other, content::served_refs),
         ["info", "exclude"] | ["description"] => whole(Part::Other, anything),
         ["shallow"] => whole(Part::Shallow, content::object_ids),
+        // Its refs may name anything, so it is checked whole, and replaced objects in it once more.
         ["packed-refs"] => whole(Part::PackedRefs, content::packed_refs),
         ["config"] => kind(Part::Config, Check::Config),
         ["refs", ..] => reference(parts),

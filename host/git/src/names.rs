@@ -81,9 +81,11 @@ pub(crate) fn is_git_folder(name: &[u8]) -> bool {
     let ntfs = name.split(|byte| *byte == b':' || *byte == b'\\').next().unwrap_or(name);
     let end = ntfs.iter().rposition(|byte| !b". ".contains(byte)).map_or(0, |last| last + 1);
     let ntfs = ntfs.get(..end).unwrap_or(ntfs);
+    // The short name that Windows gives to `.git`.
     if ntfs.eq_ignore_ascii_case(b".git") || ntfs.eq_ignore_ascii_case(b"git~1") {
         return true;
     }
+    // The rest is about HFS+, which passes over some code points when it compares names.
     if name.is_ascii() {
         return false;
     }

@@ -54,6 +54,7 @@ pub fn check_nested(entry: &Path, known: &[PathBuf], within: &[PathBuf]) -> Resu
 fn check_folder(folder: &Path, within: &[PathBuf]) -> Result<(), Harmful> {
     let harmful = |path: &Path, why| Harmful { path: folder.join(path), why };
     let unclear = |error: Unclear| Harmful { path: error.path, why: Why::Failed(error.why) };
+    // Opened once, so that the names that are listed and the files that are judged are of one folder.
     let place = Place::open(folder).map_err(|error| harmful(Path::new(""), Why::failed(error)))?;
     let all = place.beneath(Path::new(""), MAX_NAMES, &mut |_| true);
     let all = all.map_err(|error| harmful(Path::new(""), Why::failed(error)))?;
@@ -64,12 +65,14 @@ fn check_folder(folder: &Path, within: &[PathBuf]) -> Result<(), Harmful> {
     }
     // Git passes over it, and finds the repository above. Later it may become one, in another call, which looks again.
     if !is_taken(folder).map_err(unclear)? {
+        // It would be one as soon as the missing part is there, and nobody judges it then.
         return if all.is_empty() { Ok(()) } else { Err(harmful(Path::new(""), Why::Invalid("git does not take it"))) };
     }
     let files: Vec<&Path> =
         all.iter().filter(|found| found.kind() == FileType::RegularFile).map(|found| &*found.path).collect();
     let judge = Judge::new(&place, None, files.iter().map(|path| path.to_path_buf()), within);
     for path in files {
+        // In a repository that came whole, an unknown name is an error for all of it: nothing here was the user's.
         let located = judge.locate(path).ok_or_else(|| harmful(path, Why::Unknown))?;
         match classify(&located.rest, located.kind) {
             // There may be thousands, and nobody obeys them.
@@ -88,6 +91,7 @@ fn check_folder(folder: &Path, within: &[PathBuf]) -> Result<(), Harmful> {
 fn leads_to_known(file: &Path, known: &[PathBuf]) -> Option<()> {
     let top = file.parent()?;
     let folder = pointer(file, "gitdir: ", top).ok()??;
+    // Only folders of repositories that are known: any other could belong to whatever repository the user has.
     let beneath = known.iter().find_map(|known| folder.strip_prefix(known).ok())?;
     if !is_taken(&folder).ok()? {
         return None;
@@ -97,9 +101,11 @@ fn leads_to_known(file: &Path, known: &[PathBuf]) -> Option<()> {
         "worktrees" => {
             let back = read_alone(&folder.join("gitdir"), MAX_POINTER).ok()??;
             let back = resolve(&folder, Path::new(str::from_utf8(&back).ok()?.trim_end_matches(['\r', '\n'])))?;
+            // Each must name the other: any file can claim to be a work tree of any folder.
             (back == file).then_some(())
         }
         "modules" => {
+            // A submodule is named back by its settings, as a work tree is by a file.
             let settings = settings_of(&folder.join("config")).ok()?;
             let worktree = settings.iter().rfind(|setting| setting.short() == "core.worktree");
             let named = |value: &str| resolve(&folder, Path::new(value)).is_some_and(|path| path == top);

@@ -38,9 +38,11 @@ pub fn obeyed(repository: &Repository, home: Option<&Path>) -> Result<Vec<PathBu
             let from = match setting.short().as_str() {
                 "core.hookspath" => repository.top.as_path(),
                 "include.path" | "includeif.path" => file.parent().unwrap_or(&repository.top),
+                // Programs that settings name are left out on purpose: they are the user's own.
                 _ => continue,
             };
             let Some(place) = expand(value, from, home) else { continue };
+            // Files may include each other in a circle; each is read once.
             if setting.name == "path" && depth < MAX_DEPTH && !files.iter().any(|(known, _)| *known == place) {
                 if files.len() == MAX_FILES {
                     return Err(Unclear::new(file, format!("more than {MAX_FILES} files of settings are included")));

@@ -87,6 +87,7 @@ pub(crate) fn rebase_merge(name: &str) -> Option<fn(&[u8]) -> Checked> {
         "head-name" => branch_or_detached,
         "orig-head" | "onto" | "squash-onto" | "amend" | "stopped-sha" | "autostash" => object_id_or_nothing,
         "msgnum" | "end" => number,
+        // Older versions of git evaluate this file as shell.
         "author-script" => author,
         "message" | "message-squash" | "message-fixup" | "patch" => anything,
         "current-fixups" => commands,
@@ -104,8 +105,10 @@ pub(crate) fn rebase_merge(name: &str) -> Option<fn(&[u8]) -> Checked> {
         | "ignore_date"
         | "cdate_is_adate"
         | "dropped" => flag,
+        // Git runs `git-merge-NAME` of the `PATH` for a strategy that it does not have.
         "strategy" => strategy,
         "strategy_opts" => strategy_options,
+        // A key and no option: `gpg` gets it as an argument.
         "gpg_sign_opt" => signing,
         _ => return None,
     })
@@ -219,8 +222,10 @@ fn sequencer_options(bytes: &[u8]) -> Checked {
             "gpg-sign" => signing(&[b"-S", value].concat()).is_ok(),
             "mainline" => number(value).is_ok(),
             "default-msg-cleanup" => flag(value).is_ok(),
+            // Only flags that git writes itself; another key may mean something to a later version.
             name => SEQUENCER_FLAGS.contains(&name) && setting.truth().is_some(),
         };
+        // Git reads `[options]` alone, and so must this.
         setting.section == "options" && setting.part.is_none() && known
     });
     valid.or_wrong("it has an option that is not known")
@@ -264,6 +269,7 @@ fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
             }
         };
         rest = rest.get(end..)?;
+        // `'a'b` is one word to a shell and two here, so it is rejected.
         if !rest.is_empty() && !rest.starts_with(b" ") {
             return None;
         }
@@ -303,6 +309,7 @@ fn quoted_word(text: &[u8]) -> Option<(Vec<u8>, usize)> {
         word.extend_from_slice(text.get(from..from + length)?);
         at = from + length + 1;
         match text.get(at..at + 2) {
+            // Behind an escape the quotes begin again: git writes it so, and nothing else is read.
             Some([b'\\', escaped @ (b'\'' | b'!')]) if text.get(at + 2) == Some(&b'\'') => {
                 word.push(*escaped);
                 at += 2;

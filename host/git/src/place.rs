@@ -93,11 +93,13 @@ impl Place {
     /// Opens a folder beneath, by a path that may have thousands of parts.
     pub(crate) fn enter(&self, path: &Path) -> io::Result<OwnedFd> {
         if path.as_os_str().is_empty() {
+            // An empty path is no path for the kernel.
             return self.root.try_clone();
         }
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{ResolveFlags, openat2};
+            // One call instead of one for each part; the kernel itself follows no link and leaves the root by none.
             let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             match openat2(&self.root, path, FOLDER, Mode::empty(), way) {
                 // Linux before 5.6, and filters that do not know it.
@@ -151,7 +153,9 @@ impl Place {
         match self.file(path) {
             Ok((file, found)) => {
                 let size = usize::try_from(found.st_size).unwrap_or(0).min(usize::try_from(limit).unwrap_or(0));
+                // Room for one byte more, so that the end is seen without growing the buffer.
                 let mut bytes = Vec::with_capacity(size.saturating_add(1));
+                // The size of the look may be old: the file can grow while it is read.
                 io::Read::read_to_end(&mut io::Read::take(file, limit.saturating_add(1)), &mut bytes)?;
                 if bytes.len() as u64 > limit {
                     return Err(io::Error::other(format!("it is over the limit of {limit} bytes")));
@@ -174,6 +178,7 @@ impl Place {
     ) -> io::Result<Vec<Found>> {
         let mut all = Vec::new();
         let mut folders = vec![path.to_path_buf()];
+        // No recursion, since a program decides on the depth.
         while let Some(at) = folders.pop() {
             let folder = match self.folder(&at, false) {
                 Ok(folder) => folder,
@@ -210,6 +215,7 @@ impl Place {
     pub(crate) fn lock<'p>(&'p self, path: &'p Path, bytes: Option<&[u8]>) -> io::Result<Lock<'p>> {
         let (folder, name) = self.parent(path, true)?;
         let lock = lock_name(name);
+        // The user's git holds a lock for moments; one that a killed git left stays, and is reported.
         let until = Instant::now() + PATIENCE;
         let mut file = loop {
             match openat(&folder, &lock, NEW, Mode::from_raw_mode(0o666)) {
@@ -222,6 +228,7 @@ impl Place {
         let lock = Lock { place: self, path, done: false };
         if let Some(bytes) = bytes {
             if let Ok(old) = stat_in(&folder, name) {
+                // Without bits to run it: no file that git reads is a program.
                 fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o666))?;
             }
             file.write_all(bytes)?;
@@ -242,11 +249,13 @@ impl Place {
             }
             let flags = if replaces { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
             match renameat_with(&there, name, &here, name, flags) {
+                // It came from elsewhere meanwhile, and has the same content by its name.
                 Ok(()) | Err(Errno::EXIST) => return Ok(()),
                 // Another file system, or one that cannot do it like this.
                 Err(_) => {}
             }
         }
+        // As git calls its own unfinished objects, which `git gc` removes if this process is killed.
         let mut copy = OsString::from("tmp_obj_");
         copy.push(name);
         let _ = unlinkat(&here, &copy, AtFlags::empty());
@@ -307,8 +316,10 @@ impl Lock<'_> {
         };
         let moved = from.file(self.path).is_ok_and(|(file, about)| {
             about.st_nlink == 1
+                // Compared with what was judged: between the look and here the program's file may be another one.
                 && is_same(&about)
                 && fchmod(&file, Mode::from_raw_mode(mode)).is_ok()
+                // Over the lock and not over the file: the file is replaced in one step, when all locks are there.
                 && from.parent(self.path, false).is_ok_and(|(there, name)| renameat(&there, name, &here, &lock).is_ok())
         });
         if moved {

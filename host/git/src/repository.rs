@@ -71,6 +71,7 @@ impl Repository {
             }
             // A bare repository, whose settings count for everything in it.
             if is_taken(above)? {
+                // Not passed over: git obeys its settings for everything in it, which its author decided on.
                 return Err(Unclear::new(above, "it is a bare repository"));
             }
         }
@@ -89,6 +90,7 @@ impl Repository {
         }
         // Git follows it. But whoever can change what it leads to decides what it is.
         if entry.is_symlink() {
+            // An error and no `None`: the repository above is not the one that git uses.
             return Err(Unclear::new(entry, "it is a link"));
         }
         let real = entry.canonicalize().map_err(|error| Unclear::new(&entry, error))?;
@@ -97,6 +99,7 @@ impl Repository {
             true => pointer(&real, "gitdir: ", top)?.ok_or_else(|| Unclear::new(&entry, "it names no folder"))?,
             false => real,
         };
+        // An empty `.git` hides nothing: git goes on upwards, and so does this.
         if !is_taken(&folder)? {
             return match kind.is_file() {
                 true => Err(Unclear::new(&entry, "it names a folder that is no repository")),
@@ -191,12 +194,14 @@ pub fn folders_of(entry: &Path) -> Vec<PathBuf> {
         false => pointer(&git, "gitdir: ", &top).ok().flatten(),
     };
     let Some(folder) = folder else { return Vec::new() };
+    // A work tree has its refs and settings in the folder of its repository.
     let common = pointer(&folder.join("commondir"), "", &folder).ok().flatten();
     // Nor can the folder claim any other: that of a work tree is in the repository's own.
     let common = common.filter(|common| folder.starts_with(common) && folder != *common);
     // Any file can claim to be a work tree of any folder. Only the folder itself can confirm it: it names the file
     // back, as git requires for `git worktree`, or is a submodule beneath this repository.
     let named_back = pointer(&folder.join("gitdir"), "", &folder).ok().flatten().is_some_and(|back| back == git);
+    // A link can lead into any repository of the user.
     let is_own = git.is_dir() && !entry.is_symlink();
     match is_own || named_back {
         true => [Some(folder), common].into_iter().flatten().collect(),
@@ -216,9 +221,11 @@ pub(crate) fn is_taken(folder: &Path) -> Result<bool, Unclear> {
             return Ok(false);
         }
     } else {
+        // Bounded, and never waits: a program can put a pipe here.
         let bytes = read_alone(&head, MAX_POINTER).map_err(|error| Unclear::new(&head, error))?.unwrap_or_default();
         let named = bytes.strip_prefix(b"ref:").is_some_and(|name| name.trim_ascii_start().starts_with(b"refs/"));
         let id = bytes.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        // A `HEAD` that git would not take makes the folder none of git's, and git goes on upwards.
         if !named && !is_object_id(&id.to_ascii_lowercase()) {
             return Ok(false);
         }

@@ -72,6 +72,7 @@ impl Search {
         let place = Place::open(root)?;
         let mut found = BTreeSet::new();
         let mut seen: HashMap<OsString, Listed> = HashMap::with_capacity(self.listed.len());
+        // By levels, not by depth: the folders of one level do not depend on each other, so threads can share them.
         let mut level = vec![OsString::new()];
         let mut length = 0_usize;
         while !level.is_empty() {
@@ -91,6 +92,8 @@ impl Search {
                 if listed.is_bare {
                     found.insert(if is_root { place.path.clone() } else { place.path.join(&path) });
                 }
+                // A bare repository is one thing. The top is searched all the same, as a workspace may have files of
+                // these names.
                 if is_root || !listed.is_bare {
                     next.extend(listed.folders.iter().map(|name| beneath(&path, name)));
                 }
@@ -98,6 +101,7 @@ impl Search {
             }
             level = next;
         }
+        // Replaced as a whole: what is gone must not be remembered, and an error above leaves the old list.
         self.listed = seen;
         Ok(found)
     }
@@ -109,6 +113,7 @@ impl Search {
 
     /// Lists folders that do not lie in each other; `None` for one that is gone or cannot be opened by its path.
     fn list(&self, place: &Place, paths: &[OsString]) -> io::Result<Vec<Option<Listed>>> {
+        // Starting a thread takes longer than listing a few folders.
         let threads = (paths.len() / FOLDERS_OF_THREAD).min(processors());
         if threads < 2 {
             return self.list_each(place, paths);
@@ -198,6 +203,7 @@ impl Listed {
                 b"commondir" => common = true,
                 _ => {}
             }
+            // What the listing says, without a `stat` for each entry.
             let kind = match entry.file_type() {
                 // The file system does not say.
                 FileType::Unknown => match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -210,6 +216,7 @@ impl Listed {
                 folders.push(name.to_owned());
             }
         }
+        // Whatever `HEAD` has in it: a program can write it later, and then git takes the folder.
         Ok(Self { stamp, folders: folders.into(), has_git, is_bare: head && (common || objects && refs) })
     }
 }

@@ -100,6 +100,7 @@ impl Around<'_> {
         let fixed = |setting: &&Setting| rule(setting).is_none();
         let (mut old, mut new) = (before.iter().filter(fixed), after.iter().filter(fixed));
         loop {
+            // In order, since a later setting overrides an earlier one.
             match (old.next(), new.next()) {
                 (None, None) => break,
                 (one, other) if one == other => {}
@@ -141,6 +142,7 @@ impl Around<'_> {
             Rule::NewAddress => {
                 let named = setting.part.as_deref().is_some_and(|name| is_ref_part(name.as_bytes()));
                 let had = setting.part.as_deref().is_some_and(|name| has_remote(before, name));
+                // Only to a remote that is new: an address besides would send pushes of an old one elsewhere as well.
                 named && !had && (leads_to_a_server(value) || self.is_known(value))
             }
             Rule::SubmoduleAddress => {
@@ -150,6 +152,7 @@ impl Around<'_> {
             Rule::New(words) => self.before.is_none() && word(words),
             Rule::Submodule => {
                 let had = before.iter().any(|old| old.key() == setting.key());
+                // Git writes files there: it must be the folder of the submodule and no other.
                 self.submodule && !had && self.holds_worktree(value)
             }
         }
@@ -191,6 +194,7 @@ fn is_refspec(value: &str) -> bool {
 /// Returns a path from a folder on, without looking at the files: `None` if it leads above the root.
 pub(crate) fn resolve(folder: &Path, path: &Path) -> Option<PathBuf> {
     let mut resolved = PathBuf::new();
+    // By its text, as git does it: looking at links would give another place than git uses.
     for part in folder.join(path).components() {
         match part {
             Component::ParentDir => {

@@ -44,10 +44,12 @@ struct Reader<'p> {
 
 impl Reader<'_> {
     fn read(&mut self, file: &Path, depth: usize) {
+        // Files may include each other in a circle.
         let Some(left) = self.left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return };
         self.left = left;
         // Users keep their settings in another repository, and link them.
         let Ok(real) = file.canonicalize() else { return };
+        // By the real path: a program can change a file in there, and with it the command that the host runs.
         if self.writable.iter().any(|folder| real.starts_with(folder)) {
             return;
         }
@@ -55,6 +57,7 @@ impl Reader<'_> {
         for setting in settings {
             let Some(value) = setting.value.as_deref().filter(|value| !value.is_empty()) else { continue };
             match setting.key().as_str() {
+                // The last one counts, as in git.
                 "core.sshcommand" => self.found = Some(value.to_owned()),
                 "include.path" => {
                     let folder = file.parent().unwrap_or(Path::new("/"));
