@@ -205,9 +205,11 @@ fn exporting(
     };
     for (name, is_instance) in names {
         let unknown = |why: String| AdmissionError::Unknown { plugin: plugin.clone(), interface: name.clone(), why };
+        // A bare function or a module has no interface name, so no grant could be about it.
         if !is_instance {
             return Err(unknown("a plugin imports whole interfaces, and this is not one".to_owned()));
         }
+        // An error for the first unknown import: a plugin with one of them could not run, whatever else it has.
         match classify(&name).map_err(unknown)? {
             Import::Free => {}
             Import::Wasi => found.wasi = true,
@@ -217,6 +219,7 @@ fn exporting(
         found.names.push(name);
     }
 
+    // The imports were looked at before, so that the error of a plugin for another host names what it asks for.
     let speaks =
         exports.iter().any(|name| split(name).is_some_and(|(path, v)| path == wanted && compatible(&v, &CONTRACT)));
     if !speaks {
@@ -305,6 +308,7 @@ fn classify(name: &str) -> Result<Import, String> {
         return Err("a plugin imports interfaces by package, name and version".to_owned());
     };
     let (known, ours) = match path.split_once('/') {
+        // These are free: they only speak to the call itself, or are types.
         Some(("host:tool", "context" | "types" | "background")) | Some(("host:cap" | "host:hook", "types")) => {
             (Import::Free, &CONTRACT)
         }
@@ -314,6 +318,7 @@ fn classify(name: &str) -> Result<Import, String> {
         },
         _ if INERT_WASI.contains(&path) => (Import::Wasi, &WASI),
         _ if EMPTY_WASI.contains(&path) => (Import::Empty, &WASI),
+        // Not admitted and left to fail later: it would look as if files and sockets were there.
         _ if path.starts_with("wasi:") => {
             return Err(
                 "of WASI it has only clocks, random numbers, streams and an empty environment; files, programs \
@@ -323,6 +328,7 @@ fn classify(name: &str) -> Result<Import, String> {
         }
         _ => return Err("it has the interfaces of `host:tool` and `host:cap`".to_owned()),
     };
+    // A newer minor version may have functions that this host lacks; within one major number older ones stay.
     if compatible(&version, ours) {
         Ok(known)
     } else {
@@ -377,11 +383,13 @@ fn outer(
 /// Reads the names of the outermost component. What is nested in it is skipped: the compiler reads that.
 fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<usize>) -> Result<Names, String> {
     let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    // Only the outermost sections are read: a component of 19 MB takes as long to list its imports as a small one.
     let mut parser = Parser::new(0);
     // A piece of the component, from this position on.
     let (mut piece, mut at) = (Vec::new(), 0u64);
     loop {
         let end = at.saturating_add(piece.len() as u64);
+        // The parser gets a piece at a time and says how much it lacks, so the component is never in memory as a whole.
         let (consumed, nested) = match parser.parse(&piece, end >= size).map_err(|error| error.to_string())? {
             Chunk::NeedMoreData(hint) => {
                 let missing = hint.max(PIECE).min(size.saturating_sub(end));
@@ -389,6 +397,7 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
                 piece.resize(held + usize::try_from(missing).unwrap_or_default(), 0);
                 let read =
                     read_at(end, piece.get_mut(held..).unwrap_or_default()).map_err(|error| error.to_string())?;
+                // A file that became shorter since its size was asked would be waited for without end.
                 if read == 0 {
                     return Err("it breaks off before its end".to_owned());
                 }
@@ -400,12 +409,15 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
                     let makers = "`host plugin build` or the tool of its language makes a component of it";
                     return Err(format!("it is a core module; {makers}"));
                 }
+                // Skipped as a whole: what a nested component imports is given to it by the outer one, and never by the
+                // host.
                 Payload::ModuleSection { unchecked_range: nested, .. }
                 | Payload::ComponentSection { unchecked_range: nested, .. } => (consumed, nested.len()),
                 Payload::ComponentImportSection(section) => {
                     for import in section {
                         let import = import.map_err(|error| error.to_string())?;
                         imports.push((import.name.name.to_owned(), matches!(import.ty, ComponentTypeRef::Instance(_))));
+                        // A section of a few megabytes can have millions of imports.
                         if imports.len() > MAX_NAMES {
                             return Err(format!("it has over {MAX_NAMES} imports"));
                         }
@@ -415,6 +427,7 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
                 Payload::ComponentExportSection(section) => {
                     for export in section {
                         let export = export.map_err(|error| error.to_string())?;
+                        // Those beyond are dropped without an error: exports give a plugin nothing.
                         if export.kind == ComponentExternalKind::Instance && exports.len() < MAX_NAMES {
                             exports.push(export.name.name.to_owned());
                         }
@@ -427,6 +440,7 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
         };
         let done = consumed as u64 + nested as u64;
         at = at.saturating_add(done);
+        // The next piece would be asked for beyond the end, and read as nothing.
         if at > size {
             return Err("a part of it breaks off before its end".to_owned());
         }

@@ -21,6 +21,7 @@ impl Runtime {
     ///
     /// It blocks for seconds, and lowers the priority of its thread for good: it belongs on a thread of its own.
     pub fn compile_ahead<'a>(&self, plugins: impl IntoIterator<Item = &'a Plugin>) {
+        // Without a cache the code would be compiled again by the call that needs it.
         let (Ok((engine, ..)), Some(cache)) = (self.engine(), self.cache()) else { return };
         let mut compiler = None;
         for (plugin, component) in plugins.into_iter().filter_map(|plugin| Some((plugin, plugin.built_in()?))) {
@@ -32,7 +33,9 @@ impl Runtime {
             let compiler = match &mut compiler {
                 Some(compiler) => compiler,
                 none => {
+                    // Only once there is something to compile: the priority cannot be raised again.
                     host_process::yield_to_other_threads();
+                    // The usual engine compiles on all cores, and would take them from the call that is under way.
                     let Ok(started) = engine::single_threaded_engine() else { return };
                     none.insert(started)
                 }
@@ -40,6 +43,8 @@ impl Runtime {
             let stored = compiler
                 .precompile_component(component)
                 .map_err(std::io::Error::other)
+                // Through the cache and not directly: the engine here is another one, whose components the calls cannot
+                // use.
                 .and_then(|code| cache.store(engine, plugin.digest(), &code));
             match stored {
                 Ok(()) => self.warm(plugin),

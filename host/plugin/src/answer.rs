@@ -156,11 +156,13 @@ pub(crate) fn output(
         wit::Content::Link(link) => OutputPart::Link { uri: link.uri, title: link.title },
     });
     let content = content.collect();
+    // After the sizes: JSON grows when it is parsed.
     let structured = outcome.structured.map(|json| parse(tool, "a structured result", &json)).transpose()?;
     let display = outcome.display.map(|display| match display {
         wit::Display::Summary(line) => Display::Summary(line),
         wit::Display::Difference(change) => Display::Difference { path: change.path, unified: change.unified },
     });
+    // A list of steps is shown as one even if its plugin says nothing of how it looks.
     let display = display.or_else(|| checklist::of(structured.as_ref()?));
     Ok(Output { content, structured, display })
 }
@@ -187,6 +189,7 @@ pub(crate) fn confirmation(
     acts: &HostActs,
 ) -> Result<Option<Confirmation>, CallError> {
     let Some(confirmation) = answer.map_err(|error| failure(tool, error, acts))? else { return Ok(None) };
+    // What is only informed about names files and requests one by one; the user has to be able to read it.
     let most = match &confirmation {
         wit::Confirmation::Info(_) => MAX_PREVIEW_NAMED,
         wit::Confirmation::Exec(_) | wit::Confirmation::Edit(_) | wit::Confirmation::Call => MAX_PREVIEW_ITEMS,
@@ -207,6 +210,7 @@ pub(crate) fn confirmation(
     check_count(tool, "items of a preview", items, most)?;
     Ok(Some(match confirmation {
         wit::Confirmation::Exec(exec) => {
+            // No plugin can name an input: a guest that could would hand a shell lines that no rule has read.
             Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None, background }
         }
         wit::Confirmation::Edit(edit) => {
@@ -254,6 +258,7 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
     let name = def.name.clone();
     let wrong = |what: String| CallError::from(Failure::Failed(what));
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    // The letters that all services of models accept in a name.
     if !starts || name.len() > 64 || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
         return Err(wrong(format!(
             "`{}` is not a valid tool name: it has 1 to 64 of ASCII letters, digits, `_` and `-`, the first a letter",
@@ -272,6 +277,7 @@ fn tool(def: exported::ToolDef) -> Result<ToolDef, CallError> {
         }
     }
     let input_schema = parse(&name, "an input schema", &def.input_schema)?;
+    // Services take arguments as an object alone.
     if input_schema.get("type").and_then(serde_json::Value::as_str) != Some("object") {
         return Err(wrong(format!("the input schema of `{name}` is not of type `object`")));
     }
@@ -310,6 +316,7 @@ fn failure(tool: &str, failure: exported::Failure, acts: &HostActs) -> CallError
         | wit::Failure::Cancelled(text)
         | wit::Failure::Failed(text) => text.len(),
     };
+    // Before the words are used: a failure is output like any other.
     if let Err(error) = check_size(tool, "text", size, MAX_OUTPUT_TEXT) {
         return error;
     }
@@ -321,6 +328,7 @@ fn failure(tool: &str, failure: exported::Failure, acts: &HostActs) -> CallError
     CallError::Failure(match failure {
         wit::Failure::InvalidArguments(text) => Failure::InvalidArguments(text),
         wit::Failure::Denied(wit::Denial { capability, wanted, help }) => {
+            // Only what this host denied in this call counts. A guest could word a denial itself, with a flag to copy.
             match acts.denials.has(&capability, &wanted, &help) {
                 true => Failure::Denied { capability, wanted, help },
                 false => claims(Claim::Denied, &help),
@@ -329,6 +337,7 @@ fn failure(tool: &str, failure: exported::Failure, acts: &HostActs) -> CallError
         wit::Failure::NotFound(text) => Failure::NotFound(text),
         wit::Failure::Conflict(text) => Failure::Conflict(text),
         wit::Failure::Unavailable(text) => Failure::Unavailable(text),
+        // Said when nobody cancelled it, it would end with the exit code of an interrupt.
         wit::Failure::Cancelled(text) if acts.cancelled => Failure::Cancelled(text),
         wit::Failure::Cancelled(text) => claims(Claim::Cancelled, &text),
         wit::Failure::Failed(text) => Failure::Failed(text),

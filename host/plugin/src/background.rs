@@ -151,6 +151,7 @@ impl BackgroundPrograms {
             while let Some(chunk) = child.output.recv().await {
                 lock(&kept).take(&chunk.data);
             }
+            // After the output: the pipes end when the program and all that holds them are gone.
             let exit = child.exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone());
             end.send_replace(Some(End { state: state(exit.as_ref()), at: Instant::now() }));
         });
@@ -168,6 +169,7 @@ impl BackgroundPrograms {
             kill,
             task,
         });
+        // Here and not when a program ends: its last output must be there to be asked for.
         programs.forget_ended();
         id
     }

@@ -106,6 +106,7 @@ impl Cache {
             }
             Lookup::Miss
         };
+        // One open file from here to the mapping: a path could lead to another file after it was verified.
         let (mut file, about) = match open_bounded(&path, MAX_ENTRY) {
             Ok(opened) => opened,
             Err(error) => return unreadable(error),
@@ -115,8 +116,10 @@ impl Cache {
             Err(error) => return unreadable(error),
         };
         let not_ours = || self.refuse(&path, "it was not written by this host, or was changed since");
+        // Removed and compiled again: an entry that does not verify may be anyone's code.
         let Some(mac) = mac else { return not_ours() };
         let stamp = Stamp::of(&self.key, &path, &about, &mac);
+        // Hashing all compiled tools was a large part of each start. `ctime` is in the stamp, which no program can set.
         let is_known = stamp.is_there();
         if !is_known {
             match self.verify(&path, &mut file, about.len(), &mac) {
@@ -130,6 +133,7 @@ impl Cache {
         // now, or when the file was last looked at, and by its stamp it was not changed since.
         match unsafe { map(engine, &mut file, about.len()) } {
             Ok(component) => {
+                // Only for what was verified and loaded just now.
                 if !is_known && let Err(error) = stamp.make(&file, &about, self.settled) {
                     tracing::debug!(path = %path.display(), %error, "a compiled component is verified again at each start");
                 }
@@ -137,6 +141,8 @@ impl Cache {
             }
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "a compiled component does not load");
+                // The name binds an entry to the engine, so this is a bug or a changed setting; compiling again helps
+                // in both.
                 self.refuse(&path, "it was made for another engine")
             }
         }

@@ -77,20 +77,24 @@ impl CompileLimits {
 /// once, and what follows an invalid one is not code, since it does not compile.
 fn code_size(component: &[u8]) -> u64 {
     let mut size = 0_u64;
+    // Counted before compiling, since the compiler itself cannot be asked what a component will take.
     let mut parser = Parser::new(0);
     let mut parents = Vec::new();
     let mut rest = component;
+    // Ends at what is invalid: it does not compile either, and buys nothing.
     while let Ok(Chunk::Parsed { consumed, payload }) = parser.parse(rest, true) {
         let Some(after) = rest.get(consumed..) else { break };
         rest = after;
         match payload {
             Payload::CodeSectionStart { size: code, .. } => {
                 size += u64::from(code);
+                // The parser would go through each function, which is the most of a component.
                 parser.skip_section();
                 let Some(after) = rest.get(code as usize..) else { break };
                 rest = after;
             }
             Payload::ModuleSection { parser: nested, .. } | Payload::ComponentSection { parser: nested, .. } => {
+                // An explicit stack: nesting is bounded by the parser and not by this thread.
                 parents.push(std::mem::replace(&mut parser, nested));
             }
             Payload::End(_) => match parents.pop() {

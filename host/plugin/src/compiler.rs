@@ -73,14 +73,17 @@ impl Compiler {
         engine: &Engine,
         plugin: &Plugin,
     ) -> Result<(Component, io::Result<Vec<u8>>), RuntimeError> {
+        // Tells the user what a first use waits for, until it is dropped.
         let _begun = self.options.begin(plugin.name());
         let component = plugin.component_aside().await?;
         let compiled = match &self.options.program {
+            // The binary's own components are as trusted as the host, and compiled without a process.
             Some(program) if plugin.built_in().is_none() => {
                 // The semaphore is never closed, so waiting for it only ends with a permit.
                 let _one = self.processes.acquire().await.ok();
                 let code = process::compile(program, self.options.limits, plugin.name(), &component).await?;
                 let engine = engine.clone();
+                // Loading maps and checks megabytes of machine code.
                 tokio::task::spawn_blocking(move || {
                     // SAFETY: this binary wrote the code, in a process that this one started, and nobody else can write
                     // to the pipe between the two.

@@ -96,11 +96,13 @@ fn unseen(path: &str, proposed: &str) -> String {
 /// Applies the diff to a text; `None` if it does not apply, or contains anything else.
 fn applied(old: &str, unified: &str) -> Option<String> {
     let mut old_lines = old.split_inclusive('\n');
+    // Counted by lines of the old text: a hunk that goes back to an earlier line is no diff of it.
     let (mut new, mut taken, mut headers, mut hunks) = (String::with_capacity(old.len()), 0usize, 0, 0);
     let mut last = None;
     for line in unified.split_inclusive('\n') {
         let bare = line.strip_suffix('\n').unwrap_or(line);
         match bare.as_bytes().first() {
+            // Only in front of the first hunk: behind it a removed line may begin with `--`.
             _ if hunks == 0 && headers < 2 && (bare.starts_with("--- ") || bare.starts_with("+++ ")) => headers += 1,
             Some(b'@') => {
                 let first = skipped(bare)?;
@@ -113,6 +115,7 @@ fn applied(old: &str, unified: &str) -> Option<String> {
             Some(mark @ (b' ' | b'-')) if hunks > 0 => {
                 let there = old_lines.next()?;
                 taken += 1;
+                // Each old line is compared: a diff of another text would show the user what the call does not do.
                 if there.strip_suffix('\n').unwrap_or(there) != bare.get(1..)? {
                     return None;
                 }

@@ -113,14 +113,18 @@ impl Hasher for Identity<'_> {
 fn config(pool: Option<usize>) -> Config {
     let mut config = Config::new();
     config.wasm_component_model(true);
+    // Epochs and no fuel: counting instructions made guests two to three times slower.
     config.epoch_interruption(true);
     config.max_wasm_stack(MAX_WASM_STACK);
+    // A guest runs on a fiber of its own, and is suspended there while a host function waits.
     config.async_stack_size(FIBER_STACK);
+    // A memory begins as a mapping of the component's data, and pages are copied when they are written.
     config.memory_init_cow(true);
     // A backtrace names functions, and needs neither the offsets in the component nor tables for the system's unwinder.
     // Both would be read, hashed and registered at each start: a third of a compiled component.
     config.generate_address_map(false);
     config.native_unwind_info(false);
+    // Calls are short, and each has a fresh instance: making its memory each time would take longer than the call.
     if let Some(memory) = pool {
         let mut pooling = PoolingAllocationConfig::new();
         pooling
@@ -134,12 +138,16 @@ fn config(pool: Option<usize>) -> Config {
             .max_tables_per_component(MAX_TABLES as u32)
             .table_elements(MAX_TABLE_ELEMENTS)
             .max_memory_size(memory)
+            // Pages that are cleared by hand and not given back: giving back and faulting in again costs more for a
+            // few.
             .linear_memory_keep_resident(KEEP_RESIDENT)
+            // Finds what a call wrote to where the kernel can say it; elsewhere all of it is cleared.
             .pagemap_scan(wasmtime::Enabled::Auto)
             .table_keep_resident(KEEP_RESIDENT)
             .max_unused_warm_slots(16);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling));
     } else {
+        // Where address space is limited (`ulimit -v`), the pool cannot be reserved.
         config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
     }
     config

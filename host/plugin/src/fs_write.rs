@@ -76,12 +76,14 @@ impl Host for CallState {
             let to = target.parent(MakeFolders::No)?;
             // A name in another case would be moved away from a deny that holds for it.
             if let Ok(permit) = grants.permit_read(&plugin, &source.absolute)
+                // Only a question of file systems that ignore case; elsewhere the two are different names.
                 && let Err(refused) = permit.recheck_folded(&source.absolute)
                 && letter_case::is_ignored_on_the_way(permit.root(), &source.absolute)
             {
                 return Err(denied(refused));
             }
             let moved = Moved { grants: &grants, plugin: &plugin, from: &source.absolute, to: &target.absolute };
+            // Everything in a folder gets a new name, which may be outside of the grants or out of a deny.
             moved.check(&from.folder, &from.name)?;
             let about = source.io(from.folder.symlink_metadata(&from.name), &source.shown())?;
             // Before it is written down as a change.
@@ -90,6 +92,7 @@ impl Host for CallState {
             }
             let rename = || source.io(rename_new(&from.folder, &from.name, &to.folder, &to.name), &target.shown());
             if !about.is_dir() {
+                // Before the rename: whatever interrupts it, the journal has it.
                 source.keep(|changes| changes.rename(&from.real, &to.real))?;
                 return rename();
             }
@@ -278,6 +281,7 @@ impl Writable {
 
     fn replace(&self, target: &Target, content: &[u8], there: Option<There>) -> Result<Written, Error> {
         let Target { folder, name, real, .. } = target;
+        // First of all: the user agreed to one content for one file.
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         // What nobody saw in the preview is never overwritten, whatever the plugin expects.
         if !self.shown.replaces(there.as_ref().map(|there| there.content.as_slice())) {
@@ -286,18 +290,23 @@ impl Writable {
         let changes = self.changes.as_ref().map(CallRecorder::recorder);
         if let Some(there) = &there
             && let Some(seen) = &self.seen
+            // The model would write over lines of the user's that it has never seen.
             && seen.changed(real, Current { content: &there.content, changed: there.changed }, changes).is_some()
         {
             return Err(Error::Changed(Some(there.digest.clone())));
         }
         let created = there.is_none();
         if let Some(there) = &there {
+            // The editor will go on showing the old text for a moment, which is then no unsaved change.
             self.shared.unsaved.replaces(&self.absolute, &there.content);
         }
         let permissions = there.as_ref().map(|there| there.permissions.clone());
+        // In the same folder, since only there a rename is one step.
         let beside = self.io(beside::write(folder, name, content, permissions), &self.shown())?;
         // The file is unchanged when this is dropped before the end; what is beside it must be removed too.
         let beside = Beside { folder, name: &beside };
+        // Written down once the new content is complete, and before the rename: an error here leaves the file as it
+        // was.
         self.keep(|changes| {
             let old = match &there {
                 Some(there) => Old::File(&there.content, mode(&there.permissions)),
@@ -307,6 +316,7 @@ impl Writable {
             changes.change(real, old, State::file(content, new.unwrap_or_default()))
         })?;
         let renamed = match created {
+            // A plain rename would replace a file that another program has made since the look.
             true => rename_new(folder, beside.name, folder, name),
             false => folder.rename(beside.name, folder, name),
         };
@@ -318,6 +328,7 @@ impl Writable {
                 self.error(&error, &self.shown())
             });
         }
+        // Only now does the name belong to the file.
         beside.keep();
         if let Some(seen) = &self.seen {
             seen.saw(real.clone(), content);
@@ -358,18 +369,21 @@ struct Moved<'g> {
 impl Moved<'_> {
     /// Checks the file or folder with this name in the folder, and everything beneath it.
     fn check(&self, folder: &Dir, name: &Path) -> Result<(), Error> {
+        // The folder itself as well: it may be what a grant or a deny is about.
         self.name(Path::new(""))?;
         let mut folders = match folder.symlink_metadata(name) {
             Ok(about) if about.is_dir() => vec![PathBuf::new()],
             // The move itself reports what is missing.
             _ => return Ok(()),
         };
+        // No recursion, and a bound: the grants are checked for each name, and a tree can be as large as a disk.
         let mut found = 0;
         while let Some(beneath) = folders.pop() {
             let failed = |error: io::Error| Error::Io(format!("{}: {error}", self.from.join(&beneath).display()));
             for entry in folder.read_dir(name.join(&beneath)).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
                 let path = beneath.join(entry.file_name());
+                // Old and new name: a move must neither take something out of a deny nor put it into one.
                 self.name(&path)?;
                 found += 1;
                 if found > MAX_MOVED {

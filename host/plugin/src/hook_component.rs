@@ -138,6 +138,7 @@ impl Runtime {
     ) -> Result<HookReply, String> {
         let words = |error: RuntimeError| host_text::with_causes(&error);
         let pre = hook.linked.get_or_try_init(|| self.link_hook(hook)).await.map_err(words)?;
+        // Counted with the calls, since it takes a place of the same pool.
         let _running = self.running.acquire().await.ok();
         let (id, tool) = (CallId::new("hook"), ToolName::new("hook"));
         let grants = Arc::new(Grants::none());
@@ -149,11 +150,13 @@ impl Runtime {
             let instance = pre.instantiate_async(&mut store).await?;
             instance.host_hook_handler().call_handle(&mut store, &event).await
         };
+        // The shorter one: a hook that thinks holds up the call that it is asked about.
         let answered = tokio::time::timeout(limit.min(self.limits.time), work).await;
         let Ok(answered) = answered else { return Err("it took too long".to_owned()) };
         match answered {
             Ok(Ok(answer)) => reply(answer),
             Ok(Err(why)) => Err(host_text::one_line(&why, 500)),
+            // The guest sees an allocation that failed and traps with its own words; the meter knows the reason.
             Err(error) => Err(match store.into_data().meter.met {
                 Some(Limit::Memory) => "it needs more memory than a call may have".to_owned(),
                 Some(Limit::Table) => "it needs larger tables than a call may have".to_owned(),

@@ -84,6 +84,7 @@ impl Runtime {
     /// Runs a program with this input to its end. Dropping the future ends it.
     pub async fn run_hook(&self, command: &HookCommand, input: Vec<u8>) -> (HookEnd, HookPrinted) {
         let not_started = |why| (HookEnd::NotStarted(why), HookPrinted::default());
+        // Nothing is looked at for a hook that only reads: a look takes as long as the folder is large.
         let changes = command.changes.clone().filter(|_| !command.only_reads);
         let program = match before_program(changes).await {
             Ok(program) => program,
@@ -92,6 +93,7 @@ impl Runtime {
         let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
         let shared = Arc::clone(self.shared());
         let confine = command.confine;
+        // Searching the workspace for repositories reads thousands of folders.
         let found = tokio::task::spawn_blocking(move || shared.programs.repositories_in(confine, reach)).await;
         let repositories = match found {
             Ok(repositories) => repositories,
@@ -112,6 +114,7 @@ impl Runtime {
         let names_none = || "the command names no program".to_owned();
         let scope = Scope::for_command_using(&command.argv, &command.resources).map_err(|error| error.to_string())?;
         let scope = scope.ok_or_else(names_none)?;
+        // A permit of its own, for the words that the user configured: the session's grants do not reach hooks.
         let permit = Grants::none().with(scope).permit_process(&PluginName::new("hooks"), &command.argv);
         let permit = permit.map_err(|denied| denied.to_string())?;
         let Some((program, arguments)) = permit.argv().split_first() else { return Err(names_none()) };
@@ -126,9 +129,11 @@ impl Runtime {
             if let Some(note) = widen(confinement, permit.resources()) {
                 tracing::warn!("{}", note.trim_end());
             }
+            // A hook opens no door: nobody is asked on its behalf.
             network(permit.clone(), Doors::closed(KeptFrom::new(AllowedBy::Hooks)))
         });
         if let Some(confinement) = &mut confinement {
+            // Right before the start, after the confinement got its last folder.
             shared.programs.hide(confinement)?;
         }
         let (file, first) = file_of(program).map_err(|_| "this machine has no shell".to_owned())?;
@@ -150,17 +155,20 @@ impl Runtime {
 async fn follow(mut process: Process, input: Vec<u8>, limit: Duration) -> (HookEnd, HookPrinted) {
     let until = Instant::now() + limit;
     let (stdin, output, errors) = (process.input.take(), process.output.take(), process.errors.take());
+    // Pinned and not awaited in turn: a program that fills one pipe waits for its reader, and so would the others.
     let mut answer = Box::pin(answer(output));
     let mut rest = Box::pin(async move { tokio::join!(kept(errors), write(stdin, input)).0 });
     let (mut answered, mut reported) = (None, None);
     let end = loop {
         tokio::select! {
+            // The limit first: output without a pause would otherwise win each time.
             biased;
             () = sleep_until(until) => break HookEnd::TimedOut,
             read = &mut answer, if answered.is_none() => {
                 let is_whole = read.is_some();
                 answered = Some(read);
                 if !is_whole {
+                    // At once, and not when the program has ended: it could print without end.
                     break HookEnd::TooMuch;
                 }
             }
@@ -176,6 +184,7 @@ async fn follow(mut process: Process, input: Vec<u8>, limit: Duration) -> (HookE
     drop(process);
     let answered = match answered {
         Some(answered) => answered,
+        // What was printed before the end is still in the pipe; an inherited one would keep it open.
         None => timeout(DRAIN, answer).await.unwrap_or_default(),
     };
     let reported = match reported {
@@ -183,6 +192,7 @@ async fn follow(mut process: Process, input: Vec<u8>, limit: Duration) -> (HookE
         None => timeout(DRAIN, rest).await.unwrap_or_default(),
     };
     let end = match (end, &answered) {
+        // A cut answer is none: half of a JSON object could mean another thing than the whole.
         (HookEnd::Code(_) | HookEnd::Signal(_), None) => HookEnd::TooMuch,
         (end, _) => end,
     };

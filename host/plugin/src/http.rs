@@ -117,15 +117,20 @@ impl Caller {
             return Err(Error::Invalid(format!("the body is over {MAX_BODY} bytes")));
         }
         let permits = Permits::default();
+        // The first address too is checked by name, and once more at connecting, by what the name leads to.
         permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        // Bound to the address that the guest named: a redirect gets none of them.
         let mut carried = self.secrets.carried(secrets, &self.plugin, &method, &url)?;
         // Creating a client reads the system's certificates, so it is avoided if nothing is sent.
         let way = match &self.network {
+            // Made for this call: the check of resolved addresses knows only the permits of this request.
             Network::Real => Way::Out(client(&self.shared.certificates, &permits)?),
             Network::Prepared(network) => Way::Prepared(network),
         };
+        // Followed here and not by the client, since each needs a permit of its own.
         for _ in 0..=MAX_REDIRECTS {
             let mut sent = headers.clone();
+            // Each time again, into a copy: a redirect back to the first server may have them, any other not.
             let names = carried.put(&url, &mut sent)?;
             let answer = match &way {
                 Way::Out(client) => {
@@ -152,10 +157,12 @@ impl Caller {
                 };
             };
             let next = next.map_err(|why| Error::Unavailable(carried.redacted(why)))?;
+            // As browsers do: a 303, or a 301 or 302 to a POST, is followed by a GET without its body.
             if changes_method(answer.status(), &method) {
                 (method, body) = (Method::GET, None);
                 headers.remove(reqwest::header::CONTENT_TYPE);
             }
+            // With the new method: a grant for GET does not cover a redirected POST.
             permits.add(self, &method, &next).map_err(|refused| {
                 let Denial { capability, wanted, help } = denial(&refused);
                 Error::RedirectDenied(Denial {
@@ -313,6 +320,7 @@ async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Resu
         .iter()
         .filter(|(name, _)| !HIDDEN.contains(&name.as_str()))
         .map(|(name, value)| {
+            // Some servers send Latin-1, and the guest's type is a string.
             (name.as_str().to_owned(), carried.redacted(String::from_utf8_lossy(value.as_bytes()).into_owned()))
         })
         .take_while(|(name, value)| {
@@ -333,6 +341,7 @@ async fn taken(answer: reqwest::Response, limit: u32, carried: &Carried) -> Resu
             break;
         }
     }
+    // Before it is cut: of a secret at the edge the first half would stay.
     carried.redact(&mut body);
     let cut = body.len() > limit;
     body.truncate(limit);

@@ -31,6 +31,7 @@ impl wit::Host for CallState {
             Ok(call) => (call, self.cancel.clone()),
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
+        // A server that changes files is undone like a program.
         let program = match before_program(self.changes_of(&server)).await {
             Ok(program) => program,
             Err(why) => {
@@ -45,6 +46,7 @@ impl wit::Host for CallState {
             () = cancel.cancelled() => Err(wit::Error::Cancelled),
             answer = call => answer.map_err(failed).and_then(handed_over),
         };
+        // Also after a cancelled call: the server may have changed something before it heard of it.
         after.look().await;
         Ok(answer)
     }
@@ -89,6 +91,7 @@ fn handed_over(answer: McpAnswer) -> Result<wit::Answer, wit::Error> {
     for part in &content {
         let (words, bytes) = match part {
             OutputPart::Text(part) => (part.len(), 0),
+            // Counted as bytes, as for every tool's data, before decoding makes a copy.
             OutputPart::Data(InlineData { mime_type, base64 }) => (mime_type.len(), base64.len() / 4 * 3),
             OutputPart::Link { uri, title } => (uri.len() + title.as_ref().map_or(0, String::len), 0),
         };
@@ -96,6 +99,7 @@ fn handed_over(answer: McpAnswer) -> Result<wit::Answer, wit::Error> {
     }
     let over = [("bytes of text", text, MAX_OUTPUT_TEXT), ("bytes of data", data, MAX_OUTPUT_DATA)];
     let parts = ("parts", content.len(), MAX_PARTS);
+    // The limits of a tool's outcome: the guest could return no more, and would have to hold it.
     if let Some((what, size, limit)) = over.into_iter().chain([parts]).find(|(_, size, limit)| size > limit) {
         let why = format!("the server answered with {size} {what}, over the limit of {limit}; ask it for less");
         return Err(wit::Error::Failed(why));

@@ -48,6 +48,7 @@ pub(crate) fn trap(
 ) -> wasmtime::Result<()> {
     let engine = component.engine();
     for (name, item) in component.component_type().imports(engine) {
+        // Admission rejects everything else that a component can import.
         let ComponentItem::ComponentInstance(interface) = item.ty else { continue };
         if !is_missing(name) {
             continue;
@@ -57,11 +58,13 @@ pub(crate) fn trap(
             match item.ty {
                 ComponentItem::ComponentFunc(_) => {
                     let (called, capability) = (format!("{name}#{export}"), admission::capability(name));
+                    // A function for each export: linking compares types, so that one for all would not fit.
                     instance.func_new(export, move |_, _, _, _| {
                         Err(wasmtime::Error::new(NotThere { called: called.clone(), capability }))
                     })?;
                 }
                 ComponentItem::Resource(_) => {
+                    // Resources must be there for the types to match, although no function makes one.
                     instance.resource(export, resource(export), |_, _| Ok(()))?;
                 }
                 // A type has no value of its own, and interfaces of the contract contain nothing else.

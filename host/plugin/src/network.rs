@@ -108,15 +108,18 @@ impl PreparedNetwork {
         let (method, url) = (method.as_str(), url.as_str());
         {
             let mut seen = lock(&self.seen);
+            // Bounded even in a test: a guest may ask without end.
             if seen.len() >= MAX_SEEN {
                 return Err(format!("over {MAX_SEEN} requests"));
             }
             let body = body.unwrap_or_default().to_vec();
+            // Recorded although no answer may be prepared: the case compares what would have been sent.
             seen.push(SeenRequest { method: method.to_owned(), url: url.to_owned(), body, secrets });
         }
         let mut answers = lock(&self.answers);
         let matching =
             |(answer, _): &(PreparedAnswer, usize)| answer.method == method && same_request(&answer.url, url);
+        // Each answer once, in their order, and the last one again and again: a poll is prepared with two answers.
         let next = answers.iter().position(|answer| matching(answer) && answer.1 == 0);
         let Some(place) = next.or_else(|| answers.iter().rposition(matching)) else {
             return Err(format!("no answer is prepared for `{method} {url}`"));

@@ -72,8 +72,10 @@ impl Unsaved {
     /// that the path may be read or written.
     pub(crate) async fn text(&self, root: &Path, path: &Path) -> Option<String> {
         let files = Arc::clone(self.files.get()?);
+        // By the disk first: no text of the editor's counts for what the call may not read.
         let (before, saved) = look(root, path).await?;
         let saved = String::from_utf8(saved).ok()?;
+        // An editor that hangs must not hang the call; the disk has the truth that a program would see as well.
         let text = match tokio::time::timeout(ANSWER, files.text(path)).await {
             Ok(text) => text?,
             Err(_) => {
@@ -85,9 +87,11 @@ impl Unsaved {
             tracing::warn!(file = %path.display(), "the editor's text is too large; the file is read from the disk");
             return None;
         }
+        // Editors with one kind of line end would have every file as changed.
         if normal(&text) == normal(&saved) || self.was_replaced(path, &text) {
             return None;
         }
+        // Once more: a link on the way since then would have the editor's text stand for another file.
         let (after, _) = look(root, path).await?;
         if before != after {
             tracing::warn!(file = %path.display(), "the file changed while the editor was asked; it is read from the disk");

@@ -59,15 +59,18 @@ impl PreviewGuard {
     /// that it goes on after the call only if that was announced.
     pub(crate) fn command(&self, command: &Command, lasts: Lasts, workspace: &Workspace) -> Result<(), Denial> {
         let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
+        // No preview, no promise to keep: the rules decided about the whole request.
         let Some(shown) = self.0.as_deref() else {
             return match lasts {
                 Lasts::Call => Ok(()),
                 Lasts::Session => refused("that it goes on in the background"),
             };
         };
+        // A call that showed a diff runs no program, whatever its plugin is granted.
         let Confirmation::Exec { argv, directory, input, background } = shown else {
             return refused("that it runs this command");
         };
+        // Said both ways: a program that ends with the call and one that goes on were two different questions.
         if *background != (lasts == Lasts::Session) {
             return refused(if *background {
                 "this command, but one in the background"
@@ -78,9 +81,11 @@ impl PreviewGuard {
         if *argv != command.argv {
             return refused("this command");
         }
+        // Compared as folders and not as words: `.` and the full path are one.
         if workspace.absolute(directory) != workspace.absolute(&command.directory) {
             return refused(&format!("the folder `{}` for it", host_text::exact(&command.directory)));
         }
+        // Only the host names an input, so a guest can give no other.
         if command.stdin.as_deref() != input.as_deref().map(str::as_bytes) {
             return refused("this input for it");
         }

@@ -149,27 +149,34 @@ impl CallState {
             return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
         }
         let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
+        // The system cuts a word there, and would run another command than the one that was checked.
         if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
             return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
         }
+        // What the user saw comes before the grants: a wide grant must not make up for a false preview.
         self.shown.command(&command, lasts, &self.workspace).map_err(Error::Denied)?;
         let refuse = |refused| Error::Denied(denial(&refused));
+        // The words as they are; the permit's own copy is what starts.
         let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
         let Some((name, arguments)) = permit.argv().split_first() else {
             return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
+        // A variable such as `LD_PRELOAD` would run code that no word of the command shows.
         self.may_set(&command.environment)?;
         let directory = self.directory(&command.directory)?;
 
         // The last of several values of a variable counts.
         let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
         let variables = self.shared.variables.of(self.reach, &self.shared.programs.writable());
         let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        // Read again for each program, since what is granted can change between two.
         let Confined { mut confinement, mut note } = self.shared.programs.next(self.reach).map_err(Error::Io)?;
         let named = named_program(permit.argv());
         let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
         let kept_from = KeptFrom::new(allowed_by);
+        // Without walls nothing depends on the words within a line.
         let commands = match &confinement {
             Some(_) => self.shared.programs.commands_in(permit.argv()),
             None => Vec::new(),
@@ -186,6 +193,7 @@ impl CallState {
         let environment: Vec<_> = kept.chain(set.iter().cloned()).collect();
         let network = confinement.as_mut().map(|confinement| {
             let permit = permit.clone().running(commands);
+            // Granted folders outside of the workspace are not kept for undo, which is said below.
             granted = permit.resources().writes;
             if let Some(more) = widen(confinement, permit.resources()) {
                 note = Some(note.take().unwrap_or_default() + &more);
@@ -198,13 +206,16 @@ impl CallState {
             let ssh = (self.reach == ProgramReach::Workspace)
                 .then(|| SshDoor::new(&self.shared, &directory, environment.iter().map(|(name, _)| name.as_os_str())));
             let ssh = ssh.flatten();
+            // Git starts this file as its ssh, and must be able to read it.
             confinement.readable.extend(ssh.iter().map(|ssh| ssh.client().to_owned()));
             network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener, ssh })
         });
         if let Some(confinement) = &mut confinement {
+            // Last, since it goes by what the confinement has by now.
             self.shared.programs.hide(confinement).map_err(Error::Io)?;
         }
         let (file, first) = file_of(name)?;
+        // Before the start: what cannot be undone is said while it can still be stopped.
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
         let command_to_start = host_process::Command {
             program: file,
@@ -233,9 +244,11 @@ impl CallState {
         // One in the background has no listener: the call that started it ends before it does.
         let (silence, cancel, listener) = match lasts {
             Lasts::Call => {
+                // A guest may make the wait shorter and never longer.
                 let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
                 (Some(silence), self.cancel.clone(), Arc::clone(&self.listener))
             }
+            // Not that of the call, whose end would end it.
             Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named));
@@ -321,16 +334,20 @@ struct Notes {
 impl Notes {
     /// Returns the notes after the program's own output.
     fn last(&self, has_failed: bool, errors: &[u8], moved: &[Moved], left: Vec<String>) -> Option<String> {
+        // First what is known: the proxy saw these requests.
         let mut lines = self.kept_from.lines();
         let mut wanted = Resources { servers: self.kept_from.servers(), ..Resources::default() };
         lines.extend(moved.iter().map(explain::moved).chain(left));
+        // Only a failed program is explained: others print such words for reasons of their own.
         if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed) {
             let errors = String::from_utf8_lossy(errors);
+            // A path that the user denied is not offered, nor named as one that could be.
             let hides = |path: &Path| self.shared.programs.hides(path);
             lines.extend(explain::kept(&self.argv, &errors, &self.folder, hides));
             for file in explain::files(&errors).into_iter().filter(|file| !hides(file.path())) {
                 let offer = file.offer(&self.shared.programs);
                 let line = file.line(plugin, program, offer.as_ref());
+                // Programs repeat an error for each file.
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -357,6 +374,7 @@ impl Notes {
             }
         }
         if !wanted.is_empty() {
+            // Remembered, so that the next run of this command is asked about with everything at once.
             self.listener.kept_from(&self.argv, &wanted);
         }
         (!lines.is_empty()).then(|| lines.iter().map(|line| format!("host: {line}\n")).collect())
@@ -408,6 +426,7 @@ fn watch(
     silence: Option<Duration>,
     cancel: CancellationToken,
 ) -> Child {
+    // Bounded: a guest that reads slowly slows the program down and fills no memory.
     let (out, output) = mpsc::channel(WAITING);
     let said = |note: String| Chunk { source: Source::Stderr, data: note.into_bytes() };
     if let Some(note) = &notes.first {
@@ -417,6 +436,7 @@ fn watch(
     let last = Arc::new(Mutex::new(Instant::now()));
     let process = &mut watched.process;
     let (stdout, stderr) = (process.output.take(), process.errors.take());
+    // Both streams through one channel, so that lines keep the order in which they came.
     let forwarding = tokio::spawn(forward(stdout, stderr, out.clone(), Arc::clone(&last)));
     if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
         // A program that does not read its input closes the pipe, which is not an error.
@@ -432,11 +452,13 @@ fn watch(
         let stopped = loop {
             let quiet_until = silence.map(|silence| *lock(&last) + silence);
             tokio::select! {
+                // The end first: a program that ended in time has not timed out.
                 biased;
                 ended = process.wait() => break Some(ended),
                 () = killed.cancelled() => break None,
                 () = cancel.cancelled() => break None,
                 () = until(quiet_until) => {
+                    // Looked at once more: output may have come since the time was taken.
                     if silence.is_some_and(|silence| lock(&last).elapsed() >= silence) {
                         timed_out = true;
                         break None;
@@ -445,8 +467,10 @@ fn watch(
             }
         };
         let (how, background) = match stopped {
+            // What the program left running is named before it is ended, since the model may have meant it to go on.
             Some(how) => (how, process.pids()),
             None => {
+                // Politely first: a build tool that is killed leaves locks behind.
                 process.terminate();
                 let politely = tokio::time::timeout(GRACE, process.wait()).await;
                 (politely.unwrap_or(KILLED), Vec::new())
@@ -460,12 +484,14 @@ fn watch(
         notes.listener.ended(&notes.argv, ProgramEnd { code, signal, timed_out });
         // Its remaining processes hold the pipes open; without them the outputs end.
         process.end();
+        // Only after the end of all processes: before it this would wait for a daemon that holds the pipe.
         let errors = forwarding.await.unwrap_or_default();
         let left = after.look().await;
         if let Some(note) = notes.last(how != Ended::Code(0), &errors, process.moved(), left) {
             // A guest that only waits for the end has closed the channel.
             out.send(said(note)).await.ok();
         }
+        // The channel's end tells the guest that nothing follows; the exit comes after it.
         drop(out);
         ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });

@@ -103,15 +103,18 @@ impl ProgramAccess {
     /// about would help it. What is to be made needs the folder that is there. Other projects are not offered: their
     /// hooks and settings would be among their files.
     fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
+        // `a/../b` is another place than it seems where `a` is a link.
         if path.components().any(|part| part == Component::ParentDir) {
             return None;
         }
         let there = path.ancestors().find(|path| fs::symlink_metadata(path).is_ok())?;
+        // By its real place: a link in an offered folder may lead out of it.
         let real = fs::canonicalize(there).ok()?;
         let offered = self.offered.iter().filter_map(|folder| fs::canonicalize(folder).ok());
         // The innermost: what is asked about is as little as would help.
         let top = offered.filter(|top| real.starts_with(top)).max_by_key(|top| top.components().count())?;
         let covers = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
+        // Both ways round: a folder that contains something that is never offered would open that as well.
         let is_far = |never: &PathBuf| !real.starts_with(never) && !never.starts_with(&real);
         if covers(&self.writable) || !self.never_offered.iter().all(is_far) {
             return None;
@@ -121,6 +124,7 @@ impl ProgramAccess {
         if real.ancestors().take_while(|folder| *folder != top).any(is_project) {
             return None;
         }
+        // What is missing can only be meant to be made.
         match changes || there != path || covers(&self.readable) || covers(self.installed.paths()) {
             true => Some(Offer::Write(real)),
             false => Some(Offer::Read(real)),
@@ -192,6 +196,7 @@ impl Programs {
 
     /// The same in this mode, whatever that of the programs of calls is.
     pub(crate) fn next_in(&self, mode: ConfineMode, reach: ProgramReach) -> Result<Confined, String> {
+        // The one reach that lifts the walls, which a rule or the answer `o` gives.
         if mode == ConfineMode::Off || reach == ProgramReach::Everything {
             return Ok(Confined { confinement: None, note: None });
         }
@@ -204,14 +209,17 @@ impl Programs {
                 first.wall, first.why
             ));
         }
+        // Once a session: it is about the machine and not about the program.
         let note = open.first().filter(|_| self.explained.set(()).is_ok()).map(|first| {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
         let ProgramAccess { installed, mut readable, mut writable, protected, hidden, .. } = self.access().clone();
+        // Before the rest is added: what is installed is not searched for the user's files.
         let hidden = hidden::in_roots(hidden, readable.iter().chain(&writable));
         readable.extend_from_slice(installed.paths());
         if reach == ProgramReach::Reading {
+            // Nobody was asked about it, so what others may change it only reads.
             readable.append(&mut writable);
         }
         Ok(Confined {

@@ -175,9 +175,11 @@ impl RemoteClient {
     ) -> Result<http::Response<Vec<u8>>, RemoteError> {
         let server = self.permit.authority().to_string();
         let asked = accepted(&request.uri().to_string())?;
+        // The permit is for one server: a URL from an answer of that server must not lead elsewhere.
         if server_of(&asked).is_none_or(|asked| asked != server) {
             return Err(RemoteError::Invalid(format!("this client sends to `{server}` alone")));
         }
+        // The connector reports a denied address as an error of the network; this finds the true reason.
         let failed = |error: reqwest::Error| match self.denied() {
             Some(denied) => RemoteError::NotPublic(denied),
             None => RemoteError::Unavailable(words(&error)),
@@ -191,6 +193,7 @@ impl RemoteClient {
         let mut body = Vec::new();
         while let Some(piece) = answer.chunk().await.map_err(failed)? {
             if body.len() + piece.len() > limit {
+                // No cut answer: half of a JSON message is none.
                 return Err(RemoteError::TooLarge { server, limit });
             }
             body.extend_from_slice(&piece);

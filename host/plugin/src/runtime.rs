@@ -226,14 +226,19 @@ impl Runtime {
     pub async fn call(&self, plugin: &Plugin, invocation: Invocation) -> Result<Output, CallError> {
         let tool = invocation.tool.to_string();
         let imports = plugin.imports()?;
+        // Never more than both: what the user granted and what the plugin asked for.
         let grants = Arc::new(invocation.grants.meet(plugin.declared()));
         let mut optional = plugin.optional();
+        // What this tool does not need may be missing, whatever other tools of the plugin need.
         Capability::ALL.into_iter().filter(|capability| !invocation.needs.contains(*capability)).for_each(|unneeded| {
             optional.insert(unneeded);
         });
         let granted = admission::admit(plugin.name(), imports, plugin.declared(), optional, &grants)?;
+        // Linked as functions that end the call as denied: the guest would otherwise not even start.
         let missing = if granted == imports.capabilities { Missing::Refuse } else { Missing::Deny };
         let linked = Linked { granted, missing };
+        // By what was granted and not by what is imported: a plugin without a grant for programs has no reason to take
+        // an hour.
         let limit = self.time_limit(granted);
         let request = invocation.request();
         let seen = invocation.seen.clone();
@@ -242,8 +247,10 @@ impl Runtime {
                 guest.host_tool_tool().call_call(store, &request).await
             })
             .await?;
+        // Converted after the store is gone, so that large answers do not hold a place of the pool.
         let output = answer::output(&tool, outcome, &acts)?;
         if let Some(seen) = seen {
+            // Only for a call that succeeded: of a failed one the model sees nothing.
             seen.take(acts.looked, &output);
         }
         Ok(output)
@@ -258,6 +265,7 @@ impl Runtime {
     pub async fn preview(&self, plugin: &Plugin, invocation: Invocation) -> Result<Option<Confirmation>, CallError> {
         let tool = invocation.tool.to_string();
         let request = invocation.request();
+        // Kept for the comparison below: the host reads the file with the plugin's rights and no more.
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
         let (seen, changes) = (invocation.seen.clone(), invocation.changes.clone());
@@ -268,6 +276,7 @@ impl Runtime {
             })
             .await?;
         let confirmation = answer::confirmation(&tool, answer, announced, &acts)?;
+        // Only these two name files, which are compared with what the model saw.
         let Some(confirmation @ (Confirmation::Edit { .. } | Confirmation::Info { .. })) = confirmation else {
             return Ok(confirmation);
         };
@@ -287,6 +296,7 @@ impl Runtime {
             }
             Ok(match confirmation {
                 Confirmation::Edit { path, unified, proposed } => {
+                    // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
                     let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
                     Confirmation::Edit { path, unified, proposed }
                 }
@@ -372,6 +382,7 @@ impl Runtime {
     ) -> Result<(T, HostActs), CallError> {
         let tool = invocation.tool.to_string();
         let cancel = invocation.cancel.clone();
+        // Linking may compile, for seconds; a cancelled call must not wait for that.
         let pre = tokio::select! {
             biased;
             pre = self.linked(plugin, imports, linked) => pre?,
@@ -381,6 +392,7 @@ impl Runtime {
         // The semaphore is never closed, so waiting for it only ends with a permit.
         let _running = self.running.acquire().await.ok();
         let mut store = self.store(plugin, invocation, grants)?;
+        // One future for starting and running, so that one limit covers both.
         let work = async {
             let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
                 // A start function can trap like any other code of the guest.
@@ -392,6 +404,7 @@ impl Runtime {
             })?;
             guest(&instance, &mut store).await.map_err(Failed::Guest)
         };
+        // Around the future and not in wasmtime, whose own timeout is not reliable in `run_concurrent`.
         match tokio::time::timeout(limit, work).await {
             Ok(Ok(value)) => {
                 let CallState { denials, looked, .. } = store.into_data();
@@ -400,10 +413,12 @@ impl Runtime {
             Ok(Err(Failed::Start(error))) => {
                 Err(RuntimeError::Instantiate { plugin: plugin.name().to_string(), error }.into())
             }
+            // A trap of a replaced import is a denial, which the user can do something about.
             Ok(Err(Failed::Guest(error))) => match denied(plugin, linked.missing, &error) {
                 Some(denied) => Err(denied.into()),
                 None => Err(explain(tool, error, store.into_data())),
             },
+            // The future is dropped by now, and with it the store: nothing of the guest goes on.
             Err(_) => Err(CallError::TimedOut { tool, limit }),
         }
     }
@@ -431,6 +446,7 @@ impl Runtime {
             reach: invocation.reach,
             changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
             seen: invocation.seen,
+            // What this call reads counts only when it has succeeded.
             looked: Looked::default(),
             mcp: invocation.mcp,
             announced: false,
@@ -445,13 +461,17 @@ impl Runtime {
             has_walked: false,
             programs: 0,
             wasi: None,
+            // The clock of epochs runs as long as some store lives.
             _ticking: ticker.tick(),
         };
         let mut store = Store::new(engine, state);
+        // A guest can make handles without end.
         store.data_mut().table.set_max_capacity(MAX_HANDLES);
         store.limiter(|state| &mut state.meter);
+        // Yields at each tick and never traps: the limit on time is the future's.
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
+        // Bounds what one call copies into the host, such as a list of strings.
         store.set_hostcall_fuel(HOST_CALL_FUEL);
         store.set_max_component_handles(MAX_HANDLES);
         Ok(store)
@@ -477,17 +497,20 @@ impl Runtime {
         imports: &Imports,
         linked: Linked,
     ) -> Result<Arc<EverythingPre<CallState>>, CallError> {
+        // Once for each set of grants: linking costs more than an empty call.
         if let Some(pre) = lock(&plugin.linked).get(&linked) {
             return Ok(Arc::clone(pre));
         }
         let failed = |error| {
             let plugin = plugin.name().to_string();
+            // A function that this host does not have is the sign of a plugin that was built for a newer one.
             match imports.newer_contract() {
                 Some(contract) => RuntimeError::Newer { plugin, contract, error },
                 None => RuntimeError::Instantiate { plugin, error },
             }
         };
         let linker = self.linker(linked.granted, imports.wasi).map_err(failed)?;
+        // Granted interfaces that the host implements are never replaced.
         let traps = linked.missing != Missing::Refuse;
         let pre = if traps || imports.empty {
             let mut linker = Linker::clone(&linker);
@@ -498,12 +521,14 @@ impl Runtime {
             linker.instantiate_pre(component)
         };
         let pre = Arc::new(pre.and_then(EverythingPre::new).map_err(failed)?);
+        // Two calls may link at once; the second result is the same and replaces the first.
         lock(&plugin.linked).insert(linked, Arc::clone(&pre));
         Ok(pre)
     }
 
     /// Returns the linker that contains these capabilities, what is always linked, and nothing else.
     pub(crate) fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
+        // One linker for each set: which interfaces exist in a call is decided by which linker it has, not by a check.
         if let Some(linker) = lock(&self.linkers).get(&(granted, wasi)) {
             return Ok(Arc::clone(linker));
         }
@@ -512,6 +537,7 @@ impl Runtime {
         bindings::context::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         bindings::background::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         for capability in granted.iter() {
+            // Without a wildcard: a new capability has to be linked here or does not compile.
             match capability {
                 Capability::FsRead => bindings::fs_read::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
                 Capability::FsWrite => bindings::fs_write::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,

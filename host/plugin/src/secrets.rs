@@ -158,6 +158,7 @@ impl Secrets {
         method: &Method,
         url: &Url,
     ) -> Result<Carried, Error> {
+        // What they may be sent to later: scheme, host and port together, so that no downgrade to http carries one.
         let mut carried = Carried { secrets: Vec::new(), names: Vec::new(), origin: url.origin() };
         for name in names {
             match self.0.get(name) {
@@ -170,6 +171,7 @@ impl Secrets {
                     return Err(refused(format!("the secret `{name}`"), help));
                 }
                 Some(Held::Given(secret)) => {
+                    // Each for itself, although the request is granted: a secret has servers of its own.
                     secret.permit(name, plugin, method, url)?;
                     // A name that occurs twice is one secret.
                     if !carried.names.contains(name) {

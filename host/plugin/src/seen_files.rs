@@ -111,6 +111,7 @@ impl SeenFiles {
 
     fn put(&self, path: PathBuf, seen: Seen) {
         let mut files = lock(&self.files);
+        // What is not kept counts as not seen, which only means that it may be changed.
         if files.seen.len() >= MAX_FILES && !files.seen.contains_key(&path) {
             return;
         }
@@ -124,6 +125,7 @@ impl SeenFiles {
             files.size -= before.len();
             files.with_text.remove(&earlier);
         }
+        // The oldest text goes, and its digest stays: a change is still noticed, without a difference to show.
         while files.size > MAX_TEXTS
             && let Some((_, oldest)) = files.with_text.pop_first()
         {
@@ -144,11 +146,13 @@ impl SeenFiles {
             Some(Seen::At(past.named.get(path).copied().unwrap_or(past.until)))
         };
         let seen = seen.or_else(past)?;
+        // A formatter that ran behind a call changed the file as well; that is no change of the user's.
         let is_own = |from: Option<&Digest>| {
             changes.is_some_and(|changes| changes.made(path, from, &Digest::of(now.content)).unwrap_or(false))
         };
         let text = match seen {
             Seen::Content { digest, .. } if digest == Digest::of(now.content) || is_own(Some(&digest)) => return None,
+            // Times are coarse: one that is equal counts as seen.
             Seen::At(time) if now.changed <= time || is_own(None) => return None,
             Seen::Content { text, .. } => text,
             Seen::At(_) => None,
@@ -160,8 +164,11 @@ impl SeenFiles {
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let difference = texts.map(|(seen, now)| difference(&name, seen, now));
+        // A difference that is not shown leaves the file unseen, so that the call stays denied until the model reads
+        // it.
         let difference = difference.filter(|difference| difference.len() <= MAX_DIFFERENCE);
         if difference.is_some() {
+            // The model gets the difference with the error, so the next attempt is about what it has seen.
             self.saw(path.to_owned(), now.content);
         }
         Some(Changed { difference })
@@ -170,6 +177,7 @@ impl SeenFiles {
     /// Takes note of what a call that succeeded showed the model.
     pub(crate) fn take(&self, looked: Looked, output: &Output) {
         for (path, seen) in looked.read {
+            // By the real path: a link and its target are one file.
             if let Ok(real) = std::fs::canonicalize(path) {
                 self.put(real, seen);
             }
@@ -183,12 +191,15 @@ impl SeenFiles {
         // They are shown in the order in which they were handed over.
         let mut from = 0;
         for (path, content) in walked {
+            // Plugins may drop the blank end of a file.
             let whole = content.trim_ascii();
             let rest = shown.as_bytes().get(from..).unwrap_or_default();
+            // A file counts as seen only if all of it is in the output: a plugin can read it and show a part.
             let found = if whole.is_empty() { None } else { memchr::memmem::find(rest, whole) };
             if let Some(at) = found
                 && let Ok(real) = std::fs::canonicalize(path)
             {
+                // Behind the last one, so that two files with one content are not both found at the first place.
                 from += at + whole.len();
                 self.saw(real, &content);
             }

@@ -101,6 +101,7 @@ impl Runtime {
         let scope = Scope::for_command_using(&command.argv, &command.resources);
         let scope = scope.map_err(|error| unusable(error.to_string()))?;
         let scope = scope.ok_or_else(|| unusable("the command names no program".to_owned()))?;
+        // As nobody's plugin: no grant of a plugin covers it.
         let owner = PluginName::new(format!("mcp.{}", command.name));
         let permit = Grants::none().with(scope).permit_process(&owner, &command.argv);
         let permit = permit.map_err(|denied| unusable(denied.to_string()))?;
@@ -121,6 +122,7 @@ impl Runtime {
         let directory = command.directory.as_deref().unwrap_or(&own);
         let mut notes: Vec<String> = note.iter().map(|note| line_of(note)).collect();
         let kept_from = KeptFrom::new(AllowedBy::Server(command.name.clone()));
+        // It runs for as long as the session, so nothing could ever be brought back.
         let repositories = shared.programs.fixed_repositories(command.confine);
         let network = confinement.as_mut().map(|confinement| {
             if let Some(repositories) = &repositories {
@@ -128,6 +130,7 @@ impl Runtime {
                 notes.extend(repositories.notes().iter().cloned());
             }
             notes.extend(widen(confinement, permit.resources()).iter().flat_map(|note| note.lines()).map(line_of));
+            // Its servers are configured; a question at any time would have no call that it belongs to.
             network(permit.clone(), Doors::closed(kept_from.clone()))
         });
         if let Some(confinement) = &mut confinement {

@@ -123,6 +123,7 @@ impl Workspace {
     /// followed. Missing folders are created if `make` says so.
     pub(crate) fn parent(&self, permit: &WritePermit, make: MakeFolders) -> Result<Target, OpenError> {
         let place = self.place(permit.root(), permit.relative())?;
+        // The root was granted, and not the folder that it lies in.
         let Some(name) = place.relative.file_name() else {
             return Err(OpenError::Io(io::Error::new(io::ErrorKind::InvalidInput, "it is the granted root itself")));
         };
@@ -133,6 +134,7 @@ impl Workspace {
         let mut missing = Vec::new();
         let mut there = above;
         let mut parent = loop {
+            // Resolved beneath the root by the kernel, so that `..` and links lead nowhere else.
             match place.root.open_dir(there) {
                 Ok(dir) => break dir,
                 Err(error) if error.kind() == io::ErrorKind::NotFound && make == MakeFolders::Yes => {
@@ -143,11 +145,14 @@ impl Workspace {
                 Err(error) => return Err(error.into()),
             }
         };
+        // Asked of the open folder: its path may mean another one by now.
         let mut above = real_path(&parent, &permit.root().join(there))?;
         let mut real = above.clone();
         real.extend(missing.iter().rev());
         real.push(&name);
+        // Of the real path: a link within the root can lead to what is denied.
         permit.recheck(&real)?;
+        // On a file system that ignores case `.ENV` is `.env`.
         if let Err(denied) = permit.recheck_folded(&real)
             && letter_case::is_ignored_on_the_way(permit.root(), &real)
         {
@@ -161,6 +166,7 @@ impl Workspace {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
             }
+            // Not followed: between making and opening it could be swapped for a link.
             parent = parent.open_dir_nofollow(folder)?;
         }
         Ok(Target { folder: parent, name, real, made })

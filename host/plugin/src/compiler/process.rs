@@ -42,8 +42,10 @@ pub(super) async fn compile(
     component: &[u8],
 ) -> Result<Vec<u8>, RuntimeError> {
     let failed = |error: io::Error| RuntimeError::Compiler { plugin: plugin.to_string(), why: error.to_string() };
+    // They grow with the code, so a small component cannot take what a large one may.
     let (memory, time) = limits.of(component);
     let mut process = start(program, memory, time).map_err(failed)?;
+    // Besides the processor time: a process that waits for nothing uses none.
     let whole = tokio::time::timeout(time.saturating_mul(PATIENCE), exchange(&mut process, component));
     let size = component.len();
     let too_much = |limit| RuntimeError::TooCostly { plugin: plugin.to_string(), size, limit };
@@ -52,6 +54,7 @@ pub(super) async fn compile(
     if status.success() {
         return Ok(code);
     }
+    // Told apart from a crash, since the remedy differs: a smaller plugin, or a bug report.
     Err(match limit_met(status, &words) {
         Some(Resource::Memory) => too_much(CompileLimit::Memory(memory)),
         Some(Resource::Time) => too_much(CompileLimit::Time(time)),

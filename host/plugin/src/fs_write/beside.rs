@@ -25,7 +25,9 @@ pub(super) fn write(
     permissions: Option<Permissions>,
 ) -> io::Result<PathBuf> {
     let mut random = [0; 8];
+    // A name that another program could guess could be there before, as a link.
     getrandom::fill(&mut random).map_err(io::Error::other)?;
+    // A name may have 255 bytes, and the longest ones would have no room for what is added.
     let stem = name.file_name().unwrap_or(OsStr::new("file")).to_string_lossy().chars().take(64).collect::<String>();
     let beside = PathBuf::from(format!(".{stem}.{}.new", hex(&random)));
     // Never more permissive than the file that it replaces, not even for a moment.
@@ -39,9 +41,11 @@ pub(super) fn write(
         // There is no `/proc`, by which a file gets its first name. It is gone when it is closed.
     }
     let mut options = OpenOptions::new();
+    // Nothing that is there is opened, no link either.
     options.write(true).create_new(true).mode(mode.unwrap_or(NEW));
     let file = folder.open_with(&beside, &options)?.into_std();
     if let Err(error) = fill(&file, content, mode) {
+        // A half file with a dot in front would stay in the user's folder.
         folder.remove_file(&beside).ok();
         return Err(error);
     }

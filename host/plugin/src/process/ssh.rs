@@ -69,6 +69,7 @@ pub(super) async fn start(
     door: SshDoor,
     request: GitRequest,
 ) -> Result<SshStreams, NotConnected> {
+    // By the service and not by the user's words: what git may send is decided by what runs there.
     let direction = match request.service() {
         GitService::UploadPack | GitService::UploadArchive => GitDirection::Fetch,
         GitService::ReceivePack => GitDirection::Push,
@@ -80,6 +81,7 @@ pub(super) async fn start(
         GitDirection::Push => "send to",
     };
     let does = format!("{does} `{}` over ssh", remote.at());
+    // Checked again after each answer, which may cover only a part of what is wanted.
     loop {
         match check(&permits, &remote).await {
             Ok(()) => break,
@@ -88,8 +90,10 @@ pub(super) async fn start(
         }
     }
     let failed = |why: String| NotConnected::Unreachable(format!("ssh does not start: {why}"));
+    // Bounded: each is a process of the user's, outside of all walls.
     let place = Arc::clone(&door.places).acquire_owned().await.map_err(|error| failed(error.to_string()))?;
     let command = command(&door.shared, &request).map_err(failed)?;
+    // Without walls, since it needs the user's keys; so nothing of it comes from the program but checked parts.
     let process = host_process::start(&command, None, None);
     let mut process = process.map_err(|error| failed(error.to_string()))?;
     doors.kept_from.started_ssh();
@@ -147,32 +151,39 @@ fn is_far(file: &Path, folders: &[PathBuf]) -> bool {
 fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Command, String> {
     let writable = shared.programs.writable();
     let home = shared.programs.home();
+    // If a program can change the user's settings of ssh, they name commands that it chose.
     check_settings(home.as_deref(), &writable)?;
+    // Without folders of the workspace in `PATH`, which could have an `ssh`.
     let variables = shared.variables.outside(&writable);
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         found.and_then(|value| value.to_str()).filter(|value| !value.is_empty())
     };
+    // In git's own order: the variable, the setting, the program.
     let named = variable(COMMAND).map(str::to_owned);
     let named = named.or_else(|| {
         let settings = variable("XDG_CONFIG_HOME").map(Path::new).filter(|path| path.is_absolute());
         users_ssh_command(home.as_deref()?, settings, &writable)
     });
+    // `GIT_SSH` is a path and no line, so it is quoted.
     let named = named.or_else(|| variable(PROGRAM).map(|program| format!("'{}'", program.replace('\'', r"'\''"))));
     let arguments = request.arguments().into_iter().map(OsString::from);
     let (program, arguments) = match named.filter(|named| named != SSH) {
         Some(named) => {
             let program = named.split_whitespace().next().unwrap_or_default().trim_matches(['\'', '"']);
+            // Other programs take other options, and `-o` could mean anything there.
             if Path::new(program).file_name() != Some(OsStr::new(SSH)) {
                 return Err(format!("not supported: git's ssh is `{}`. Use OpenSSH's `ssh`", host_text::exact(&named)));
             }
             let shell = host_process::shell().ok_or("this machine has no shell for `core.sshCommand`")?;
+            // The arguments stay words of their own, whatever they contain.
             let line = [OsString::from("-c"), format!("{named} \"$@\"").into(), named.into()];
             let first = shell.arguments.iter().cloned().chain(line);
             (shell.program.clone().into(), first.chain(arguments).collect())
         }
         None => {
             let folders = variable("PATH").map(std::env::split_paths).into_iter().flatten();
+            // Files that programs can change are passed over, and not taken with a warning.
             let program = folders.map(|folder| folder.join(SSH)).find(|file| file.is_file() && is_far(file, &writable));
             let program = program.ok_or("there is no `ssh` in `PATH`")?;
             (program.into(), arguments.collect())
@@ -183,6 +194,7 @@ fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Comman
     Ok(host_process::Command {
         program,
         arguments,
+        // ssh reads nothing here; a folder of the workspace could have a file that something obeys.
         directory: PathBuf::from("/"),
         environment: variables.iter().filter(|(name, _)| !own(name)).cloned().chain(protocol).collect(),
         has_input: true,

@@ -45,12 +45,17 @@ impl CacheLayers {
         let mut found = Self::default();
         let (Some(place), Some(workspace)) = (&access.layers, access.writable.first()) else { return found };
         let names: Vec<&str> = commands.iter().flat_map(|command| named(command)).collect();
+        // Only what the words of the command name: each layer is a mount, and its folder is then taken for all other
+        // programs.
         let is_meant = |caches: &&Caches| names.iter().any(|name| caches.programs.contains(name));
         let meant: Vec<&Caches> = access.caches.iter().filter(is_meant).collect();
+        // Without layers the cache stays read-only; written directly, a confined program could leave code for the
+        // user's own.
         if meant.is_empty() || level().no_layers().is_some() {
             return found;
         }
         let first = meant.iter().flat_map(|caches| &caches.first);
+        // The program cannot make it: what is around it is read-only to it. The host does, empty.
         for (_, folder) in first.filter(|(program, folder)| names.contains(program) && !folder.exists()) {
             // Where it cannot be made, the program says what it misses.
             if let Err(error) = fs::create_dir_all(folder) {
@@ -83,6 +88,7 @@ fn named(command: &[String]) -> impl Iterator<Item = &str> {
 
 /// Prepares the layer of a folder; `None` if another program uses it.
 fn layer(place: &Path, workspace: &Path, folder: &Path) -> io::Result<Option<(Layer, File)>> {
+    // By workspace and cache: what one project downloads must not be code of another.
     let mut name = blake3::Hasher::new();
     for path in [workspace, folder] {
         name.update(path.as_os_str().as_encoded_bytes()).update(&[0]);
@@ -90,15 +96,18 @@ fn layer(place: &Path, workspace: &Path, folder: &Path) -> io::Result<Option<(La
     let own = place.join("caches").join(&*name.finalize().to_hex());
     usable(place)?;
     fs::create_dir_all(&own)?;
+    // Two mounts of one layer would damage it.
     let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(own.join("lock"))?;
     match lock.try_lock() {
         Ok(()) => {}
+        // The other program has the layer; this one sees the cache without it.
         Err(fs::TryLockError::WouldBlock) => return Ok(None),
         Err(fs::TryLockError::Error(error)) => return Err(error),
     }
     let (changes, work) = (own.join("changes"), own.join("work"));
     // What is in a layer is not safe from a crash of the machine: it is that of one run of it.
     let run = fs::read_to_string(BOOT)?;
+    // A crash of the machine may have left half of what was written, since the overlay does not wait for the disk.
     if fs::read_to_string(own.join("run")).ok().as_ref() != Some(&run) {
         for folder in [&changes, &work] {
             remove_tree(folder)?;

@@ -34,6 +34,7 @@ pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a
 /// Hides what the user keeps from programs, in all that this one may read besides what is installed. Blocks for as long
 /// as listing that takes.
 pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io::Result<()> {
+    // Nothing to hide, which is usual, costs no walk.
     if access.shown.is_empty() {
         return Ok(());
     }
@@ -44,6 +45,7 @@ pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io:
     let mut waiting: Vec<PathBuf> = Vec::new();
     let mut count = 0_usize;
     let mut look = |path: PathBuf, is_folder: bool, waiting: &mut Vec<PathBuf>| {
+        // A hidden folder is not entered: all in it goes with it.
         if is_hidden(access, &path) {
             // A link hides what it leads to, unless that is not the user's own.
             let real = fs::canonicalize(&path).ok();
@@ -62,6 +64,7 @@ pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io:
             let Ok(entry) = entry else { break };
             count += 1;
             if count > MAX_ENTRIES {
+                // An error and no start: a file that was not found would be readable.
                 return Err(io::Error::other(format!("there are more than {MAX_ENTRIES} files and folders")));
             }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -74,10 +74,12 @@ impl Repositories {
         let mut found = Self::default();
         found.known = Arc::clone(known);
         found.within.clone_from(&access.writable);
+        // Before the search, so that what changes meanwhile counts as changed.
         found.looked = Some(SystemTime::now());
         let mut entries = access.repositories.clone();
         for root in roots(access.writable.iter().filter(|path| path.is_dir()).cloned().collect()) {
             match found.known.search(&root) {
+                // Remembered whole: what is there afterwards and was not before is what the program made.
                 Ok(there) => {
                     entries.extend(there.iter().cloned());
                     found.trees.insert(root, there);
@@ -112,6 +114,7 @@ impl Repositories {
         }
         let folders = folders_of(entry);
         let repository = entry.parent().and_then(|top| Repository::at(top).ok()?).filter(|_| entry.ends_with(".git"));
+        // Both ways of finding it must agree, or a file only claims to be a part of it.
         let Some(repository) = repository.filter(|repository| folders.contains(&repository.common)) else {
             // What git does not take for a repository, a bare one, or one that nothing confirms.
             self.fixed.extend(folders.into_iter().chain([entry.to_owned()]));
@@ -123,6 +126,7 @@ impl Repositories {
             Err(_) => return self.fixed.push(repository.common),
         }
         let is_covered = |other: &Path| repository.common.starts_with(other);
+        // A submodule lies in its repository's folder and is seen through that one's layer.
         if self.layered.iter().any(|layered| is_covered(&layered.layer.place))
             || self.fixed.iter().any(|path| is_covered(path))
         {
@@ -188,11 +192,13 @@ impl Repositories {
                     continue;
                 }
             };
+            // Only what is new: what was there before is the user's, however it looks.
             for entry in now.difference(&before) {
                 let Err(harmful) = check_nested(entry, &places, &self.within) else { continue };
                 // Without its `HEAD` the top of the tree is no repository.
                 let beneath = entry.strip_prefix(&root).ok().filter(|beneath| !beneath.as_os_str().is_empty());
                 let beneath = beneath.unwrap_or(Path::new("HEAD"));
+                // Moved and not removed: the user may want to look at it.
                 lines.extend(move_aside(&root, beneath).map(|moved| aside(&moved, &harmful.to_string())));
             }
             if let Some(since) = self.looked {

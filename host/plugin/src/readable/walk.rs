@@ -102,6 +102,7 @@ impl Walk {
         let globs = Globs::new(&options)?;
         let texts = search.map(|Search { texts, ignore_case }| Texts::new(texts, ignore_case)).transpose()?;
         let about = at.about(&file)?;
+        // The walk goes by path, and only the real one is the folder that was opened.
         let start = real_path(&file, &at.absolute).map_err(|error| at.failed(&error))?;
         let (folder, start, shown, only) = if about.is_dir() {
             (Dir::from_std_file(file.into_std()), start, at.absolute.clone(), None)
@@ -109,6 +110,7 @@ impl Walk {
             let (Some(parent), Some(name)) = (start.parent(), start.file_name()) else {
                 return Err(Error::Invalid(format!("`{}` has no folder", at.shown())));
             };
+            // The folder of the one file; which file it is was checked when that was opened.
             let folder = Dir::open_ambient_dir(parent, cap_std::ambient_authority());
             let folder = folder.map_err(|error| at.failed(&error))?;
             let shown = at.absolute.parent().unwrap_or(Path::new("/")).to_owned();
@@ -118,6 +120,7 @@ impl Walk {
         };
         let (out, batches) = mpsc::channel(WAITING);
         let counts = Arc::new(Counts::default());
+        // A file that is named is read even where rules leave it out.
         let rules = (options.respect_ignore && only.is_none()).then(|| Arc::new(Rules::at(&start)));
         let plan = Plan {
             shown: PathBuf::from(at.workspace.shown(&shown)),
@@ -200,10 +203,12 @@ impl Plan {
     /// Appends the bytes of a file. `None` if it is too large or cannot be read, which is counted.
     fn read(&self, relative: &Path, bytes: &mut Vec<u8>) -> Option<()> {
         let mut options = OpenOptions::new();
+        // Opening a pipe would wait for a writer, for ever.
         options.read(true).custom_flags(crate::workspace::NONBLOCK | NO_FOLLOW);
         let read = self.folder.open_with(relative, &options).and_then(|file| {
             let file = file.into_std();
             let about = file.metadata()?;
+            // Asked of the open file: its name may lead to another one by now.
             if !about.is_file() {
                 return Err(std::io::ErrorKind::InvalidInput.into());
             }
@@ -222,6 +227,7 @@ impl Plan {
             Ok(None) => &self.counts.too_large,
             Err(_) => &self.counts.unreadable,
         };
+        // Counted, so that a search says what it left out and is not taken for complete.
         count.fetch_add(1, Ordering::Relaxed);
         None
     }
@@ -239,6 +245,7 @@ impl Plan {
         // The crate's own rules would be read without a limit. Names that a rule takes in are not hidden.
         let rules = self.rules.clone();
         builder
+            // Ours are bounded and follow no links.
             .standard_filters(false)
             .hidden(rules.is_none() && !options.hidden)
             .follow_links(false)
@@ -246,6 +253,7 @@ impl Plan {
         let hides = !options.hidden;
         builder.filter_entry(move |entry| {
             let is_denied = |folder| permit.as_ref().is_some_and(|permit| permit.denies(folder));
+            // The start itself was permitted; what lies in a denied folder is not even listed.
             if entry.depth() > 1 && folder_of(entry.path()).is_some_and(is_denied) {
                 return false;
             }
@@ -304,6 +312,7 @@ impl<'p> Reader<'p> {
         if plan.out.is_closed() {
             return WalkState::Quit;
         }
+        // One folder without rights must not end a walk over all others.
         let Ok(entry) = entry else {
             plan.counts.unreadable.fetch_add(1, Ordering::Relaxed);
             return WalkState::Continue;
@@ -313,6 +322,7 @@ impl<'p> Reader<'p> {
         if plan.permit.denies(entry.path()) {
             // Counted regardless of the globs: a count for each glob would reveal the names of denied files.
             plan.counts.denied.fetch_add(1, Ordering::Relaxed);
+            // A denied folder is not entered: its names are denied as well.
             return if file_type.is_dir() { WalkState::Skip } else { WalkState::Continue };
         }
         if !file_type.is_file() || !plan.globs.take(relative) {
@@ -327,6 +337,7 @@ impl<'p> Reader<'p> {
             Some(()) => self.add_name(relative),
             None => return WalkState::Continue,
         }
+        // By bytes or by number: many empty files would never fill a batch.
         let full = self.batch.contents.len() >= BATCH_BYTES || self.batch.name_ends.len() >= BATCH_FILES;
         if full && !self.flush() { WalkState::Quit } else { WalkState::Continue }
     }
@@ -442,6 +453,7 @@ struct Globs {
 
 impl Globs {
     fn new(options: &WalkOptions) -> Result<Self, Error> {
+        // All globs become one automaton, which grows with them.
         if options.globs.len() > MAX_GLOBS {
             return Err(Error::Invalid(format!("{} globs are over the limit of {MAX_GLOBS}", options.globs.len())));
         }
@@ -457,6 +469,7 @@ impl Globs {
                 }
             };
             let pattern = pattern.trim_start_matches("./");
+            // A glob of a few characters can expand to millions.
             bounded::check(pattern)
                 .map_err(|why| Error::Invalid(format!("invalid glob `{}`: {why}", host_text::excerpt(text, SHOWN))))?;
             // As in ignore files: a glob without a slash matches in every folder.
