@@ -121,6 +121,7 @@ impl Authorities {
 
     /// Describes the requests without their reach: ``GET requests to `example.com:443` ``.
     pub fn in_words(&self) -> String {
+        // Methods together for each server: `GET and POST requests to …` is one thing to agree to, and not two.
         let item = |((host, port, _), methods): ((&Host, &AnyOr<u16>, Reach), BTreeSet<&str>)| {
             let methods: Vec<&str> = methods.into_iter().collect();
             let requests = match methods.as_slice() {
@@ -128,6 +129,7 @@ impl Authorities {
                 [first @ .., last] if !first.is_empty() => format!("{} and {last} requests", first.join(", ")),
                 _ => format!("{} requests", methods.concat()),
             };
+            // `any server` for a host alone would be wrong: without a port only 443 is meant.
             let server = match (host, port) {
                 (Host::Any, AnyOr::Any) => "any server".to_owned(),
                 (Host::Any, AnyOr::One(port)) => format!("port {port} of any server"),
@@ -259,6 +261,7 @@ fn parse_words(mut words: Vec<&str>, whole: &str) -> Result<Parsed, ScopeError> 
         ("*", _) => Host::Any,
         (_, Some(suffix)) => {
             let suffix = canonical_host(suffix)?;
+            // `*.1.2.3.4` would look like a range of addresses and is one of names.
             if suffix.contains(':') || suffix.parse::<std::net::Ipv4Addr>().is_ok() {
                 return Err(invalid());
             }
@@ -387,6 +390,7 @@ impl fmt::Display for Authorities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, ((host, port, reach), methods)) in self.items().into_iter().enumerate() {
             f.write_str(if at > 0 { "," } else { "" })?;
+            // Left out where they are what a text without methods means, so that a scope is read back as it was.
             if !methods.iter().eq(&DEFAULT_METHODS) {
                 write!(f, "{} ", methods.into_iter().collect::<Vec<_>>().join("+"))?;
             }

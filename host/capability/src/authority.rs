@@ -79,11 +79,13 @@ pub(crate) fn bracketed(host: &str) -> String {
 /// Returns the canonical spelling of a host.
 pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
     let error = |why| HostError { host: visible(text), why };
+    // Brackets are part of the notation and not of the address, so both spellings are one server.
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     if inner.is_some() || text.contains(':') {
         let address: Result<Ipv6Addr, _> = inner.unwrap_or(text).parse();
         return address.map(|address| address.to_string()).map_err(|_| error("it is not an IPv6 address"));
     }
+    // A dot at the end says that the name is complete; resolvers find the same server.
     let host = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     if host.is_empty() {
         return Err(error("it is empty"));
@@ -91,12 +93,15 @@ pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
     if host.len() > HOST_LIMIT {
         return Err(error("it has over 253 characters"));
     }
+    // ASCII alone: two names of other letters can look the same, and resolvers map them.
     if !host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
         return Err(error("it has ASCII letters, digits, `-`, `_` and `.`; an international name starts with `xn--`"));
     }
     if host.split('.').any(|label| label.is_empty() || label.len() > LABEL_LIMIT || label.starts_with('-')) {
         return Err(error("between its dots are 1 to 63 characters, the first no `-`"));
     }
+    // `127.1` and `0x7f.1` are addresses to resolvers. A grant for such a name would be one for an address that nobody
+    // read.
     if ends_in_number(&host) {
         let address: Result<Ipv4Addr, _> = host.parse();
         return address.map(|address| address.to_string()).map_err(|_| error("an IPv4 address has four decimals"));

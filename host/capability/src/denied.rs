@@ -63,6 +63,7 @@ impl Denied {
         naming: Option<&str>,
         held: Option<&Scope>,
     ) -> Self {
+        // A guest wrote the words: a flag is suggested only if pasting it can do nothing else.
         let flag =
             naming.map(|scope| format!("{}:{capability}={scope}", plugin.as_str())).filter(|flag| is_plain(flag));
         let grant = match flag {
@@ -70,6 +71,7 @@ impl Denied {
             None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
         };
         let grant = match naming {
+            // `*` alone is pasted and then denied again for any other port.
             Some(ANY_SERVER) if capability == Capability::Http => {
                 format!("{grant} (port 443 only; `*:*` means every port)")
             }

@@ -90,6 +90,8 @@ impl Deny {
     /// for an effective one.
     pub(crate) fn parse(text: &str, workspace: Option<&str>) -> Result<Self, ScopeError> {
         let glob = |why: &str| ScopeError::Glob { glob: visible(text), why: why.to_owned() };
+        // Normal before it is compiled: `a//b` would match nothing, and a deny without effect is taken for an effective
+        // one.
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let relative = parts.join("/");
         if text.is_empty() {
@@ -98,15 +100,19 @@ impl Deny {
         if relative.split(['/', '{', '}', ',']).any(|part| part == "." || part == "..") {
             return Err(glob("`.` and `..` are not resolved in it"));
         }
+        // A slash between braces would deny nothing, and braces within braces multiply.
         check_braces(&relative).map_err(glob)?;
         let everywhere =
             (parts.len() == 1 && !text.trim_end_matches('/').contains('/')) || parts.first() == Some(&"**");
         let absolute = if text.starts_with('/') {
             format!("/{relative}")
         } else if everywhere && !relative.is_empty() {
+            // In every folder of the machine and not only of the workspace: a deny follows a file wherever a root
+            // leads.
             format!("/**/{}", parts.strip_prefix(&["**"]).filter(|rest| !rest.is_empty()).unwrap_or(&parts).join("/"))
         } else {
             let workspace = workspace.ok_or_else(|| ScopeError::Relative { path: visible(text) })?;
+            // The folder of a workspace may have characters that mean something in a glob: `a[b]` was not denied.
             let beneath = escaped(workspace.trim_end_matches('/'));
             format!("{beneath}/{relative}").trim_end_matches('/').to_owned()
         };

@@ -78,9 +78,11 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
         Form::Written(_) => (WRITTEN_TEXT_LIMIT, WRITTEN_ITEM_LIMIT),
         Form::Stored => (STORED_TEXT_LIMIT, STORED_ITEM_LIMIT),
     };
+    // Before any of it is looked at: a manifest of a stranger has such texts.
     if text.len() > text_limit {
         return Err(ScopeError::TooLong { length: text.len(), limit: text_limit });
     }
+    // Rejected and not escaped: what a user agrees to must be what is compared later.
     if text.chars().any(host_text::is_unsafe) {
         return Err(ScopeError::Character { text: visible(text) });
     }
@@ -98,6 +100,7 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
                     match rest.next() {
                         None => return Err(ScopeError::Quote { text: visible(text) }),
                         Some(close) if close == c => break,
+                        // Elsewhere a backslash is a character, as a path may have one.
                         Some('\\') if c == '"' && rest.as_str().starts_with(['"', '\\']) => {
                             rest.next().into_iter().for_each(|escaped| item.push(escaped));
                         }
@@ -106,6 +109,7 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
                 }
             }
             ',' if item.braces == 0 => list.push(finished(std::mem::take(&mut item))?),
+            // A list ends here, since resources and denies hold for the list in front of them.
             ';' if item.braces == 0 => {
                 list.push(finished(std::mem::take(&mut item))?);
                 lists.push(std::mem::take(&mut list));

@@ -188,12 +188,14 @@ fn item(item: &list::Item) -> Result<Item, ScopeError> {
     let wrong = || ScopeError::McpTool { text: visible(&item.whole.text) };
     let (name, reads) = match item.words.as_slice() {
         [name] => (name, false),
+        // A tool may be called `read`; quoted it is part of a name and no keyword.
         [name, read] if read.text == READ && !read.quoted => (name, true),
         _ => return Err(wrong()),
     };
     if name.text == "*" && !name.quoted {
         return Ok(Item { server: None, tool: None, reads });
     }
+    // At the first slash: names of servers have none, those of tools may.
     let (server, tool) = match name.text.split_once('/') {
         Some((server, tool)) => (server, Some(tool)),
         None => (name.text.as_str(), None),

@@ -38,15 +38,18 @@ impl Paths {
         for list in list::lists(text, form)? {
             let (deny, allow): (Vec<Item>, Vec<Item>) = list.into_iter().partition(|item| item.deny);
             if allow.is_empty() {
+                // A root that is not named would be everything, and nobody wrote that.
                 return Err(ScopeError::OnlyDenies { text: visible(text) });
             }
             let parsed = deny.iter().map(|item| Deny::parse(&item.whole.text, workspace.as_deref()));
+            // Shared by the roots of a list: a run has dozens of denies.
             let deny = Arc::new(parsed.collect::<Result<BTreeSet<_>, _>>()?);
             for item in allow {
                 let path = root_path(&item, workspace.as_deref())?;
                 roots.push(Root { path: path.into(), deny: Arc::clone(&deny) });
             }
         }
+        // Roots within others are dropped here, so that two spellings of one scope are equal.
         Ok(Self(Antichain::new(roots)))
     }
 
@@ -160,6 +163,7 @@ impl Element for Root {
 /// Roots with the same denies in one list, lists separated by `;`.
 impl fmt::Display for Paths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Grouped by what they deny, or a text would repeat all denies behind each root.
         let mut lists: Vec<(&BTreeSet<Deny>, Vec<&Root>)> = Vec::new();
         for root in self.roots() {
             match lists.iter_mut().find(|(deny, _)| **deny == *root.deny) {
@@ -188,6 +192,7 @@ impl fmt::Display for Root {
 /// Returns the absolute path without `.`, `..` and doubled slashes; `None` if it is relative or leaves `/`.
 pub(crate) fn normal(path: &Path) -> Option<PathBuf> {
     let mut parts = path.components();
+    // A relative path means another file for each reader.
     if parts.next() != Some(Component::RootDir) {
         return None;
     }
@@ -223,6 +228,7 @@ pub(crate) fn path_of(text: &str, is_quoted: bool, workspace: Option<&str>) -> R
     if text.is_empty() {
         return Err(ScopeError::Empty { text: "''".to_owned() });
     }
+    // Quoted, they are names: a folder may be called `*` or `~`.
     if !is_quoted {
         if text == "*" {
             return Ok(PathBuf::from("/"));
@@ -230,11 +236,13 @@ pub(crate) fn path_of(text: &str, is_quoted: bool, workspace: Option<&str>) -> R
         if text.contains(['*', '?']) {
             return Err(ScopeError::Pattern { text: visible(text) });
         }
+        // No shell has expanded it, and a folder called `~` is seldom meant.
         if text == "~" || text.starts_with("~/") {
             return Err(ScopeError::Home { path: visible(text) });
         }
     }
     let joined = match workspace {
+        // A stored scope is absolute, so that it means the same in every folder.
         Some(workspace) => Path::new(workspace).join(text),
         None if text.starts_with('/') => PathBuf::from(text),
         None => return Err(ScopeError::Relative { path: visible(text) }),

@@ -113,6 +113,7 @@ impl Grants {
     pub fn permit_process(&self, plugin: &PluginName, argv: &[String]) -> Result<ProcessPermit, Denied> {
         let held = self.scope(Capability::Process);
         match held {
+            // The permit keeps the words that were checked: what starts is taken from it and from nowhere else.
             Some(Scope::Process(programs)) if programs.permits(argv) => Ok(ProcessPermit {
                 plugin: plugin.clone(),
                 argv: argv.to_vec(),
@@ -158,6 +159,7 @@ impl Grants {
     ) -> Result<McpPermit, Denied> {
         let held = self.scope(Capability::Mcp);
         match held {
+            // Whether it reads is what the host knows: a server's own hint makes no scope wider.
             Some(Scope::Mcp(tools)) if tools.permits(server, tool, reads) => {
                 Ok(McpPermit { server: server.clone(), tool: tool.to_owned() })
             }
@@ -269,6 +271,7 @@ fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: O
     let denied = Denied::new(plugin, capability, &path.to_string_lossy(), naming.as_deref(), held);
     let covered = match (held, normal(path)) {
         (Some(Scope::FsRead(paths) | Scope::FsWrite(paths)), Some(path)) => {
+            // Within a root and denied all the same: then no wider grant helps, and the message says so.
             path.to_str().is_some() && paths.roots().any(|root| path.starts_with(root.path()))
         }
         (

@@ -106,6 +106,7 @@ impl Programs {
                 return Err(ScopeError::OnlyResources { text: visible(text) });
             }
             for resource in resources(&list, key, workspace.as_deref())? {
+                // One prefix for each resource and one without any: the order of scopes then needs no rule for sets.
                 let using = |command: &Prefix| Prefix { besides: Some(resource.clone()), ..command.clone() };
                 prefixes.extend(commands.iter().map(using));
             }
@@ -127,9 +128,11 @@ impl Programs {
             all.push(Resource::server(server.split(' ').collect(), server)?);
         }
         let path = |path: &PathBuf| {
+            // What cannot be written as text cannot be read back, and a scope is stored as text.
             let text = path.to_str().filter(|text| !text.chars().any(host_text::is_unsafe));
             let shown = || visible(&path.to_string_lossy());
             let text = text.ok_or_else(|| ScopeError::Character { text: shown() })?;
+            // As quoted: it is a path of the host's own making and no pattern.
             path_of(text, true, None).map(Arc::from)
         };
         for read in &resources.reads {
@@ -168,6 +171,7 @@ impl Programs {
     #[must_use]
     pub(crate) fn with_anything(self) -> Self {
         let named = self.resources();
+        // Only where nothing is named: naming one server is a decision against all others.
         let mut any = Vec::new();
         if named.servers.is_empty() {
             any.extend([Resource::Server(Endpoint::any_server()), Resource::Git(GitAccess::any())]);
@@ -279,11 +283,13 @@ fn resources_of<'p>(prefixes: impl Iterator<Item = &'p Prefix>) -> Resources {
 fn prefix(item: Item) -> Result<Prefix, ScopeError> {
     let bare = |word: &list::Word, text: &str| !word.quoted && word.text == text;
     let (words, then) = match item.words.as_slice() {
+        // Quoted it is an argument: a command may end with `$`.
         [words @ .., last] if bare(last, END) => (words, Rest::Nothing),
         words => (words, Rest::Anything),
     };
     match words {
         [] => Err(ScopeError::Empty { text: visible(&item.whole.text) }),
+        // `*` alone is any command; with more words it would look like a pattern, which there are none of.
         [only] if bare(only, "*") && then == Rest::Anything => Ok(Prefix { words: Vec::new(), then, besides: None }),
         words if words.iter().any(|word| bare(word, "*")) => {
             Err(ScopeError::PartialCommand { text: visible(&item.whole.text) })
@@ -345,6 +351,7 @@ impl Resource {
 
 impl Element for Resource {
     fn meet(&self, other: &Self) -> Option<Self> {
+        // Of two folders the inner one, or nothing: a meet never covers what one side does not.
         let inner = |mine: &Arc<Path>, theirs: &Arc<Path>| match () {
             () if mine.starts_with(theirs) => Some(Arc::clone(mine)),
             () if theirs.starts_with(mine) => Some(Arc::clone(theirs)),
@@ -354,9 +361,11 @@ impl Element for Resource {
             (Self::Server(mine), Self::Server(theirs)) => mine.meet(theirs).map(Self::Server),
             (Self::Git(mine), Self::Git(theirs)) => mine.meet(theirs).map(Self::Git),
             (Self::Writes(mine), Self::Writes(theirs)) => inner(mine, theirs).map(Self::Writes),
+            // Writing includes reading, so one side that only reads leaves reading.
             (Self::Reads(mine) | Self::Writes(mine), Self::Reads(theirs) | Self::Writes(theirs)) => {
                 inner(mine, theirs).map(Self::Reads)
             }
+            // Kinds of different doors have nothing in common; written out, so that a new kind has to be decided on.
             (Self::Server(_), Self::Git(_) | Self::Reads(_) | Self::Writes(_))
             | (Self::Git(_), Self::Server(_) | Self::Reads(_) | Self::Writes(_))
             | (Self::Reads(_) | Self::Writes(_), Self::Server(_) | Self::Git(_)) => None,
@@ -379,6 +388,7 @@ impl Element for Resource {
 
 impl fmt::Display for Programs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Sorted, so that equal scopes have one text: answers are stored and compared by it.
         let mut commands: BTreeMap<(&[String], Rest), Vec<&Prefix>> = BTreeMap::new();
         for prefix in self.0.iter() {
             commands.entry((&prefix.words, prefix.then)).or_default().push(prefix);

@@ -124,6 +124,7 @@ impl GitAccess {
                 return Err(invalid());
             }
         }
+        // The narrower of each where nothing is said.
         let (direction, reach) = (direction.unwrap_or(GitDirection::Fetch), reach.unwrap_or(Reach::Public));
         let name = name.strip_prefix(SCHEME).ok_or_else(invalid)?;
         if name == "*" {

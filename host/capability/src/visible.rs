@@ -19,6 +19,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
 
 /// Quotes the text as one word of a POSIX shell, so that a suggested flag can be pasted as shown.
 pub(crate) fn shell_word(text: &str) -> String {
+    // Letters of which no shell means anything; everything else is quoted and not escaped one by one.
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
