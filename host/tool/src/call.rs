@@ -216,6 +216,7 @@ impl CallState {
                 Self::Validating { tool: Some(tool), .. } | Self::AwaitingApproval { tool, .. },
                 Step::Schedule { call, allowance, decided },
             ) => {
+                // The title of what will really run: the user may have changed the call since it was proposed.
                 let title = title::of_command(allowance.shown.as_deref()).unwrap_or_else(|| tool.title(&call)).into();
                 Some(Self::Scheduled { call, tool: Arc::clone(tool), allowance, decided, title })
             }
@@ -225,6 +226,7 @@ impl CallState {
             }
             (state, Step::Settle { outcome, decided }) => Some(Self::Settled(state.end(outcome, decided))),
             (
+                // Written out and not `_`: a new state has to say what it does at each step.
                 Self::Validating { .. }
                 | Self::AwaitingApproval { .. }
                 | Self::Scheduled { .. }

@@ -203,7 +203,9 @@ fn declarations(entries: &[Value]) -> Result<Vec<&Map<String, Value>>, Discovery
 
 fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Discovered, DiscoveryError> {
     let original = original(declaration)?;
+    // The program's own name may be one that no service accepts, or one that is taken.
     let name = fitting(&original, around.is_taken)?;
+    // Only text: a description that is something else is a mistake in the command, which its author should see.
     let said = match declaration.get("description") {
         None | Some(Value::Null) => "",
         Some(Value::String(text)) => text.trim(),
@@ -214,6 +216,7 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
         return Err(DiscoveryError::Description { name: original });
     }
     let input_schema = schema(declaration).ok_or_else(|| DiscoveryError::Parameters { name: original.clone() })?;
+    // Now and not at the first call: a schema that cannot be checked would let every argument through.
     Schema::compile(&input_schema).map_err(|cause| DiscoveryError::Schema { name: original.clone(), cause })?;
     let spec = ToolSpec {
         name: ToolName::new(name),
@@ -221,6 +224,7 @@ fn tool(declaration: &Map<String, Value>, around: Surroundings<'_>) -> Result<Di
         description,
         input_schema: Arc::new(input_schema),
         output_schema: None,
+        // Nothing that the command says makes a tool one that only reads.
         annotations: Annotations::default(),
     };
     Ok(Discovered { original, spec })

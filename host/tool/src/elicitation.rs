@@ -42,9 +42,11 @@ enum Field {
 /// Asks; without a listener the question is cancelled.
 pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> ElicitationAnswer {
     let Elicitation { server, message, form } = asked;
+    // A server's text of any length would push the fields off the screen.
     let message = clip(&message, MAX_TEXT).into_owned();
     match form {
         ElicitationForm::Visit { url } => {
+            // The address is shown and not opened: a server could make the host open any.
             let text =
                 format!("{message}\n\nIt wants you to open this address in a browser:\n{}", excerpt(&url, MAX_TEXT));
             let choices = vec!["I opened it".to_owned(), NO.to_owned()];
@@ -54,6 +56,7 @@ pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> Elicitatio
                 Ok(ModelAnswer::Dismissed) | Err(Nobody) => ElicitationAnswer::Cancelled,
             }
         }
+        // Declined and not cut: a form with the first half of its fields is not what the server asked for.
         ElicitationForm::Fields(fields) if fields.len() > MAX_FIELDS => ElicitationAnswer::Declined,
         ElicitationForm::Fields(fields) if fields.is_empty() => {
             let choices = vec![YES.to_owned(), NO.to_owned()];
@@ -71,6 +74,7 @@ pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> Elicitatio
                         values.insert(field.name.clone(), value);
                     }
                     Field::Empty => {}
+                    // Nothing of the form is sent: half of it could mean another thing than the user wanted.
                     Field::Ended(answer) => return answer,
                 }
             }
@@ -95,6 +99,7 @@ async fn one(
 async fn ask_field(queue: &ApprovalQueue, server: &McpServerName, message: &str, field: &ElicitationField) -> Field {
     let (text, choices) = words(message, field);
     let mut objection = String::new();
+    // A field that takes no answer would ask for ever.
     for _ in 0..MAX_TRIES {
         let answer = match one(queue, server, format!("{objection}{text}"), choices.clone()).await {
             Ok(answer) => answer,
@@ -110,6 +115,7 @@ async fn ask_field(queue: &ApprovalQueue, server: &McpServerName, message: &str,
             ModelAnswer::Text { text } => text,
         };
         let written = written.trim();
+        // An empty line is how a user passes over a field.
         if written.is_empty() && !field.is_required {
             return Field::Empty;
         }
@@ -134,6 +140,7 @@ fn words(message: &str, field: &ElicitationField) -> (String, Vec<String>) {
     let titles = |values: &[(String, String)]| values.iter().map(|(_, title)| title.clone()).collect::<Vec<_>>();
     let choices = match &field.kind {
         ElicitationKind::Boolean => vec![YES.to_owned(), NO.to_owned()],
+        // More than these do not fit on a screen as keys, and are written by name.
         ElicitationKind::Choice(values) if values.len() <= MAX_CHOICES => titles(values),
         ElicitationKind::Choice(values) | ElicitationKind::Choices(values) => {
             let how = match field.kind {
@@ -153,11 +160,13 @@ fn words(message: &str, field: &ElicitationField) -> (String, Vec<String>) {
 fn value(kind: &ElicitationKind, written: &str) -> Option<Value> {
     let one_of = |values: &[(String, String)], written: &str| {
         let written = written.trim();
+        // The user sees titles, and writes what they see.
         let found = values.iter().find(|(value, title)| value == written || title.eq_ignore_ascii_case(written));
         found.map(|(value, _)| Value::from(value.as_str()))
     };
     match kind {
         ElicitationKind::Text => Some(Value::from(written)),
+        // By JSON's own grammar, since the value becomes JSON: `1e5` is a number and `0x10` is none.
         ElicitationKind::Number => serde_json::from_str(written).ok().filter(Value::is_number),
         ElicitationKind::Integer => {
             serde_json::from_str(written).ok().filter(|value: &Value| value.is_i64() || value.is_u64())
@@ -170,6 +179,7 @@ fn value(kind: &ElicitationKind, written: &str) -> Option<Value> {
         ElicitationKind::Choice(values) => one_of(values, written),
         ElicitationKind::Choices(values) => {
             let chosen = written.split(',').filter(|one| !one.trim().is_empty()).map(|one| one_of(values, one));
+            // One that is not known makes all of it invalid: the server must not get a part of what was written.
             chosen.collect::<Option<Vec<_>>>().map(Value::Array)
         }
     }

@@ -34,6 +34,7 @@ impl FailureWords {
     /// Returns how a call failed, for the user and for the model.
     pub fn of(self, tool: &ToolName, error: &CallError) -> String {
         let (kind, words) = match (self, error) {
+            // Whatever the code of others says is quoted, whether it looks like advice or not.
             (Self::OfPlugin | Self::OfServer, CallError::Failure(Failure::Failed(words))) => ("failed with", words),
             (Self::OfPlugin, CallError::Failure(Failure::InvalidArguments(words))) => ("got invalid arguments", words),
             (Self::OfPlugin, CallError::Failure(Failure::NotFound(words))) => ("did not find it", words),

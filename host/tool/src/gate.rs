@@ -252,6 +252,7 @@ impl Gate {
 
     /// Decides about a call.
     pub(crate) async fn pass(&self, call: Arc<FunctionCall>, tool: &Arc<dyn Tool>, at: AtGate<'_>) -> Passed {
+        // Checked and previewed before any rule is asked: rules decide about what a call would do, not about its name.
         let considered = match self.consider(call, tool, at.cancel).await {
             Ok(considered) => considered,
             Err(failure) => {
@@ -259,12 +260,14 @@ impl Gate {
                 return Passed::Denied { failure, decided };
             }
         };
+        // Hooks see the call before the user does, and may change what is asked.
         let mut considered = match self.before(considered, tool, &at).await {
             Ok(considered) => considered,
             Err(ended) => return ended,
         };
         let (mut changed, mut objection) = (false, None);
         let mut is_first = true;
+        // Each change of the user's, and each answer that was not offered, starts the decision again.
         loop {
             match considered.decision(self.mode) {
                 // The user sees a changed call again before it runs.
@@ -289,11 +292,13 @@ impl Gate {
                 }
             }
             let question = self.question(&considered, objection.take());
+            // Looked at before asking, so that a run without a listener does not stop its clock for nothing.
             if !self.asking.queue.is_heard() {
                 return considered.denied_unasked();
             }
             self.notify_asked(&considered.call);
             let answer = {
+                // The time in which the user thinks is not the run's.
                 let _asking = at.run_clock.pause();
                 // The scheduler receives the question before anything else about this call.
                 let _one_at_a_time = self.asking.turn.acquire().await;
@@ -305,15 +310,19 @@ impl Gate {
                 Err(NobodyListens) => return considered.denied_unasked(),
                 Ok(Answer::ProceedOnce) => {
                     let because = vec!["the user allowed this call".to_owned()];
+                    // Behind the walls, since a plain yes says nothing about them.
                     return considered.run(decided, ProgramReach::Workspace, because);
                 }
+                // An answer counts only if it was offered: a frontend could send any.
                 Ok(Answer::ProceedWithoutWalls) if question.can_leave_walls => {
                     let because = vec!["the user let this call run without walls".to_owned()];
                     return considered.run(decided, ProgramReach::Everything, because);
                 }
                 Ok(Answer::ProceedWithoutWalls) => objection = Some(NOT_OFFERED.to_owned()),
+                // The rule is made from the question that was shown, and not from the call.
                 Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
                     Some(rule) => {
+                        // Stored before the call runs: if it cannot be, the user learns that the answer would not last.
                         objection = self.keep(rule, until, considered.intent.mcp.as_deref()).err();
                         if objection.is_none() {
                             let because = vec![answered(lasting, until)];
@@ -323,6 +332,7 @@ impl Gate {
                     None => objection = Some(NOT_OFFERED.to_owned()),
                 },
                 Ok(Answer::Switch { mode }) => match &self.switching {
+                    // The same for modes: none that was not offered, such as `yolo`.
                     Some((switch, _)) if question.switches.contains(&mode) => {
                         switch.choose(mode);
                         let because = format!("the user allowed this call, and chose the approval mode `{mode}`");
@@ -332,11 +342,13 @@ impl Gate {
                 },
                 Ok(Answer::Modify { text }) => match self.changed(&considered, tool, &text, &at).await {
                     Ok(new) => {
+                        // Previewed and decided like a new call; nothing of the old decision is kept.
                         considered = new;
                         changed = true;
                     }
                     Err(why) => objection = Some(why),
                 },
+                // A rejection ends the calls behind it as well: they were planned on this one.
                 Ok(Answer::Cancel { reason }) => return Passed::Rejected { reason: rejected(reason) },
             }
         }
@@ -355,6 +367,7 @@ impl Gate {
 
     fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
         let (argv, directory) = match &intent.confirmation {
+            // By its real folder: a link would make a rule for one folder count in another.
             Some(Confirmation::Exec { argv, directory, .. }) => (Some(argv.as_slice()), self.real(directory)),
             Some(
                 Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
@@ -374,6 +387,7 @@ impl Gate {
             mode: self.mode,
             workspace: &self.shared.workspace,
         };
+        // The rules first; what follows only makes the verdict stricter.
         let mut verdict = self.policy().decide(&query);
         if let Some(Confirmation::Exec { directory, .. }) = &intent.confirmation
             && verdict.decision == Decision::Allow
@@ -453,22 +467,27 @@ impl Gate {
 
     fn question(&self, considered: &Considered, objection: Option<String>) -> Question {
         let Considered { call, intent, .. } = considered;
+        // A call whose plugin shows nothing is asked about with all that it could touch.
         let confirmation = match intent.confirmation.clone().unwrap_or(Confirmation::Call) {
             Confirmation::Mcp { server, identity, tool, changed: _ } => {
+                // What changed in the tool's description since the user allowed it is a part of the question.
                 Confirmation::Mcp { server, identity, tool, changed: self.redefined(considered) }
             }
             other => other,
         };
         let (commands, effects) = match &confirmation {
             Confirmation::Exec { argv, .. } => {
+                // From the words alone, so that nothing has to run to show it.
                 (simple_commands(argv), effects(argv, intent.uses.as_ref(), &self.shared.workspace))
             }
             Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
                 Default::default()
             }
         };
+        // Reasons that are not rules: an answer that was given to another version, and calls that no answer covers.
         let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
         let is_program = matches!(confirmation, Confirmation::Exec { .. });
+        // Missing walls are about programs; an edit does not run behind any.
         let lacking = is_program.then(|| self.walls().lacking()).flatten();
         let mut reasons: Vec<String> =
             considered.reasons_to_show(commands.len()).into_iter().chain(besides).chain(lacking).collect();

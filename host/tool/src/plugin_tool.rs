@@ -169,8 +169,10 @@ impl PluginTool {
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
+        // What holds now: answers for the session may have come since the run began.
         let held = self.held();
         let granted = held.meet(&self.needs);
+        // Never beyond the sandbox's ceiling, whatever anyone answers.
         let at_most = self.sandbox.ceiling.meet(&self.needs);
         let quiet = Intent {
             confirmation: None,
@@ -185,6 +187,7 @@ impl PluginTool {
             is_fenced: false,
             mcp: self.mcp.clone(),
         };
+        // A call that only reads begins without a question: which files it opens is known when it opens them.
         if at_most.le(&at_most.reading()) {
             return Ok(quiet);
         }
@@ -192,8 +195,10 @@ impl PluginTool {
         let previewed =
             self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(|error| self.failure(error))?;
         let Some(confirmation) = previewed else { return Ok(quiet) };
+        // The host adds the arguments: a guest that could name an input could feed a shell lines that no rule read.
         let confirmation = self.sandbox.input.added(confirmation, &call.arguments);
         let confirmation = match &self.mcp {
+            // What is shown of a server's tool comes from the connection and not from the component that calls it.
             Some(target) => Confirmation::Mcp {
                 server: target.server.to_string(),
                 identity: target.identity.clone(),
@@ -220,7 +225,9 @@ impl PluginTool {
             return Err(CallFailure::new(FailureKind::Denied, words));
         }
         let touches = match confirmation {
+            // Nothing was named, so all that could be used counts.
             Confirmation::Mcp { .. } | Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
+            // With what the last run of this command was kept from, so that one question opens all of it.
             Confirmation::Exec { ref argv, .. } => self.with_wanted(argv, touches).meet(&at_most),
             Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
         };
@@ -230,6 +237,7 @@ impl PluginTool {
         };
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
+        // Looked at before the question, since afterwards it is too late to decide.
         let not_undone = self.not_undone(&confirmation);
         let uses = self.uses(&confirmation, &touches.join(&granted));
         let changed_before = self.changed_before(&confirmation);
@@ -262,6 +270,7 @@ impl PluginTool {
             let by = host_undo::run_later_by(path)?;
             programs.iter().find(|program| by.contains(&program.as_str())).cloned()
         };
+        // Ignored folders, such as `node_modules/.bin`, are in no journal.
         let ignored = self.sandbox.runtime.run_later_changed();
         let found = changes.with_journal(|journal| {
             let kept = journal.changes().iter().map(|change| &*change.path);
@@ -533,6 +542,7 @@ impl PluginTool {
     }
 
     fn outcome(&self, error: CallError) -> Outcome {
+        // Without wildcards: a new error must say whether the model can do something about it.
         let kind = match &error {
             CallError::Failure(failure) => match failure {
                 Failure::InvalidArguments(_) => FailureKind::InvalidArguments,
@@ -543,6 +553,7 @@ impl PluginTool {
                 Failure::Conflict(_) => FailureKind::Conflict,
                 Failure::Unavailable(_) => FailureKind::Unavailable,
                 Failure::Failed(_) => FailureKind::Failed,
+                // Only where the host was asked to stop; a plugin's own claim is a failure.
                 Failure::Cancelled(partial) => {
                     let partial = Some(partial.clone()).filter(|partial| !partial.is_empty());
                     return Outcome::Cancelled { reason: "the call was asked to stop".to_owned(), partial };

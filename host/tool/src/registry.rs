@@ -203,6 +203,8 @@ impl Registry {
             if kept.contains(&at) {
                 smaller.add(spec.name.clone(), spec.clone(), Arc::clone(entry));
             } else {
+                // Known as left out, so that a call is denied as such and the model does not look for the right
+                // spelling.
                 smaller.elsewhere.insert(spec.name.clone());
             }
         }

@@ -68,6 +68,7 @@ impl Responder {
         let mut clip = |text: String| self.clip(text, &mut whole);
         let (body, data) = match &settled.outcome {
             Outcome::Success(output) => (
+                // In front: the model must know that the user changed its call before it reads the result.
                 ResponseBody::Output(clip(settled.change_notice().unwrap_or_default() + &text_of(output))),
                 data_of(output),
             ),
@@ -167,6 +168,7 @@ fn text_of(output: &Output) -> String {
             OutputPart::Text(_) | OutputPart::Link { .. } => None,
         }));
     }
+    // Structured values only where there is no text, which usually says the same.
     match (&output.structured, pieces.is_empty()) {
         (_, false) => pieces.join("\n"),
         (Some(value), true) => value.to_string(),

@@ -152,11 +152,14 @@ impl<'r> Scheduler<'r> {
         questions: &mut mpsc::Receiver<(usize, Arc<Question>)>,
     ) {
         let mut waiting = wave.iter().copied();
+        // The tasks end when it is dropped: cancelling a wave leaves none behind.
         let mut running = Running::of(wave.len());
         let mut deciding = Deciding::nothing();
         loop {
+            // One decision at a time, so that the user sees the state after the call before, and one question.
             while deciding.is_idle() && running.len() < SIDE_BY_SIDE {
                 let Some(at) = waiting.next() else { break };
+                // It may have been settled since: a rejected call ends those behind it.
                 let Some((call, tool)) = table.pending(at) else { continue };
                 match &self.gate {
                     Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
@@ -170,6 +173,7 @@ impl<'r> Scheduler<'r> {
                 break;
             }
             tokio::select! {
+                // In this order: a cancelled wave asks nothing more, and an end comes before the next decision.
                 biased;
                 () = cancel.cancelled(), if !deciding.is_idle() => {
                     let at = deciding.end();
@@ -203,10 +207,13 @@ impl<'r> Scheduler<'r> {
                         table.settle_as(at, failure.into(), decided);
                     }
                     Decision::Passed(Passed::Rejected { reason }) => {
+                        // Before this one settles: an observer of the rejection must not see those behind it as still
+                        // open.
                         table.stop(BEHIND_REJECTED.to_owned());
                         table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Rejected));
                     }
                 },
+                // Questions of running calls, such as about a server, come here while others run on.
                 Some((at, question)) = questions.recv() => table.ask_running(at, &question),
                 Some((at, piece)) = receiver.recv() => table.show(at, &piece),
             }

@@ -67,17 +67,20 @@ fn named(server: &str) -> String {
 impl CallQuestions {
     pub(super) async fn ask_to_reach(&self, argv: &[String], server: &str, origin: Option<Origin>) -> ReachAnswer {
         let gate = &self.gate;
+        // By the commands in the line, so that an answer about `cargo` holds for `cd x && cargo build`.
         let commands = match commands_in(argv) {
             found if found.is_empty() => vec![argv.to_vec()],
             found => found,
         };
         let wanted = Wanted::new(argv, &commands, server);
+        // Rules, grants and earlier answers, before the clock stops.
         if gate.opens(&commands, &wanted.servers, self.call.name.as_str(), origin.as_ref()) {
             return ReachAnswer::Allowed(wanted.servers);
         }
         if !gate.asking.queue.is_heard() {
             return ReachAnswer::NotAsked;
         }
+        // The program waits at its proxy for as long as the user thinks.
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
         // The answer to a call beside this one may have opened it meanwhile.
@@ -88,6 +91,7 @@ impl CallQuestions {
             let names: Vec<String> = wanted.servers.iter().map(|server| named(server)).collect();
             format!("`{}` reaches {}", exact(&wanted.program), names.join(", "))
         };
+        // An answer about servers never lets a command run: the two are asked about apart.
         let offer = |until| Always { answer: Lasting::Always, until, words: words() };
         let offered = [Until::SessionEnds, Until::TakenBack].map(offer).to_vec();
         let about = About::Reaching {
@@ -110,6 +114,7 @@ impl CallQuestions {
                 }
                 Ok(Answer::Cancel { .. }) => return ReachAnswer::Rejected(wanted.servers),
                 Ok(
+                    // Not an answer to this question: the program runs already, behind its walls.
                     Answer::ProceedWithoutWalls
                     | Answer::Proceed { .. }
                     | Answer::Modify { .. }

@@ -38,6 +38,7 @@ impl Gate {
             return Vec::new();
         };
         let plugin = origin.plugin.as_str();
+        // Private addresses, and servers that are not named, are asked about each time.
         let exact = Some(&intent.touches).filter(|touches| is_lasting(touches));
         let within = self.within(intent);
         let offer = |answer: Lasting, words: String| Always { answer, until: Until::TakenBack, words };
@@ -64,11 +65,13 @@ impl Gate {
             Confirmation::Mcp { server, .. } => {
                 let of_server = of_whole_server(intent);
                 [
+                    // Of a server the tool and not the plugin, since one plugin makes the calls of all servers.
                     exact.map(|_| offer(Lasting::AlwaysTool, format!("`{}`", call.name))),
                     of_server.map(|_| offer(Lasting::AlwaysPlugin, format!("every tool of the MCP server `{server}`"))),
                 ]
             }
             Confirmation::Info { .. } | Confirmation::Call => [
+                // Without a preview nothing narrower than the whole ceiling can be named.
                 within.as_ref().map(|within| offer(Lasting::AlwaysTool, of_tool(within))),
                 within.as_ref().map(|within| offer(Lasting::AlwaysPlugin, of_plugin(within))),
             ],
@@ -76,6 +79,7 @@ impl Gate {
         let [narrow, wide] = offered;
         // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
         let is_edit = matches!(confirmation, Confirmation::Edit { .. });
+        // Else the narrowest, which is what the user has just read.
         let for_now = if is_edit { wide.as_ref().or(narrow.as_ref()) } else { narrow.as_ref().or(wide.as_ref()) };
         let for_now = for_now.map(|offer| Always { until: Until::SessionEnds, ..offer.clone() });
         [for_now, narrow, wide].into_iter().flatten().collect()
@@ -89,14 +93,17 @@ impl Gate {
         considered: &Considered,
         question: &Question,
     ) -> Option<Rule> {
+        // Only what was offered becomes a rule: an answer from outside names nothing by itself.
         question.always.iter().find(|always| (always.answer, always.until) == (lasting, until))?;
         let Considered { call, intent, .. } = considered;
         let Origin { plugin, digest } = intent.origin.clone()?;
         let tool = || vec![call.name.to_string()];
         let bound = Rule {
+            // Another component under the same name is asked about again.
             plugin: Some(plugin.as_str().to_owned()),
             digest: vec![digest],
             workspace: Some(self.shared.workspace.clone()),
+            // A lasting answer is the user's to every agent; one for the session was given to the one that asked.
             agent: match until {
                 Until::SessionEnds => vec![self.agent.clone()],
                 Until::TakenBack => Vec::new(),
@@ -140,6 +147,7 @@ impl Gate {
         let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
         let mut earlier = policy.rules().iter().filter(|rule| {
             let is_of_tool = rule.tool.is_empty() || rule.tool.iter().any(|name| name == call.name.as_str());
+            // Only what would have allowed this call but for its digest.
             rule.decision == Decision::Allow
                 && rule.plugin.as_deref() == Some(plugin.as_str())
                 && !rule.digest.is_empty()
@@ -154,6 +162,7 @@ impl Gate {
             None => format!("the plugin `{plugin}`"),
         };
         let mut words = format!("{what} has changed since you allowed this at {}", rule.source);
+        // What the new version wants besides is what the user has to decide about.
         if let Some(before) = &rule.scope {
             let covered = |scope: &&Scope| before.scope(scope.capability()).is_some_and(|held| scope.le(held));
             let besides: Grants = intent.touches.iter().filter(|scope| !covered(scope)).cloned().collect();

@@ -116,6 +116,7 @@ fn words(rule: &Rule) -> String {
         (tools, _) => tools.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", "),
     };
     let commands = rule.command.iter().map(|prefix| match suggestion(&prefix.words) {
+        // A rule for one exact command must not read like one for all that begin with it.
         Some(exactly @ Suggestion::Exactly(_)) if !prefix.then_any => exactly,
         Some(_) | None => Suggestion::Prefix(prefix.words.clone()),
     });
@@ -134,5 +135,6 @@ fn words(rule: &Rule) -> String {
         ([], None) => "everything".to_owned(),
         (commands, _) => covered(commands),
     };
+    // Rules are files, which anyone may have written: nothing in one may steer a terminal.
     exact(&format!("{whose}: {what}")).into_owned()
 }

@@ -55,28 +55,34 @@ impl CallQuestions {
 
     async fn ask_to_read(&self, path: &Path, origin: Option<Origin>) -> ReadAnswer {
         let (gate, reads) = (&self.gate, self.gate.reads());
+        // Keys, logins and the host's own files are not asked about at all: a question invites a yes.
         let Some(scope) = reads.scope_of(path) else { return ReadAnswer::NotAsked(NotAsked::Secret) };
+        // Its caller was allowed what it may read; a subagent asking would be a way around that.
         if gate.agent_id.is_subagent() {
             return ReadAnswer::NotAsked(NotAsked::Subagent);
         }
         if !gate.asking.queue.is_heard() {
             return ReadAnswer::NotAsked(NotAsked::NobodyListens);
         }
+        // What is shown must be what is read. A link shows one path and leads to another.
         match std::fs::canonicalize(path) {
             Ok(real) if real == path => {}
             Ok(_) => return ReadAnswer::NotAsked(NotAsked::Link),
             Err(_) => return ReadAnswer::NotAsked(NotAsked::Denied),
         }
         let touches = Grants::none().with(scope.clone());
+        // A rule that denies is an answer already.
         if self.is_denied(&touches, origin.as_ref()) {
             return ReadAnswer::NotAsked(NotAsked::Denied);
         }
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
+        // Looked at once more under the turn, or two calls would ask about one folder.
         if covers(&reads, path) {
             // The answer to a call beside this one.
             return ReadAnswer::ForSession;
         }
+        // A whole folder is offered only where that is harmless; a home or `/` is none.
         let folder = reads.folder_of(path);
         let for_session = folder.as_ref().map(|folder| Always {
             answer: Lasting::Always,
@@ -96,6 +102,7 @@ impl CallQuestions {
                 (Ok(Answer::ProceedOnce), _) => return ReadAnswer::Once(scope),
                 (Ok(Answer::Cancel { reason }), _) => return ReadAnswer::Rejected(rejected(reason)),
                 (Ok(Answer::Proceed { lasting: Lasting::Always, until: Until::SessionEnds }), Some(folder))
+                    // In the pattern, since it can fail: then the question comes again with an objection.
                     if allows(folder) =>
                 {
                     return ReadAnswer::ForSession;
@@ -119,12 +126,14 @@ impl CallQuestions {
         let gate = &self.gate;
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
+        // No grants: approving a plan allows no call of it.
         let mut question =
             Question { about: About::Plan { text, modes: modes.clone() }, ..self.question(None, Grants::none()) };
         loop {
             self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
             match gate.asking.queue.ask(question.clone()).await {
                 Err(NobodyListens) => return PlanAnswer::NobodyListens,
+                // Only the modes that were shown with the plan.
                 Ok(Answer::Switch { mode }) if modes.contains(&mode) => return PlanAnswer::Approved(mode),
                 Ok(Answer::Cancel { reason }) => {
                     let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());

@@ -22,12 +22,16 @@ impl PluginTool {
     /// Runs a call to its end.
     pub(super) async fn run(&self, call: &FunctionCall, context: CallContext) -> Outcome {
         let ceiling = &self.sandbox.ceiling;
+        // What the user allowed for this one call, never beyond the ceiling.
         let mut once = context.allowance.besides.meet(ceiling);
         let only_reads = {
             let at_most = ceiling.meet(&self.needs);
+            // Running a call again must change nothing: one that writes would write twice.
             at_most.le(&at_most.reading())
         };
+        // Each run may be denied another path; a search through a disk would ask about each.
         for question in 0..=MAX_QUESTIONS {
+            // Read again: the last answer may have added a folder for the session.
             let held = self.held();
             let grants = if once.capabilities().is_empty() { held } else { Arc::new(held.join(&once)) };
             let (ended, denied) = self.run_with(call, &context, Arc::clone(&grants)).await;
@@ -42,6 +46,7 @@ impl PluginTool {
                     (outcome, is_denied || is_claimed)
                 }
             };
+            // The path as the host knows it, and not as the plugin tells it.
             let Some(path) = denied.filter(|_| is_denied && only_reads) else { return outcome };
             let name = self.plugin.name();
             // What the ceiling leaves out stays denied, whatever the user says.
@@ -78,6 +83,7 @@ impl PluginTool {
         let Allowance { shown, reach, .. } = context.allowance.as_ref();
         let (live, wanted) = (context.live.clone(), Arc::clone(&self.wanted));
         let questions = context.questions.clone();
+        // One for each run, so that a path which an earlier run was denied does not count again.
         let listener = Arc::new(Listener {
             live,
             wanted,
@@ -106,6 +112,7 @@ impl PluginTool {
             (Err(denied), NotAsked::Secret | NotAsked::Denied) => denied.explain(),
             (Err(denied), NotAsked::NobodyListens) => {
                 let folder = path.parent().filter(|folder| folder.parent().is_some()).and_then(Path::to_str);
+                // Suggested only if pasting it does what it seems to.
                 let folder = folder.filter(|folder| exact(folder) == *folder);
                 match folder {
                     Some(folder) => {

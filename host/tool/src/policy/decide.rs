@@ -53,7 +53,9 @@ impl Policy {
     /// decides, or else the grants. With one, each simple command in it is decided by itself, and the strictest
     /// decision applies to the call.
     pub fn decide(&self, query: &Query<'_>) -> Verdict {
+        // One form of the arguments, or a pattern could be passed by a blank or by the order of keys.
         let arguments = canonical(query.arguments);
+        // Sorted by tier and priority when the policy was made, so the first that fits is the strongest.
         let rules: Vec<&Rule> = self.rules.iter().filter(|rule| rule.holds(query, &arguments)).collect();
         let base = rules.iter().find(|rule| rule.command.is_empty()).copied();
         let Some(argv) = query.argv else {
@@ -85,13 +87,16 @@ impl Policy {
                 && rule.decision != Decision::Allow
                 && rule.is_about(&who)
         };
+        // Words of a command are literal here; a shell line among them is read by the analysis.
         let words: Vec<_> = argv.iter().map(Word::literal_of).collect();
         let granted_whole = granted(query.granted, &words).is_some();
         let unconditional = match base {
             Some(rule) => rule.decision == Decision::Allow && rule.arguments.is_none(),
             None => granted_whole,
         };
+        // Where everything is allowed and no rule is picky, unclear words cannot hide anything that matters.
         let lenient = unconditional && !self.rules.iter().any(|rule| picky(&rule));
+        // All paths are looked up behind all links: a name says little about where it leads.
         let place = Place::new(query.workspace, &self.own);
         let (environment, walls) = (&self.environment, self.walls);
         let (lets_read, hides_files) = (self.lets_read, self.hides_files);
@@ -115,7 +120,9 @@ impl Call<'_, '_> {
             };
             reasons.push(reason(None, Decision::Ask, Because::Obscure(why.to_owned())));
         }
+        // Every folder in which the shell can be by then: `cd a || cd b` leaves two.
         let mut shells = vec![self.query.directory.unwrap_or(&self.place.workspace).to_path_buf()];
+        // In order, since a `cd` moves all that follow.
         for part in &analysis.commands {
             let stays = part.enters.as_ref().is_none_or(|folder| {
                 let may_move = self.environment.moves_cd(folder);
@@ -129,6 +136,7 @@ impl Call<'_, '_> {
             let mut allows = None;
             match self.part(part, outer, &shells, stays) {
                 PartDecision::Silent => {}
+                // Each part by itself: the strictest of all decides the call.
                 PartDecision::Strict(reason, rule) => {
                     denied = denied.or(rule.filter(|rule| rule.decision == Decision::Deny));
                     reasons.push(reason);
@@ -146,6 +154,7 @@ impl Call<'_, '_> {
                 let doubt = doubt.map(|why| reason(Some(part.source.clone()), Decision::Ask, Because::Obscure(why)));
                 reasons.extend(self.unclear(part, allows.as_ref(), &shells, stays).into_iter().chain(doubt));
             }
+            // One for each part, so that parts within others find the decision about theirs.
             allowed.push(allows);
         }
         // Of a line whose other commands nobody let out, none gets out.
@@ -153,6 +162,7 @@ impl Call<'_, '_> {
         let leaves_walls = analysis.unclear.is_empty()
             && parts().next().is_some()
             && parts().all(|(allowed, _)| allowed.as_ref().is_some_and(|allowed| allowed.leaves_walls));
+        // What the reader did not understand is a question, unless nothing could follow from it.
         if !self.lenient {
             let unclear = analysis.unclear.iter().cloned();
             reasons.extend(unclear.map(|why| reason(None, Decision::Ask, Because::Obscure(why))));
@@ -203,13 +213,16 @@ impl Call<'_, '_> {
     /// command around it, `shells` where the shell can be, and `stays` whether it stays in the workspace.
     fn part(&self, part: &Command, outer: Option<usize>, shells: &[PathBuf], stays: bool) -> PartDecision<'_> {
         let shown = || Some(part.source.clone());
+        // Before any rule: no rule opens what nothing may change.
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target, shells)) {
             return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
         }
         let mut perhaps = None;
         let mut winner = None;
+        // The first rule that surely fits ends the search; any before it that may fit counts as well.
         for rule in &self.rules {
             let met = match rule.command.is_empty() {
+                // A wrapper is decided by what it runs.
                 true if part.transparent => Met::No,
                 true => Met::Yes(0),
                 false => meets(rule, &part.words),
@@ -228,12 +241,15 @@ impl Call<'_, '_> {
         {
             return PartDecision::Strict(by_rule(rule, shown()), Some(rule));
         }
+        // A stronger rule may be about this part, and only the shell will know.
         if let Some(rule) = perhaps.filter(|_| !self.lenient) {
             let because = Because::PerhapsRule { source: rule.source.clone(), text: rule.shown() };
             return PartDecision::Strict(reason(shown(), Decision::Ask, because), None);
         }
+        // `yolo` is the wish not to be asked about these either.
         if let Some(why) = part.irreversible
             && self.query.mode <= ApprovalMode::Auto
+            // A rule that the user wrote for this command knows what it does.
             && winner.is_none_or(|(rule, _)| (rule.source.tier, rule.priority) <= (Tier::BuiltIn, built_in::PRIORITY))
         {
             return PartDecision::Strict(reason(shown(), Decision::Ask, Because::Destructive(why)), None);
@@ -250,6 +266,7 @@ impl Call<'_, '_> {
         }
         match granted(self.query.granted, &part.words) {
             Some(words) => PartDecision::Allow(Allowed { leaves_walls: false, words, because: Because::Granted }),
+            // The whole command was granted word for word, so no part of it is asked about.
             None if self.granted_whole => {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Granted })
             }
@@ -257,11 +274,13 @@ impl Call<'_, '_> {
             None if self.walls.is_some_and(|walls| !walls.are_complete()) && outer.is_none() => {
                 PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None)
             }
+            // Only within the workspace: elsewhere even a test for a file shows what nobody meant to be seen.
             None if stays && self.place.is_harmless(part, shells) => {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Harmless })
             }
             None if self.lets_read
                 && stays
+                // Git keeps old versions of files that are hidden from programs.
                 && !(self.hides_files && shows_objects(part))
                 && self.place.lets_read(part, shells, self.environment) =>
             {
@@ -280,6 +299,7 @@ impl Call<'_, '_> {
         // A grant is a capability: of a program of which nothing is known it covers every argument.
         let is_granted = allowed.is_some_and(|allowed| matches!(allowed.because, Because::Granted));
         let leaves = (!stays).then_some("it may leave the workspace");
+        // Only for a command that is allowed by its name: the name must not mean another file after a `cd`.
         let is_named = allowed.is_some_and(|allowed| allowed.words > 0);
         let program = part.words.first().filter(|_| is_named).and_then(Word::literal);
         let other = program.and_then(|program| {
@@ -288,6 +308,7 @@ impl Call<'_, '_> {
         });
         // A wrapper that only runs others is unclear only in its options.
         let counts = |hazard: &&Hazard| {
+            // Words that a rule names are the user's own decision.
             let is_covered = hazard.at < words || is_granted && hazard.kind == HazardKind::UnknownProgram;
             !part.transparent && !is_covered && !self.is_dispelled(part, hazard, shells)
         };
@@ -363,6 +384,7 @@ pub(super) fn canonical(arguments: &Map<String, Value>) -> String {
                 text.push('[');
                 for (at, item) in items.iter().enumerate() {
                     text.push_str(if at > 0 { "," } else { "" });
+                    // Blanks and the order of keys are left to the model, so a pattern must not depend on them.
                     write(item, text);
                 }
                 text.push(']');
@@ -373,6 +395,7 @@ pub(super) fn canonical(arguments: &Map<String, Value>) -> String {
     }
     fn object(members: &Map<String, Value>, text: &mut String) {
         text.push('{');
+        // Sorted here as well, since a feature of serde_json elsewhere in the build keeps the order of keys.
         for (at, (key, value)) in members.iter().collect::<BTreeMap<_, _>>().into_iter().enumerate() {
             text.push_str(if at > 0 { "," } else { "" });
             text.push_str(&Value::from(key.as_str()).to_string());

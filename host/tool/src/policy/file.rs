@@ -97,16 +97,19 @@ impl Policy {
     /// that contradicts its rule, or too many bytes or rules.
     pub fn parse(text: &str, source: PolicyFile) -> Result<Vec<Rule>, PolicyError> {
         let error = |at: usize, problem| {
+            // The place is found from the position in the text: `toml` knows no columns of characters.
             let before = text.get(..at).unwrap_or(text);
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             PolicyError { file: source.path.clone(), line, column, problem }
         };
+        // A file of a repository can be of any size, and is read at each start.
         if text.len() > FILE_BYTES {
             return Err(error(0, PolicyProblem::TooLarge { bytes: text.len(), limit: FILE_BYTES }));
         }
         let file: RawFile = toml::from_str(text).map_err(|broken| {
             let message = broken.message().to_owned();
+            // An unknown key is an error, since a misspelled criterion would make a rule wider.
             let nearest = host_text::expected_instead(&message).map(str::to_owned);
             error(broken.span().map_or(0, |span| span.start), PolicyProblem::Form { message, nearest })
         })?;
@@ -114,6 +117,7 @@ impl Policy {
             return Err(error(0, PolicyProblem::TooMany { rules: file.rule.len(), limit: RULES }));
         }
         let read = |raw: Spanned<RawRule>| {
+            // Each rule keeps its line: a denial says where it stands.
             let at = raw.span().start;
             let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
             let place = RuleSource { tier: source.tier, file: source.path.clone(), line };
@@ -127,6 +131,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     let value = |key: &'static str, why: String| PolicyProblem::Value { key, why };
     let command = raw.command.0.iter().map(|text| prefix(text)).collect::<Result<Vec<_>, _>>();
     let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
+    // A star within a name would look as if it worked.
     if let Some(bad) = raw.tool.0.iter().find(|tool| tool.is_empty() || tool.trim_end_matches('*').contains('*')) {
         return Err(value("tool", format!("`{bad}` is not a name; a `*` is allowed only at its end")));
     }
@@ -139,6 +144,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
             format!("only a rule that denies shows a message, and this one says {}", raw.decision),
         ));
     }
+    // Trusting a project must make nobody less safe: its rules can only be stricter.
     if raw.decision == Decision::Allow && matches!(source.tier, Tier::Project | Tier::Bundle) {
         let why = format!(
             "a rule of a {} can only ask or deny; only the user decides what runs without a question",
@@ -151,6 +157,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
         return Err(value(key, format!("only a rule that allows opens the walls, and this one says {}", raw.decision)));
     }
     let servers = Resources { servers: raw.net.0.clone(), ..Resources::default() };
+    // Checked as a grant, so that a rule cannot name a server that no grant could.
     Scope::for_command_using(&["x".to_owned()], &servers)
         .map_err(|error| value("net", format!("{error}; {}", error.help())))?;
     let rule = Rule {
@@ -175,6 +182,7 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
         message: raw.message,
         source,
     };
+    // A rule that does not do what its author's examples say is an error and no surprise later.
     for (examples, matches) in [(raw.matches.0, true), (raw.no_match.0, false)] {
         for example in examples {
             check(&rule, &example, matches)?;
@@ -211,6 +219,7 @@ fn check(rule: &Rule, example: &Example, matches: bool) -> Result<(), PolicyProb
             format!("{} {}", tool.as_deref().unwrap_or("any tool"), decide::canonical(arguments)).trim().to_owned()
         }
     };
+    // As the policy reads lines: in any command of the line, also behind `&&` or in `$(…)`.
     let runs = |line: &str| {
         let commands = analyse_line(line).commands;
         rule.command.is_empty() || commands.iter().any(|command| matches!(meets(rule, &command.words), Met::Yes(_)))

@@ -21,6 +21,7 @@ pub(super) fn may_match(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && pattern.starts_with(['*', '?']) {
         return false;
     }
+    // A shell that counts bytes takes `?` for half a letter.
     let one = if name.is_ascii() { Piece::One } else { Piece::Run };
     let pieces = pieces(&pattern.to_lowercase(), one);
     let name: Vec<char> = name.to_lowercase().chars().collect();

@@ -132,12 +132,14 @@ impl<'a> Place<'a> {
 
     /// The same for a pattern: a part with `*`, `?` or `[` may stand for every name in its folder.
     fn holds_matches(&self, pattern: &Path, shell: &Path) -> bool {
+        // All folders that the parts so far may stand for, as the shell would expand them.
         let mut folders = vec![shell.to_path_buf()];
         let mut seen = 0;
         for part in pattern.components() {
             let name = match part {
                 Component::Normal(name) => name,
                 Component::CurDir => continue,
+                // Behind a pattern `..` leads out of each match, and a link among them could lead anywhere.
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
             };
             if !is_pattern(&name.to_string_lossy()) {
@@ -148,6 +150,7 @@ impl<'a> Place<'a> {
             if !folders.iter().all(|folder| self.leads_inside(folder)) {
                 return false;
             }
+            // Bounded: a pattern of several parts can stand for millions of names.
             let Some(next) = names_in(&folders, &mut seen) else { return false };
             folders = next;
             if !folders.iter().all(|path| self.leads_inside(path)) {

@@ -76,8 +76,10 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
     let Some((program, rest)) = prefix.split_first() else { return Met::No };
     let Some(first) = words.first() else { return Met::No };
     match first.literal() {
+        // The program is known to the shell alone.
         None => return Met::Perhaps,
         Some(literal) if literal == program => {}
+        // A rule against `rm` is one against `/bin/rm`.
         Some(_) if !program.contains('/') && base_name(words) == program => {}
         Some(_) => return Met::No,
     }
@@ -85,6 +87,7 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
     for known in rest {
         loop {
             let Some(word) = words.get(at) else { return Met::No };
+            // It may be the option's value or the next word; both readings are allowed for.
             let after_option = at > 1 && words[at - 1].text.starts_with(['-', '+']);
             at += 1;
             match word.literal() {
@@ -93,6 +96,7 @@ fn widely(prefix: &[String], words: &[Word]) -> Met {
                 // One word contains several, as `--force=x` for `--force`.
                 Some(literal) if known.starts_with("--") && literal.split('=').next() == Some(known) => break,
                 Some(literal) if literal.starts_with(['-', '+']) || after_option => {}
+                // A plain word in another place: this is another subcommand.
                 Some(_) => return Met::No,
             }
         }

@@ -69,6 +69,7 @@ impl Suggestion {
 pub fn suggestion(words: &[String]) -> Option<Suggestion> {
     let all: Vec<Word> = words.iter().map(Word::literal_of).collect();
     words.first().filter(|program| !program.is_empty())?;
+    // What is known of a program goes by its name, wherever it lies.
     let known = Program::find(base_name(&all));
     let irreversible = match known.irreversible {
         Irreversible::No => false,
@@ -76,11 +77,13 @@ pub fn suggestion(words: &[String]) -> Option<Suggestion> {
         Irreversible::Sometimes { never, .. } => words.get(1).is_none_or(|command| !never(command)),
     };
     let is_builtin = known.builtin.is_some_and(|builtin| builtin(&all) != Builtin::Other);
+    // A rule for a wrapper is one for every program behind it.
     if irreversible || known.is_wrapper() || known.interprets || is_builtin {
         return None;
     }
     let analysis = analyse(words);
     let mut hazards = analysis.commands.first()?.hazards.clone();
+    // What depends on files is looked at for each call; it makes no word of the command unclear.
     hazards.retain(|hazard| !hazard.kind.depends_on_files());
     if hazards.iter().any(is_doubt) {
         return None;
@@ -88,11 +91,13 @@ pub fn suggestion(words: &[String]) -> Option<Suggestion> {
     // A program that is not known by its name or its folder, even if no word follows here.
     let is_file = words.first().is_some_and(|program| program.contains('/'));
     let suggestion = if known.is_unknown() || is_file || !hazards.is_empty() {
+        // Of a program that is not known no word is known to be harmless, so only the same line counts.
         Suggestion::Exactly(words.to_vec())
     } else {
         Suggestion::Prefix(words[..known.prefix(&all)?].to_vec())
     };
     // The words are read back from a file and shown to users.
     let is_odd = |c: char| !(c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
+    // A rule that the user cannot read as it will be compared is not offered.
     (!suggestion.words().iter().any(|word| word.is_empty() || word.contains(is_odd))).then_some(suggestion)
 }

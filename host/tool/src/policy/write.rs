@@ -12,6 +12,7 @@ impl Rule {
     /// rule's source.
     pub fn to_toml(&self) -> String {
         let mut text = String::from("\n[[rule]]\n");
+        // Keys without a value are left out: an empty list would be an error when it is read back.
         let mut add = |key: &str, value: Option<Value>| {
             if let Some(value) = value {
                 // Writing to a string cannot fail.
@@ -36,6 +37,7 @@ impl Rule {
                 Value::Table(scopes.collect())
             }),
         );
+        // Where an answer was given is a part of it.
         add("workspace", self.workspace.as_ref().map(|path| string(&path.to_string_lossy())));
         add("arguments", self.arguments.as_ref().map(|pattern| string(pattern.as_str())));
         add("command", list(self.command.iter().map(ToString::to_string).collect()));

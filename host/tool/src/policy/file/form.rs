@@ -71,6 +71,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a value or a list of them")
             }
+            // By hand: serde's untagged enums lose the place of an error within the file.
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
                 T::deserialize(serde::de::value::StrDeserializer::new(text)).map(|one| OneOrMore(vec![one]))
             }
