@@ -123,14 +123,18 @@ impl Analysis {
             return self.mark_unclear("it has too many commands in commands");
         }
         let index = self.commands.len();
+        // The words of the outer command first: those within refer to it by its number.
         let (command, inner) = command(simple, around);
         let inputs = command.inputs.clone();
         self.commands.push(command);
+        // What is run gets the input of what runs it.
         let around = |at: usize| Around { outer: Some((index, at)), inputs: inputs.clone(), by_shell: false };
         for inner in inner {
             match inner {
                 Inner::Command { at, words } => self.add(from_words(words), &around(at), depth + 1),
                 Inner::Line { at, text } => self.add_line(&text, &around(at), depth + 1),
+                // Looked at as a command so that a rule which denies it is asked about, and never as one that surely
+                // runs.
                 Inner::Candidate { at, words } if self.commands.len() < COMMANDS => {
                     let SimpleCommand { words, source, .. } = from_words(words);
                     let unclear = vec!["it may be what the command around it runs".to_owned()];
@@ -153,12 +157,15 @@ impl Analysis {
 /// Analyses a command, and finds the commands in it.
 fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
     let Around { outer, inputs, by_shell } = around.clone();
+    // The text as it was written: what a user is asked about must be what they can find in the line.
     let mut command = Command { source: simple.source, outer, inputs, by_shell, ..Command::default() };
     command.looks.extend(simple.expands.iter().map(NamedPath::expanded));
+    // `PATH=x make` runs another `make`.
     command.unclear.extend(simple.assignments.iter().filter_map(variable::risk));
     for redirect in &simple.redirects {
         let target = redirect.target.literal();
         match redirect.writes {
+            // Nothing is written there, and half of all lines end like this.
             true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
             true => {
                 command.redirects.push(redirect.target.to_string());
@@ -167,10 +174,12 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
             }
             false if target == Some("/dev/null") => {}
             false => {
+                // bash takes `/dev/tcp/HOST/PORT` for a connection.
                 if target.is_some_and(|target| target.starts_with("/dev/")) {
                     command.unclear.push("it reads a device".to_owned());
                 }
                 let input = target.map(|_| NamedPath::expanded(&redirect.target));
+                // Only at run time is it known what is read; that is no file which may be read.
                 command.inputs.push(input.unwrap_or_else(NamedPath::unknown));
             }
         }
@@ -179,9 +188,11 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
     let words = &command.words;
     let mut inner = Vec::new();
     match words.first().map(Word::literal) {
+        // A line of assignments alone runs nothing; what they may do is said above.
         None => command.harmless = true,
         Some(None | Some("")) => command.unclear.push("what it runs is not literal".to_owned()),
         Some(Some(_)) => {
+            // By its name in whatever folder: whether it is that program is decided with the files at hand.
             let program = Program::find(base_name(words));
             command.writes.extend(written(program, words));
             command.looks.extend(looks::of(base_name(words), words));
@@ -191,6 +202,7 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
                 Irreversible::Sometimes { why, .. } => why(words),
                 Irreversible::No | Irreversible::Always => None,
             };
+            // `./echo` is any file, and no builtin.
             let is_plain = is_plain_path(words);
             command.reads = is_plain.then(|| reading::reads(base_name(words), words)).flatten();
             match program.builtin.map_or(Builtin::Other, |builtin| builtin(words)) {
@@ -203,6 +215,7 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
                 Builtin::Other => {}
             }
             if let Some(wrapped) = wrapped(program, words) {
+                // Only then does the decision about what it runs stand for the wrapper, too.
                 command.transparent = wrapped.transparent && is_plain;
                 command.unclear.extend(wrapped.unclear);
                 command.hazards.extend(wrapped.hazards);
@@ -262,6 +275,7 @@ fn written(program: &Program, words: &[Word]) -> Vec<NamedPath> {
         Writes::Copies if arguments.iter().any(makes_links) => {
             operands().flat_map(named).chain(target_folders(arguments)).collect()
         }
+        // `cp a b c folder`: the last operand is the target, unless an option names it.
         Writes::Last | Writes::Copies => {
             let values = arguments.iter().filter(|_| matches!(program.writes, Writes::Copies)).filter_map(long_value);
             operands().next_back().into_iter().flat_map(named).chain(target_folders(arguments)).chain(values).collect()

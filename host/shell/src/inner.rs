@@ -69,6 +69,7 @@ impl Wrapped {
 
     /// Creates a wrapper that runs the command after its options and operands, and does nothing else.
     pub(crate) fn behind_options(words: &[Word], options: &Options, operands: usize) -> Self {
+        // By the rows of known options: one that is not known may take the next word, which then is not the command.
         let mut at = match options.skip(words, operands) {
             Err(at) => {
                 return Self::candidates(words, at).with_unclear("an option of a wrapper is not understood");
@@ -79,6 +80,7 @@ impl Wrapped {
         let is_odd = |word: &&Word| {
             word.text.contains('=') || matches!(word.text.as_str(), "!" | "{" | "[[" | "coproc" | "function" | "select")
         };
+        // Passed over all the same, so that the command behind them is found.
         let odd = words.iter().skip(at).take_while(is_odd).count();
         at += odd;
         let found = match words.get(at..).unwrap_or_default() {

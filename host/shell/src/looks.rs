@@ -16,6 +16,7 @@ pub(crate) fn of(name: &str, words: &[Word]) -> Vec<NamedPath> {
     let named = |word: &Word| NamedPath::expanded(word);
     let expanded = |word: &&Word| word.glob || word.tilde || word.split || word.brace;
     match name {
+        // These read nothing, but what the shell puts in place of a pattern is names of files.
         "true" | "false" | ":" | "echo" | "exit" | "return" | "printf" | "read" | "set" | "export" | "readonly" => {
             arguments.iter().filter(expanded).map(named).collect()
         }
@@ -28,6 +29,7 @@ pub(crate) fn of(name: &str, words: &[Word]) -> Vec<NamedPath> {
                 let before = at.checked_sub(1);
                 is(before, OF_FILE) || is(before, OF_FILES) || is(Some(at + 1), OF_FILES)
             };
+            // Only the operands of operators about files: `[ a = b ]` looks at none.
             let files = arguments.iter().enumerate().filter(|(at, word)| is_file(*at) || expanded(word));
             // The end of `[` is no file.
             files.filter(|(_, word)| !word.is("]")).map(|(_, word)| named(word)).collect()

@@ -24,6 +24,7 @@ impl Options {
     pub(crate) fn skip(&self, words: &[Word], operands: usize) -> Result<usize, usize> {
         let mut at = 1;
         while let Some(word) = words.get(at) {
+            // A word that is known only at run time can be an option.
             let text = word.literal().ok_or(at)?;
             if text == "--" {
                 at += 1;
@@ -34,10 +35,12 @@ impl Options {
             }
             at += 1;
             if let Some(long) = text.strip_prefix("--") {
+                // A value behind `=` leaves the next word alone.
                 let (name, attached) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
                 match () {
                     () if self.long_valued.contains(&name) => at += usize::from(!attached),
                     () if self.long_flags.contains(&name) => {}
+                    // Abbreviations too: which option one is depends on the version.
                     () => return Err(at),
                 }
                 continue;

@@ -268,10 +268,12 @@ const OF_RUSTUP: &[&str] = &["cargo", "rustc", "rustdoc", "rustfmt"];
 /// Returns what the command opens; `None` if it may do anything else than read and print. Whether the program is the
 /// one that its name suggests is for the caller to find out.
 pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
+    // Expanded, such a word can become an option.
     if words.iter().any(|word| word.dynamic || word.split || word.brace || word.tilde) {
         return None;
     }
     if let [_, only] = words
+        // A program that is only asked for its version reads no file of the user's.
         && ["--version", "-V", "-version", "-v"].iter().any(|version| only.is(version))
     {
         let by_rustup = OF_RUSTUP.contains(&name);
@@ -287,13 +289,16 @@ pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
         "find" => of(words, &programs::files_that_find_reads(words)?),
         "sed" => of(words, &programs::files_that_sed_reads(words)?),
         name => {
+            // No row, no reading: a program that is not known may do anything.
             let (_, operands, table) = ROWS.iter().find(|(names, ..)| names.contains(&name))?;
             let reading = Usage::find(table, words, 1)?.read(words, 1);
+            // A single word that is not understood: `find -delete`, `sort -o` and `rg --pre` are all one word away.
             if reading.unknown.is_some() {
                 return None;
             }
             let has = |option: &&str| reading.options.iter().any(|(name, _)| name == option);
             let is_first = |at: &usize| reading.operands.first() == Some(at);
+            // By what the operands are: a pattern of `grep` is no file, whatever it looks like.
             let files: Vec<usize> = match operands {
                 Operands::Files => reading.operands,
                 Operands::Texts => reading.operands.into_iter().filter(|at| words[*at].glob).collect(),
@@ -304,6 +309,7 @@ pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
                 }
                 Operands::Filter => {
                     let filter = &words[*reading.operands.first()?];
+                    // A filter of `jq` can read files and the environment.
                     if filter.glob || !is_plain_filter(&filter.text) {
                         return None;
                     }

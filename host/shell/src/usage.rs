@@ -128,6 +128,7 @@ impl Usage {
                 reading.unknown = Some(here);
                 return reading;
             }
+            // One word that is not understood makes the rest uncertain: it may take the next one as its value.
             let understood = match text {
                 "--" if !only_operands => match (&self.rest, self.operands) {
                     (Some(rest), _) => {
@@ -151,6 +152,7 @@ impl Usage {
                 _ => {
                     let is_first = reading.operands.is_empty();
                     reading.operands.push(here);
+                    // What an operand may be depends on its kind: a name of a package is not the address of one.
                     self.operands.admit(word, is_first)
                 }
             };
@@ -217,6 +219,7 @@ fn read_option(
     let value = || next.filter(|word| !word.split && !word.brace && !word.glob).map(|word| word.text.clone());
     let is_flag = |name: &str| known.contains(&name);
     let is_valued = |name: &str| known.iter().any(|token| token.strip_suffix('=') == Some(name));
+    // Long options and single-dash ones such as `-std=x` alike.
     let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.to_owned())));
     if name.len() > 2 {
         if is_valued(name) {
@@ -228,11 +231,13 @@ fn read_option(
             found.push((name.to_owned(), attached));
             return Some(false);
         }
+        // No abbreviations: a program's next version may give them another meaning.
         if name.starts_with("--") {
             return None;
         }
     }
     let letters = &text[1..];
+    // A number is an option only where the row says so, as for `head -5`.
     if is_flag("-#") && letters.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(false);
     }

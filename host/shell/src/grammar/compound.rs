@@ -33,6 +33,7 @@ impl Parser<'_> {
         self.at += "for".len();
         self.blanks();
         let name = self.word()?;
+        // `for PATH in …` sets what decides about the next command.
         if !name.literal().is_some_and(is_own_name) {
             self.mark_unclear("a loop sets a variable that others may read");
         }
@@ -45,6 +46,7 @@ impl Parser<'_> {
                 expands.push(self.word()?);
                 self.blanks();
             }
+            // What a pattern in a loop stands for are names of files, which the loop shows.
             expands.retain(|word| word.glob || word.tilde || word.split);
             if !expands.is_empty() {
                 let source = self.chars[start..self.at].iter().collect::<String>().trim().to_owned();
@@ -69,6 +71,7 @@ impl Parser<'_> {
             if self.take_word("esac") {
                 return self.redirects();
             }
+            // Optional in front of a pattern, in every shell.
             if self.peek() == Some('(') {
                 self.at += 1;
             }

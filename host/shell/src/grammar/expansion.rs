@@ -6,9 +6,12 @@ use crate::word::Word;
 impl Parser<'_> {
     /// Reads what begins with a `$`.
     pub(super) fn dollar(&mut self, word: &mut Word, quoted: bool) -> Step<()> {
+        // Counted: each level is a call of this function, and a line decides how many there are.
         self.enter()?;
         self.at += 1;
         match self.peek() {
+            // `$((` is arithmetic only if it ends with `))`; otherwise it is a substitution that begins with a
+            // subshell.
             Some('(') if self.raw(1) == Some('(') => {
                 self.at += 2;
                 self.arithmetic()?;
@@ -22,6 +25,7 @@ impl Parser<'_> {
             }
             Some('{') => {
                 self.at += 1;
+                // A length or a status is digits, so it never becomes several words or a pattern.
                 let is_number = matches!((self.raw(0), self.raw(1)), (Some('#'), Some(c)) if c != '}')
                     || matches!((self.raw(0), self.raw(1)), (Some('#' | '?' | '$'), Some('}')));
                 self.parameter(quoted)?;
@@ -47,6 +51,7 @@ impl Parser<'_> {
                 self.mark_unclear("`$\"…\"` is read differently by different shells");
                 Self::unknown(word, false);
             }
+            // Arithmetic in bash, and text in dash.
             Some('[') => {
                 self.mark_unclear("`$[…]` is read differently by different shells");
                 word.text.push('$');
@@ -83,11 +88,13 @@ impl Parser<'_> {
                 Some(')') if open > 0 => open -= 1,
                 Some(')') if self.raw(1) == Some(')') => {
                     self.at += 2;
+                    // A variable's value can be `a[$(rm x)]`, which bash evaluates.
                     if inner.dynamic {
                         self.mark_unclear("arithmetic has variables in it");
                     }
                     return Ok(());
                 }
+                // `$((a) b)` is a subshell in a substitution, and shells differ in where they notice.
                 Some(')') => return Err(Broken("`$((` does not begin an arithmetic expansion")),
                 Some('(') => open += 1,
                 Some('$') => {
@@ -112,6 +119,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         match self.peek() {
+            // `${!x}` is the value of the variable that `x` names.
             Some('!') if self.raw(1) != Some('}') => self.mark_unclear("an indirect expansion is not in every shell"),
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 while self.peek().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -130,8 +138,10 @@ impl Parser<'_> {
             self.at += 1;
         }
         match self.peek() {
+            // Bash and dash disagree about what `${#x-}` is.
             Some(c) if is_length && c != '}' => self.mark_unclear("an operator follows a length"),
             Some('}' | '-' | '+' | '?' | '%' | '#') => {}
+            // A default that is assigned stays for the commands behind this one.
             Some('=') => self.mark_unclear("an expansion sets a variable"),
             _ => self.mark_unclear("a parameter expansion is not in every shell"),
         }
@@ -152,6 +162,7 @@ impl Parser<'_> {
                     }
                 }
                 Some('"') => self.double_quoted(&mut operand)?,
+                // Whatever it escapes, the value is unknown in any case.
                 Some('\\') => self.at += if self.raw(1).is_some() { 2 } else { 1 },
                 Some('$') => self.dollar(&mut operand, quoted)?,
                 Some('`') => self.backquoted(&mut operand, quoted)?,
@@ -159,6 +170,7 @@ impl Parser<'_> {
                     self.mark_unclear("an expansion's default is read differently by different shells");
                     if matches!(self.raw(0), Some('<' | '>')) && self.raw(1) == Some('(') {
                         self.at += 2;
+                        // Read all the same: what may run has to be found, whatever a shell makes of it.
                         self.substitution()?;
                     } else {
                         self.at += 1;
@@ -178,6 +190,7 @@ impl Parser<'_> {
             match (self.raw(0), self.raw(1)) {
                 (None, _) => return Err(Broken("a backquote is not closed")),
                 (Some('`'), _) => break,
+                // Within quotes a backslash before a quote goes as well.
                 (Some('\\'), Some(c)) if matches!(c, '$' | '`' | '\\') || c == '"' && quoted => {
                     self.mark_unclear("a backslash between backquotes is read differently by different shells");
                     text.push(c);
@@ -190,6 +203,7 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
+        // A program of its own once the backslashes are gone, with the same limits.
         program(&text, self.depth, self.nested + 1, self.found);
         Self::unknown(word, quoted);
         self.depth -= 1;

@@ -33,6 +33,7 @@ impl Parser<'_> {
 
     /// Reads the here-documents that begin here, at the start of a line.
     pub(super) fn here_documents(&mut self) {
+        // The text begins at the next line, whatever follows the operator on its own line.
         for here in std::mem::take(&mut self.pending) {
             let (mut text, mut ended) = (String::new(), false);
             while !ended && self.at < self.chars.len() {
@@ -40,9 +41,11 @@ impl Parser<'_> {
                 let length = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
                 let line: String = rest[..length].iter().collect();
                 self.at = (self.at + length + 1).min(self.chars.len());
+                // Tabs alone, and no spaces.
                 let bare = if here.strip { line.trim_start_matches('\t') } else { &line };
                 ended = bare == here.delimiter;
                 if !ended {
+                    // An odd number continues the line before the delimiter is looked for, so the end moves.
                     let backslashes = line.chars().rev().take_while(|c| *c == '\\').count();
                     if !here.quoted && backslashes % 2 == 1 {
                         self.mark_unclear("a line of a here-document is continued");
@@ -54,6 +57,7 @@ impl Parser<'_> {
             if !ended {
                 self.mark_unclear("a here-document has no end");
             }
+            // Only without quotes are there expansions in it, and with them commands.
             if !here.quoted {
                 self.here_text(&text);
             }

@@ -148,6 +148,7 @@ impl Parser<'_> {
                 Some('\n') => {}
                 Some(';') if !matches!(self.raw(1), Some(';' | '&')) => self.at += 1,
                 Some('&') => {
+                    // Bash redirects both streams; dash runs the command in the background and empties the file.
                     if self.raw(1) == Some('>') {
                         self.mark_unclear("`&>` is read differently by different shells");
                     }
@@ -199,6 +200,7 @@ impl Parser<'_> {
             (None | Some(';' | '&' | '|' | ')' | '\n'), _) => return Err(Broken("a command is missing")),
             (Some('('), _) => {
                 self.at += 1;
+                // Arithmetic for bash, two subshells for dash.
                 if self.raw(0) == Some('(') {
                     self.mark_unclear("`((` is read differently by different shells");
                 }
@@ -224,6 +226,7 @@ impl Parser<'_> {
                 return Err(Broken("`function`, `select` and `coproc` are not in every shell"));
             }
             (_, Some("!")) => return Err(Broken("a `!` is out of place")),
+            // A `done` without a loop: what follows would be read otherwise than a shell does, which stops here.
             (_, Some(word)) if CLOSERS.contains(&word) => return Err(Broken("a reserved word is out of place")),
             (_, word) => {
                 if word == Some("[[") {

@@ -25,11 +25,13 @@ impl Parser<'_> {
     }
 
     fn simple_only(&mut self, redirects: bool) -> Step<()> {
+        // Its place is taken before its words are read, so that it stands before the commands in them.
         let (start, slot) = (self.at, self.open()?);
         let mut command = SimpleCommand::default();
         // The parts read before a command breaks off are still analysed.
         let read = self.parts(&mut command);
         command.source = self.chars[start..self.at.min(self.chars.len())].iter().collect::<String>().trim().to_owned();
+        // Behind an assignment or a redirection a reserved word is a plain one for some shells only.
         if command.words.first().is_some_and(|word| !word.quoted && CLOSERS.contains(&&*word.text)) {
             self.mark_unclear("a reserved word is out of place");
         }
@@ -37,11 +39,13 @@ impl Parser<'_> {
             self.mark_unclear("what follows `time` is read differently by different shells");
         }
         let words = command.words.len();
+        // Also when it broke off: what was read of it may have run.
         self.found.commands[slot] = command;
         read?;
         if redirects && words > 0 {
             return Err(Broken("words follow a compound command"));
         }
+        // From here on the name may mean anything, for each later use of it.
         if words == 1 && self.peek() == Some('(') {
             self.mark_unclear("it defines a function");
             self.at += 1;
@@ -90,6 +94,7 @@ impl Parser<'_> {
 
     fn redirect(&mut self, command: &mut SimpleCommand) -> Step<()> {
         let digits = self.chars[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
+        // For dash `12>x` is the word `12` and a redirection of the standard output.
         if digits > 1 {
             self.mark_unclear("a descriptor over 9 is read differently by different shells");
         }
@@ -107,6 +112,7 @@ impl Parser<'_> {
             (_, Some('&')) => {
                 self.at += 1;
                 let target = self.target()?;
+                // `>&x` writes a file in bash.
                 if !target.literal().is_some_and(is_descriptor) {
                     self.mark_unclear("a redirection to a descriptor lacks its number");
                     command.redirects.push(Redirect { writes: true, target });

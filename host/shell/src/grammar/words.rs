@@ -14,10 +14,13 @@ enum Brace {
 impl Parser<'_> {
     /// Reads a word.
     pub(super) fn word(&mut self) -> Step<Word> {
+        // Braces, brackets and dots are followed while reading, since quotes end their meaning.
         let (start, mut word, mut brace, mut bracket) = (self.at, Word::default(), Brace::None, false);
+        // Looked at in front: a quote in the name makes it no assignment.
         let name_end = self.assignment_name();
         while let Some(c) = self.peek() {
             match c {
+                // A process runs in it, and its name is a word.
                 '<' | '>' if self.raw(1) == Some('(') => {
                     self.mark_unclear("a process substitution is not in every shell");
                     self.at += 2;
@@ -25,6 +28,7 @@ impl Parser<'_> {
                     Self::unknown(&mut word, false);
                     continue;
                 }
+                // `{fd}>x` is one redirection for bash, and a word before one for dash.
                 '<' | '>' if word.text.starts_with('{') && word.text.ends_with('}') => {
                     self.mark_unclear("a redirection names its descriptor, which is not in every shell");
                     break;
@@ -36,6 +40,7 @@ impl Parser<'_> {
                     self.at += 1;
                     word.quoted = true;
                     match self.raw(0) {
+                        // Taken as it is: an escaped character never has a meaning.
                         Some(c) => self.push(&mut word, c),
                         None => self.mark_unclear("it ends with a backslash"),
                     }
@@ -51,13 +56,16 @@ impl Parser<'_> {
                         '{' => brace = Brace::Open,
                         ',' if brace == Brace::Open => brace = Brace::Parted,
                         '.' if brace == Brace::Open && last_dot => brace = Brace::Parted,
+                        // Braces without a comma or dots are not expanded.
                         '}' if brace == Brace::Parted => word.brace = true,
+                        // A tilde counts at the beginning of a word, and only unquoted.
                         '~' if word.text.is_empty() && !word.quoted => word.tilde = true,
                         _ => {}
                     }
                     self.push(&mut word, c);
                 }
             }
+            // Where the name ends the value begins, with a tilde and quotes of its own.
             if name_end == Some(self.at) {
                 word.assigns = Some(word.text.len());
                 if self.raw(0) == Some('+') {
@@ -75,6 +83,7 @@ impl Parser<'_> {
         if self.at == start {
             return Err(Broken("a word is missing"));
         }
+        // The text of the here-document begins at the next line break, and here one is within a word.
         if !self.pending.is_empty() && self.chars[start..self.at].contains(&'\n') {
             self.mark_unclear("a word has several lines before a here-document begins");
         }

@@ -47,6 +47,7 @@ fn find_hazards(words: &[Word]) -> Vec<Hazard> {
     while let Some(word) = words.get(at) {
         let here = at;
         at += 1;
+        // The command within is read by itself, up to its `;` or `+`.
         if runs(word) {
             at = (at..words.len()).find(|end| ends(words, *end)).map_or(words.len(), |end| end + 1);
             continue;
@@ -61,6 +62,7 @@ fn find_hazards(words: &[Word]) -> Vec<Hazard> {
             Some(text) if !text.starts_with('-') || is(false) => {}
             Some(_) if is(true) && words.get(at).is_some_and(|value| value.literal().is_some()) => at += 1,
             Some(_) | None => {
+                // From here on anything may follow, so a rule must name all words.
                 hazards.push(Hazard::unknown_word(words.len() - 1, &words[here]));
                 return hazards;
             }
@@ -111,6 +113,7 @@ pub(super) fn files(words: &[Word]) -> Option<Vec<usize>> {
         }
         word.literal()?;
         match EXPRESSIONS.split(' ').find(|known| known.trim_end_matches('=') == text)? {
+            // Links lead out of the folders that are named.
             "-L" | "-follow" => return None,
             known if known.ends_with('=') => {
                 words.get(at)?.literal()?;

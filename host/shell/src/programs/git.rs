@@ -194,17 +194,21 @@ fn is_short(word: &Word, letters: &[char]) -> bool {
 
 /// Returns why the words would destroy what git stores. Rebasing and amending do not: the reflog keeps the old commits.
 fn destructive(words: &[Word]) -> Option<&'static str> {
+    // Behind git's own options: `git -C x push` is a push.
     let at = command(words)?;
     let (name, arguments) = (words[at].literal()?, &words[at + 1..]);
     let long = |options: &[&str]| arguments.iter().any(|word| is_long(word, options));
     let short = |letters: &[char]| arguments.iter().any(|word| is_short(word, letters));
     let first = |names: &[&str]| arguments.first().is_some_and(|word| names.contains(&word.text.as_str()));
+    // Git takes short options in one word, as `-qf`.
     let forced = long(&["--force"]) || short(&['f']);
     let operands = || arguments.iter().filter(|word| !word.text.starts_with('-'));
     let hit = |is: bool, why| is.then_some(why);
     match name {
         "push" => hit(
             long(&["--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"])
+                // Each way to delete or overwrite a branch at the remote has a spelling with an option and one with a
+                // sign.
                 || short(&['f', 'd'])
                 || operands().any(|word| word.text.starts_with(['+', ':'])),
             "it overwrites or deletes what others may have",
@@ -223,10 +227,12 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         ),
         "clean" => hit(!long(&["--dry-run"]) && !short(&['n']), "it deletes files that git does not track"),
         "checkout" => hit(
+            // Behind `--` are files, which are written over without a copy.
             arguments.iter().any(|word| word.is("--"))
                 || long(&["--force", "--ours", "--theirs", "--pathspec-from-file"])
                 || short(&['f', 'B'])
                 || operands().any(|word| word.is(".") || word.text.starts_with(':'))
+                // `git checkout A B` takes B from A; with `-b` it makes a branch.
                 || operands().count() > 1 && !short(&['b']),
             "it discards changes of files",
         ),
@@ -234,6 +240,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
             hit(long(&["--force", "--discard-changes", "--force-create"]) || short(&['f', 'C']), "it discards changes")
         }
         "restore" => {
+            // Without it the files themselves are restored, and what was not committed is gone.
             let staged = long(&["--staged"]) || short(&['S']);
             hit(!staged || long(&["--worktree"]) || short(&['W']), "it discards changes of files")
         }
@@ -248,6 +255,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         "reflog" => hit(first(&["expire", "delete"]), "it drops what could still be recovered"),
         "gc" => hit(long(&["--prune", "--aggressive"]), "it drops what could still be recovered"),
         "prune" | "filter-branch" | "filter-repo" => Some("it rewrites or drops history"),
+        // Without force git removes only what is committed as it is.
         "rm" => {
             hit(!long(&["--cached", "--dry-run"]) && !short(&['n']) && forced, "it deletes files with their changes")
         }
@@ -256,6 +264,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
         "checkout-index" => hit(forced, "it discards changes of files"),
         "repack" => hit(short(&['a']) && short(&['d']), "it drops what could still be recovered"),
         "fast-import" => hit(forced, "it drops the commits that only the reference named"),
+        // It has no safe form: its words are the new value and nothing else.
         "update-ref" => Some("it moves or drops references, and the commits that only they named"),
         "replace" => hit(long(&["--delete", "--force"]) || short(&['d', 'f']), "it drops a replacement"),
         "notes" => hit(first(&["remove", "prune"]) || forced, "it drops notes"),
@@ -279,6 +288,7 @@ fn destructive(words: &[Word]) -> Option<&'static str> {
 fn hazards(words: &[Word]) -> Vec<Hazard> {
     let mut hazards = Vec::new();
     let mut moves = false;
+    // Only git's own options: those behind the command belong to it.
     let end = command(words).unwrap_or(words.len());
     let mut at = 1;
     while at < end {
@@ -339,6 +349,7 @@ fn found(words: &[Word]) -> Option<Wrapped> {
         ("submodule", "foreach") => {
             at + 2 + words[at + 2..].iter().take_while(|word| word.text.starts_with("--")).count()
         }
+        // `rebase --exec` and its like take a shell line among their options; only such a word has a blank.
         ("rebase" | "filter-branch" | "difftool" | "grep", _) => {
             let lines = words[at + 1..].iter().filter_map(Word::literal);
             let lines = lines

@@ -44,6 +44,7 @@ fn scripts(words: &[Word]) -> Vec<(usize, &str)> {
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
         let next = |at: usize| words.get(at + 1).map(|word| (at + 1, word.text.as_str()));
+        // Abbreviations such as `--exp` are not known here, and make the script one that is not understood.
         match (text.strip_prefix("--expression"), text.strip_prefix('-')) {
             (Some(value), _) => match value.strip_prefix('=') {
                 Some(script) => scripts.push((at, script)),
@@ -52,6 +53,7 @@ fn scripts(words: &[Word]) -> Vec<(usize, &str)> {
                     at += 1;
                 }
             },
+            // `-ne` takes the script as `-e` does.
             (None, Some(bundle)) if !bundle.starts_with('-') && bundle.contains('e') => match bundle.split_once('e') {
                 Some((_, script)) if !script.is_empty() => scripts.push((at, script)),
                 _ => {
@@ -75,22 +77,26 @@ fn is_plain(script: &str) -> bool {
         let Some(command) = rest.chars().next() else { return true };
         rest = &rest[command.len_utf8()..];
         match command {
+            // A list of what only prints: `w`, `r`, `e` and the rest reach files and programs.
             'p' | 'd' | 'q' | '=' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'P' | 'D' => {}
             '/' => match behind(rest, '/') {
                 Some(behind) => rest = behind.trim_start_matches(['I', 'i']),
                 None => return false,
             },
             's' | 'y' => {
+                // GNU takes any character for a delimiter; odd ones are not worth understanding.
                 let Some(delimiter) = rest.chars().next().filter(|c| c.is_ascii_punctuation() && !"\\[]".contains(*c))
                 else {
                     return false;
                 };
                 let behind = behind(&rest[1..], delimiter).and_then(|rest| behind(rest, delimiter));
                 let Some(flags) = behind else { return false };
+                // Not `e`, which runs the result, nor `w`, which writes it.
                 rest = flags.trim_start_matches(|c: char| c.is_ascii_digit() || "gpiI".contains(c));
             }
             _ => return false,
         }
+        // Without an end between them, `p` and `w x` could be one word.
         if command != '/' && !rest.trim_start_matches(' ').starts_with([';', '\n']) && !rest.trim().is_empty() {
             return false;
         }

@@ -23,9 +23,11 @@ const UNKNOWN_OPTION: &str = "an option of the shell is not understood";
 fn shell(words: &[Word]) -> Option<Wrapped> {
     let mut at = 1;
     let mut unclear = Vec::new();
+    // An option that is not literal could be a `-c`.
     while let Some(text) = words.get(at).and_then(Word::literal).filter(|text| text.starts_with(['-', '+'])) {
         at += 1;
         if !text.starts_with("--") && text.starts_with('-') && text.contains('c') {
+            // `-i` and `-l` read start files, which anyone who may write in a home can change.
             if !text[1..].chars().all(|letter| "ceux".contains(letter)) {
                 unclear.push(UNKNOWN_OPTION.to_owned());
             }
@@ -45,6 +47,7 @@ fn shell(words: &[Word]) -> Option<Wrapped> {
         }
     }
     Some(match words.get(at).and_then(Word::literal) {
+        // A file is a program like any other, and decided about as a file.
         Some(file) if !file.is_empty() && unclear.is_empty() => {
             Wrapped { hazards: vec![Hazard::new(words.len() - 1, "a shell runs that file")], ..Wrapped::default() }
         }

@@ -61,6 +61,7 @@ fn inputs(options: &[Word]) -> Vec<NamedPath> {
                 files.push(attached.map_or_else(next, |path| NamedPath::new(path, word)));
             }
         } else if let Some(letters) = word.text.strip_prefix('-')
+            // In a bundle the first letter with a value ends the options.
             && let Some(valued) = letters.find(|letter| OPTIONS.valued.contains(letter))
         {
             let attached = &letters[valued + 1..];
