@@ -63,6 +63,8 @@ impl ActivateSkill {
                 "properties": {
                     NAME: {
                         "type": "string",
+                        // An enum and not a text, so that a misspelled name is an error of the schema and costs no
+                        // activation.
                         "enum": skills.names(),
                         "description": "The name of the skill.",
                     },

@@ -76,12 +76,14 @@ impl AskUser {
             description: DESCRIPTION.to_owned(),
             input_schema: Arc::new(input_schema),
             output_schema: None,
+            // Not read-only, so that the scheduler runs it alone: nothing else is asked at the same time.
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
         };
         Self { spec, queue }
     }
 
     async fn ask(&self, call: &FunctionCall, context: &CallContext) -> Outcome {
+        // Before the clock stops: an invalid question is an answer to the model, and nobody is asked.
         let question = match question(&call.arguments) {
             Ok(question) => question,
             Err(why) => return CallFailure::new(FailureKind::InvalidArguments, why).into(),

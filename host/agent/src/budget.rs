@@ -213,6 +213,7 @@ impl Budget {
     /// When that would be too deep, or one too many.
     pub fn child(self: &Arc<Self>, name: &str) -> Result<Arc<Self>, Exceeded> {
         let TreeLimits { depth, subagents, .. } = self.limits;
+        // Agents that start agents would otherwise nest until the tokens of the run are used up.
         if self.upwards().count() as u64 > u64::from(depth) {
             return Err(Exceeded::Depth { limit: depth });
         }
@@ -225,6 +226,7 @@ impl Budget {
             top.spent.subagents += 1;
         }
         self.upwards().filter(|budget| budget.above.is_some()).for_each(|budget| budget.state().spent.subagents += 1);
+        // Two subagents of one name are told apart by their number, in logs and in events.
         let named = {
             let mut state = self.state();
             state.named = state.named.saturating_add(1);
@@ -236,6 +238,7 @@ impl Budget {
             id,
             limits: self.limits,
             prices: Arc::clone(&self.prices),
+            // The topmost counts the day; a second count of the same tokens would double it.
             day: None,
             state: Mutex::default(),
         }))

@@ -75,6 +75,7 @@ pub(crate) fn split(contents: &[Content], share: f64) -> Option<usize> {
         }
         _ => 0,
     };
+    // By characters and not by tokens: only where the middle lies is asked here.
     let sizes: Vec<usize> = contents.iter().map(size).collect();
     let total: usize = sizes.iter().sum();
     let wanted = (total as f64 * share) as usize;

@@ -144,10 +144,13 @@ impl Executor {
         let Setup { provider, tools, responder, observer, session, budget, run_clock, gate } = setup;
         let gate = gate.map(|gate| gate.for_agent(&definition.name, budget.id()));
         let name = || definition.name.clone();
+        // Before the first request: a definition that names an unknown tool must not cost anything.
         let tools = definition.tools.select(tools).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
+        // What a rule always denies is not declared, so that the model does not try it.
         let tools = undeclaring_denied(tools, gate.as_ref());
         if definition.completion == Completion::Tool {
             let complete = Arc::new(CompleteTask::new(definition.output.as_ref()));
+            // The result is checked by it at the very end of a run, when an invalid schema would waste all of it.
             Schema::compile(&complete.spec().input_schema)
                 .map_err(|cause| SetupError::Output { agent: name(), cause })?;
             tools.clone().register(complete).map_err(|cause| SetupError::Tools { agent: name(), cause })?;
@@ -224,6 +227,7 @@ impl Executor {
         cancel: &CancellationToken,
     ) -> RunResult {
         let token = cancel.child_token();
+        // Dropping the future of a run cancels its calls too, which run as tasks of their own.
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
         self.agent.tell(EventKind::RunStarted { model: &self.agent.model(), session });
@@ -232,6 +236,7 @@ impl Executor {
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
         self.agent.tell(EventKind::Asked { text: &prompts.query });
+        // Hooks see the prompt before it joins the conversation, and may end the run.
         let context = match self.agent.submit(&prompts.query, &token).await {
             Ok(context) => context,
             Err(error) => return RunResult::never_began(error, &self.agent),
@@ -241,6 +246,7 @@ impl Executor {
         message.push(Part::text(prompts.query));
         message.extend(attached);
         message.extend(context);
+        // The model must know that it was stopped, or it goes on as if the user had waited.
         message.extend(self.state.cut_short.and_then(cut_short::note));
         let run = Run::new(&self.agent, &token, &mut self.state, prompts.system).steered(steering);
         run.drive(&mut self.history, Some(message)).await

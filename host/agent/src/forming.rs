@@ -64,6 +64,7 @@ impl Forming {
                 }
                 '}' | ']' => self.depth = self.depth.saturating_sub(1),
                 ':' if self.depth == 1 => self.is_key = false,
+                // Only the first argument is a title: others are long, and come later.
                 ',' if self.depth == 1 => {
                     // Numbers and lists are no titles either.
                     self.has_first = true;
@@ -85,6 +86,7 @@ impl Forming {
             At::Escape => {
                 self.at = At::Text;
                 self.keep(character);
+                // Line breaks of a value are lines of a file; a key has none.
                 if character == 'n' && !self.is_key {
                     // The first break shows that there are two.
                     self.lines = self.lines.max(1).saturating_add(1);

@@ -57,6 +57,7 @@ impl PresentPlan {
     async fn present(&self, call: &FunctionCall, context: CallContext) -> Outcome {
         let plan = call.arguments.get(PLAN).and_then(Value::as_str).unwrap_or_default();
         let failed = |kind, words: &str| Outcome::Error(CallFailure::new(kind, words));
+        // The schema demands a plan and not that it says anything.
         if plan.trim().is_empty() {
             return failed(FailureKind::InvalidArguments, "the plan is empty; call it again with the plan");
         }
@@ -72,6 +73,7 @@ impl PresentPlan {
         let words = match answer {
             PlanAnswer::NobodyListens => return failed(FailureKind::Unavailable, unasked),
             PlanAnswer::Approved(mode) => {
+                // The caller of the run switches, when it has ended.
                 self.switch.choose(mode);
                 format!("The user approved the plan. The approval mode is now `{mode}`: carry the plan out.")
             }
@@ -79,6 +81,7 @@ impl PresentPlan {
                 format!("The user wants the plan changed, and says: {reason}\nChange it and present it again.")
             }
             PlanAnswer::Rejected(None) => {
+                // Without a reason a model would present the same plan again.
                 "The user did not approve the plan and gave no reason. Ask what to change, without \
                               presenting it again."
                     .to_owned()

@@ -195,6 +195,7 @@ impl<'a> ReplyBuilder<'a> {
 
     fn push_part(&mut self, part: Part, tell: &(dyn Fn(EventKind<'_>) + Send + Sync)) {
         if let PartData::Text(text) = &part.data {
+            // Services send empty pieces; as parts they would be rejected in the next request.
             if text.is_empty() && part.signature.is_none() {
                 return;
             }
@@ -207,6 +208,7 @@ impl<'a> ReplyBuilder<'a> {
                     tell(EventKind::Content { text });
                 }
             }
+            // A signature is about the part that it came with: joined, the service would not accept it.
             if part.signature.is_none()
                 && let Some(Part { data: PartData::Text(before), thought, signature: None }) = self.parts.last_mut()
                 && *thought == part.thought

@@ -135,6 +135,7 @@ impl Tool for Subagent {
 fn outcome(name: &str, result: &RunResult) -> Outcome {
     let reason = result.terminate_reason.as_str();
     let turns = counted(result.turns, "turn");
+    // Only this end is a success: a parent that takes a cut result for a whole one builds on it.
     if let (TerminateReason::Goal, Some(text)) = (result.terminate_reason, &result.result) {
         let after = result.recovered_from.map(|met| format!(" (its best answer after {})", met.as_str()));
         let after = after.unwrap_or_default();

@@ -28,6 +28,7 @@ pub fn fill(template: &str, inputs: &Map<String, Value>) -> Result<String, Templ
         let (before, from) = rest.split_at(at);
         filled.push_str(before);
         match placeholder(from) {
+            // What is filled in is not looked at again, so that an input cannot reach for another.
             Some((name, after)) => {
                 match inputs.get(name) {
                     Some(Value::String(text)) => filled.push_str(text),
@@ -38,6 +39,7 @@ pub fn fill(template: &str, inputs: &Map<String, Value>) -> Result<String, Templ
                 rest = after;
             }
             None => {
+                // A shell script that a prompt quotes has these.
                 filled.push_str("${");
                 rest = &from["${".len()..];
             }

@@ -141,6 +141,7 @@ impl ToolSearch {
     /// Creates the tool, which finds these.
     pub fn new(tools: Arc<DeferredTools>) -> Self {
         let names = tools.names();
+        // The names come from servers and can be of any number.
         let listed = clip(&names.join(", "), NAMES).into_owned();
         let spec = ToolSpec {
             name: ToolName::new(TOOL_SEARCH),
@@ -171,6 +172,7 @@ impl ToolSearch {
             })
             .into(),
             output_schema: None,
+            // Finding a tool changes nothing, and allows nothing.
             annotations: Annotations { read_only: true, destructive: false, idempotent: true, open_world: false },
         };
         Self { spec, tools }
@@ -201,6 +203,7 @@ impl ToolSearch {
         let line = |tool: &ToolSpec| format!("{}: {}", tool.name, excerpt(&tool.description, SHOWN));
         let text = found.iter().map(line).collect::<Vec<_>>().join("\n");
         let summary = found.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ");
+        // Declared from the next request on: the present one was sent without them.
         self.tools.load(found.iter().map(|tool| tool.name.clone()));
         let told = format!("Loaded; you can call these from your next message on:\n{text}");
         Outcome::Success(Output { display: Some(Display::Summary(excerpt(&summary, 80))), ..Output::text(told) })

@@ -62,11 +62,13 @@ pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(V
     if estimate_contents(contents) <= tokens {
         return None;
     }
+    // Some room beyond, or the next output would lead here again.
     let with_space = tokens - tokens / FREED;
     let cut = with_outputs_cut(contents, with_space);
     if estimate_contents(&cut) <= tokens {
         return Some((cut, CompressionStatus::Shortened));
     }
+    // From what hurts least: with room to spare, then without, then without the kept texts.
     for (room, texts) in [(with_space, Texts::Kept), (tokens, Texts::Kept), (tokens, Texts::LeftOut)] {
         let at = oldest_kept(&cut, room, next, texts);
         if at < cut.len() {
@@ -81,6 +83,7 @@ pub(crate) fn fitted(contents: &[Content], tokens: u64, next: Next) -> Option<(V
     let left = |texts| without_oldest(&cut, oldest_kept(&cut, tokens, next, texts), tokens, next, texts);
     let with_texts = left(Texts::Kept);
     let fitted = if estimate_contents(&with_texts) <= tokens { with_texts } else { left(Texts::LeftOut) };
+    // Only if it helped: otherwise the same would be tried before each turn.
     let is_smaller = estimate_contents(&fitted) < estimate_contents(contents);
     is_smaller.then_some((fitted, CompressionStatus::LeftOut))
 }

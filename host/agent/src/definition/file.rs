@@ -109,6 +109,7 @@ impl Declared {
 type Wrong = (Spot, DefinitionFault);
 
 fn parse(text: &str) -> Result<Declared, Wrong> {
+    // Before it is parsed: YAML can expand to far more than it has.
     if text.len() > MAX_DEFINITION_BYTES {
         return Err((Spot::START, DefinitionFault::TooLarge { bytes: text.len() }));
     }
@@ -118,12 +119,14 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
     if system.is_empty() {
         return Err((Spot::at(text, text.len() - body.len()), DefinitionFault::NoPrompt));
     }
+    // Checks in the order of the file, so that the first error is the topmost.
     let name = written.name.value.as_str();
     check_name(name).map_err(|why| (written.name.referenced.into(), why))?;
     check_tools(name, &written)?;
     let inputs = inputs(&written.inputs)?;
     // Position of the body in the file, so that an error about a placeholder in it has the right line.
     let at = text.len() - body.trim_start().len();
+    // All of them at once: an author who fixes one name at a time runs the command again for each.
     let mut unknown = unknown_names(system, "the system prompt names", &inputs, |offset| Spot::at(text, at + offset));
     if let Some(query) = &written.query {
         unknown.extend(unknown_names(&query.value, "the query names", &inputs, |_| query.referenced.into()));
@@ -149,6 +152,7 @@ fn parse(text: &str) -> Result<Declared, Wrong> {
         },
         model: ModelConfig { model: String::new(), settings: settings(&written)? },
         run: run_config(&written)?,
+        // A declared agent has no tools but those that it names, and these only read.
         tools: ToolConfig::Only(written.tools.iter().map(|tool| tool.value.clone()).collect()),
         inputs,
         output: output.transpose()?,

@@ -113,20 +113,25 @@ impl Run<'_> {
         let limit = self.compression_limit();
         let asked = estimate_message(message);
         let room = self.room();
+        // The limit is a share of the window; the room is what the reply leaves of it.
         let due = limit.min(room).saturating_sub(asked);
         if limit == 0 {
             return Ok(());
         }
+        // Counting may cost a request, so it is done only where the estimate comes near.
         let tokens = self.tokens(history, declared, due, deadline).await?;
         if tokens < due {
             return Ok(());
         }
+        // The estimate is put right by what was counted, so that cutting goes by the same measure.
         self.scale(history, declared);
         let is_over = tokens.saturating_add(asked) > room;
         let size = &self.state.size;
+        // A summary that is followed by the next one at once costs a request each turn and loses more each time.
         let soon = size.left.is_some_and(|left| estimate_contents(history.contents()) < left.saturating_mul(2));
         // A conversation that would not fit is shortened now.
         let how = if size.only_shorten || (soon && !is_over) { How::Outputs } else { How::Summary { keep: None } };
+        // A hook may keep the conversation from being summarised.
         if let Some(why) = self.may_compress(false).await {
             // What would not fit is cut all the same: the service would reject it.
             tracing::debug!(%why, "the conversation is not compressed");
@@ -135,6 +140,7 @@ impl Run<'_> {
         }
         let status = self.compress(history, declared, deadline, how, limit).await?;
         tracing::debug!(?status, "the conversation was too long");
+        // A summary need not be short enough by itself.
         self.fit(history, message, declared)?;
         Ok(())
     }
@@ -230,6 +236,7 @@ impl Run<'_> {
             How::Outputs => Shorter::new(CompressionStatus::Nothing),
         };
         if status == CompressionStatus::Nothing {
+            // At least a half, or the next turn would be here again.
             contents = shortened(history.contents(), limit.min(before / 2))
                 .filter(|contents| estimate_contents(contents) < before);
             if contents.is_some() {
@@ -237,6 +244,7 @@ impl Run<'_> {
             }
         }
         if let Some(contents) = contents {
+            // Recorded before the conversation changes, so that a resumed one is the same.
             self.replace(history, contents)?;
         }
         let (left, room) = (Some(estimate_contents(history.contents())), self.room());
@@ -247,6 +255,7 @@ impl Run<'_> {
             CompressionStatus::Shortened | CompressionStatus::LeftOut => {
                 *size = Size { left: size.left, scale, ..Size::default() };
             }
+            // A model that cannot summarise this conversation will not do so in the next turn either.
             CompressionStatus::Inflated | CompressionStatus::Empty | CompressionStatus::Failed => {
                 size.only_shorten = true;
             }
@@ -272,11 +281,13 @@ impl Run<'_> {
         let question = Content::user(ask_for_summary(keep));
         let room = self.room_for_contents(history, declared);
         let room = room.saturating_sub(estimate_contents(std::slice::from_ref(&question)));
+        // Its own request is nearly as long as the one that did not fit.
         let mut asked = with_outputs_cut(contents.get(..at).unwrap_or_default(), room);
         if estimate_contents(&asked) > room {
             return Ok(Shorter::new(CompressionStatus::Nothing));
         }
         asked.push(question);
+        // A prompt of its own, so that what it costs is recorded apart.
         let prompt = self.take_prompt();
         let span = tracing::info_span!("compression", prompt_id = %prompt);
         let summary = match self.ask_for_summary(&asked, &prompt, declared, deadline).instrument(span).await? {
@@ -306,6 +317,7 @@ impl Run<'_> {
         // know.
         let request = self.request(contents, declared);
         let mut builder = ReplyBuilder::new(prompt);
+        // A model that repeats itself in a summary would be read to the deadline.
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
             watch.observe(&kind);
@@ -327,8 +339,10 @@ impl Run<'_> {
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
         let usage = builder.usage();
+        // Also when it failed: the tokens were used.
         agent.budget.add_usage(usage);
         if usage != Usage::default() {
+            // A resumed session must know what was spent.
             self.record(&Fact::Usage { prompt: prompt.clone(), usage })?;
         }
         Ok(match (ended, watch.into_found()) {
@@ -339,6 +353,7 @@ impl Run<'_> {
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
                     Err(RunError::Reply(ReplyError::Empty { finish: reply.finish }))
                 }
+                // It was told to call nothing, and what it wants to call is no summary.
                 Ok(reply) if reply.content.function_calls().next().is_some() => Ok(String::new()),
                 Ok(reply) => Ok(reply.content.visible_text()),
                 Err((error, _)) => Err(error.into()),
@@ -363,6 +378,7 @@ impl Run<'_> {
         }
         let request = self.request(contents, declared);
         let estimated = (estimate(&request) as f64 * self.state.size.scale) as u64;
+        // Far from the limit the estimate is good enough, and counting may cost a request.
         if contents.is_empty() || estimated < limit / 2 {
             return Ok(estimated);
         }
@@ -370,6 +386,7 @@ impl Run<'_> {
             biased;
             () = self.cancel.cancelled() => return Err(Stop::Cancelled),
             () = deadline.passed() => return Err(Stop::Late),
+            // A service that counts slowly must not hold up a turn.
             counted = timeout(COUNT_LIMIT, self.agent.provider.count_tokens(request)) => counted,
         };
         match counted {

@@ -75,6 +75,7 @@ impl<'r> Run<'r> {
         system: Option<String>,
     ) -> Self {
         let complete = match agent.definition.completion {
+            // A new one for each run, since it holds the result.
             Completion::Tool => Some(CompleteTask::new(agent.definition.output.as_ref())),
             Completion::Text => None,
         };
@@ -108,6 +109,7 @@ impl<'r> Run<'r> {
         self.before.messages = history.contents().len();
         let mut ending = self.until_end(history, &mut message).await.unwrap_or_else(Ending::error);
         let mut recovered_from = None;
+        // A run that met a limit may say what it found: one last request is cheaper than losing it.
         if ending.reason.can_recover() {
             let (met, why) = (ending.reason, ending.error);
             ending = self.recover(history, message.take(), met).await.unwrap_or_else(Ending::error);
@@ -121,12 +123,14 @@ impl<'r> Run<'r> {
         }
         let is_cut_short = ending.reason.is_cut_short();
         if self.has_reply {
+            // For the next prompt, which tells the model that it was stopped.
             self.state.cut_short = is_cut_short.then_some(ending.reason);
             if let Some(unsent) = message.filter(|_| is_cut_short) {
                 // What the user said meanwhile, and what else had joined: the next prompt brings it along.
                 self.state.question = unsent;
             }
         } else if is_cut_short {
+            // Without any reply the prompt goes back to the user, as if it had not been sent.
             self.take_back(history);
         }
         self.result(ending, recovered_from)
@@ -171,13 +175,17 @@ impl<'r> Run<'r> {
         let agent = self.agent;
         let limits = agent.definition.run;
         let deadline = Deadline::after(limits.max_time, &agent.run_clock);
+        // Subagents see the same deadline.
         agent.budget.begin(deadline.clone());
+        // Recorded before anything is sent: a log that ends here says that a request may be under way.
         self.record(&Fact::RunStarted {
             agent: agent.definition.name.clone(),
             agent_id: agent.id.clone(),
             model: agent.definition.model.model.clone(),
             system: self.system.clone(),
         })?;
+        // What the conversation begins with, such as a definition's first messages, cannot be read from the first
+        // request.
         if !self.state.recorded {
             if !history.contents().is_empty() {
                 let contents = Arc::new(history.contents().to_vec());
@@ -202,6 +210,7 @@ impl<'r> Run<'r> {
                 return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) });
             }
             if self.turns > 0 {
+                // Only behind a turn: before the first one the prompt is what the user has said.
                 self.hear(message).await;
             }
             let joining = agent.context.iter().flat_map(|context| context.take());
@@ -222,10 +231,12 @@ impl<'r> Run<'r> {
                 version = now;
                 tools = agent.tools_with(self.complete.as_ref())?;
             }
+            // Before each turn and not after it: outputs of calls are what grows.
             if let Err(stop) = self.compress_if_long(history, message.as_deref(), &tools, &deadline).await {
                 return stop.ending(TerminateReason::Timeout);
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
+            // Counted before it is asked: a turn that fails has cost something all the same.
             self.turns += 1;
             agent.budget.add_turn();
             match self.ask(history, message, &tools, &tools, &deadline).await {
@@ -235,6 +246,7 @@ impl<'r> Run<'r> {
                     Ok(false) => {}
                     Err(stop) => return stop.ending(TerminateReason::Timeout),
                 },
+                // The user approved a plan: the run ends, and goes on in the mode that was chosen.
                 Ok(Step::Switched) => return Ok(Ending::goal(SWITCHED.to_owned())),
                 Ok(Step::Answered(text)) => match agent.definition.completion {
                     Completion::Text => match self.asked_to_end(&text, message).await {
@@ -242,6 +254,7 @@ impl<'r> Run<'r> {
                         Ok(false) => {}
                         Err(stop) => return stop.ending(TerminateReason::Timeout),
                     },
+                    // Weak models print the JSON that they were asked for and never call the tool.
                     Completion::Tool => match self.complete.as_ref().and_then(|complete| complete.take_text(&text)) {
                         Some(result) => match self.asked_to_end(&result, message).await {
                             Ok(true) => return Ok(Ending::goal(result)),
@@ -309,14 +322,17 @@ impl<'r> Run<'r> {
         met: TerminateReason,
     ) -> Result<Ending, RunError> {
         self.agent.tell(EventKind::RecoveryStarted { reason: met });
+        // So that a resumed session does not show the warning as the user's words.
         self.record(&Fact::RecoveryStarted { agent_id: self.agent.id.clone(), reason: met })?;
         let declared = self.agent.tools_with(self.complete.as_ref())?;
         let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
         last.push(Part::text(self.warning(met)));
         let deadline = Deadline::after(Some(self.agent.definition.run.grace), &self.agent.run_clock);
+        // The last request must not fail for want of room.
         self.fit(history, Some(&last), &declared)?;
         let mut last = Some(last);
+        // Only `complete_task` runs: a limit must not be passed by one more round of calls.
         let asked = self.ask(history, &mut last, &declared, &runnable, &deadline).await;
         if let Some(mut question) = last {
             // It has no reply: the next run asks it again, without the warning.
@@ -399,6 +415,7 @@ impl<'r> Run<'r> {
         let is_taken_back = ending.reason.is_cut_short() && !self.has_reply;
         let Ending { reason, result, best, error } = ending;
         let partial = best.map(Partial::BestAnswer).or_else(|| self.partial.clone().map(Partial::LastText));
+        // What the run found is handed over however it ended; only a result counts as done.
         let mut result = RunResult {
             partial: if result.is_some() { None } else { partial },
             result,
@@ -422,6 +439,7 @@ impl<'r> Run<'r> {
             self.agent.tell(EventKind::Error { message: &with_causes(&error) });
             result.error = Some(error.into());
         }
+        // The end is the last event of a run, after the log has it.
         self.agent.tell(result.as_event());
         result
     }

@@ -63,6 +63,7 @@ impl Run<'_> {
             None => history.go_on(),
         };
         if asked && let Some(content) = exchange.contents().last() {
+            // Recorded before it is sent, so that a log without a reply shows what was asked.
             self.said(prompt, content.clone())?;
         }
         let reply = match self.reply(&exchange, prompt, declared, deadline).await {
@@ -70,6 +71,8 @@ impl Run<'_> {
             Err(stop) => {
                 let text = self.cut.take().filter(|_| stop.keeps_text());
                 let Some(text) = text else {
+                    // A request without a reply leaves no trace in the conversation: services reject two messages of
+                    // the user's in a row.
                     *message = exchange.withdraw();
                     if asked {
                         self.record(&Fact::Withdrawn { prompt: prompt.clone() })?;
@@ -88,6 +91,7 @@ impl Run<'_> {
             // Before it is recorded: what cannot be written down must not be lost as well.
             self.partial = Some(text.clone());
         }
+        // Before any call runs: nothing may run that the log does not know.
         self.said(prompt, reply.content.clone())?;
         self.finish = Some(reply.finish);
         let unsettled = match exchange.reply(reply.content.parts) {
@@ -97,14 +101,17 @@ impl Run<'_> {
                 return Ok(Step::Answered(text));
             }
             Err(error) => {
+                // The reply broke a rule, so the request goes as well, in the log as in the conversation.
                 self.record(&Fact::Withdrawn { prompt: prompt.clone() })?;
                 return Err(error.into());
             }
         };
         self.has_reply = true;
         let ended = self.run_calls(unsettled, prompt, runnable, deadline).await;
+        // Asked for even if the calls failed: the result may have been given beside them.
         let completed = self.complete.as_ref().and_then(|complete| complete.take());
         match (ended, completed) {
+            // A user who cancels wants an end; the result is kept as what there was.
             (Err(stop @ (Stop::Failed(_) | Stop::Cancelled)), Some(result)) => {
                 self.partial = Some(result);
                 Err(stop)
@@ -126,6 +133,7 @@ impl Run<'_> {
         deadline: &Deadline,
     ) -> Result<Reply, Stop> {
         let agent = self.agent;
+        // Apart from the retries of a failed connection: here a whole reply came and was no good.
         let policy = agent.definition.run.reply;
         let mut settings = agent.definition.model.settings.clone();
         let mut attempt = 1;
@@ -137,6 +145,7 @@ impl Run<'_> {
             };
             let reason = with_causes(&error);
             let (prompt, parts) = (prompt.clone(), Arc::new(parts));
+            // Recorded, since it was paid for and its text was shown.
             self.record(&Fact::Discarded { prompt, reason: reason.clone(), parts })?;
             agent.tell(EventKind::InvalidStream { reason: &reason });
             if attempt >= policy.attempts {
@@ -144,7 +153,9 @@ impl Run<'_> {
             }
             attempt += 1;
             agent.tell(EventKind::retry(&Again { reason, wait: policy.pause, attempt, attempts: policy.attempts }));
+            // The same request at the same temperature tends to end in the same way.
             settings.temperature = Some(policy.temperature);
+            // Each attempt costs as much as a reply.
             agent.budget.check_budget().map_err(RunError::Exceeded)?;
             tokio::select! {
                 biased;
@@ -165,6 +176,7 @@ impl Run<'_> {
         deadline: &Deadline,
     ) -> Result<Result<Reply, (ReplyError, Vec<Part>)>, Stop> {
         let contents = exchange.contents();
+        // After outcomes a model may have nothing to add.
         let after_outcomes = contents.last().is_some_and(|last| last.function_responses().next().is_some());
         let agent = self.agent;
         let request = Request {
@@ -174,6 +186,7 @@ impl Run<'_> {
             tools: declared.specs(),
             settings,
         };
+        // Only where a limit needs it: it goes over the whole conversation.
         let sent = if agent.budget.is_limited() { estimate(&request) } else { 0 };
         let mut builder = ReplyBuilder::new(prompt);
         let watch = self.loops.reply();
@@ -197,14 +210,17 @@ impl Run<'_> {
             }
         };
         let usage = builder.usage();
+        // Whatever becomes of the reply, it was paid for.
         agent.budget.add_usage(usage);
         // A service that answered and counted nothing would make every limit void.
         if usage == Usage::default() && builder.has_come() && agent.budget.is_limited() {
             agent.budget.add_estimate(sent, builder.estimate());
         }
+        // The service's count of the prompt is the best measure that there is for the next one.
         self.state.size.count(builder.prompt_tokens(), contents.len());
         let text = builder.visible_text();
         let found = watch.into_found();
+        // A loop before all else: the stream was cut off because of it, so it looks broken.
         let reply = ended.and_then(|blocked| match (found, blocked) {
             (Some(repeated), _) => Err(Stop::Looped(repeated)),
             (None, None) => Ok(builder.finish(|id| exchange.is_taken(id), after_outcomes)),
@@ -212,6 +228,7 @@ impl Run<'_> {
         });
         self.cut = None;
         if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
+            // What the user saw of it stays in the conversation.
             self.cut = is_visible(&text).then(|| text.clone());
             self.partial = Some(text);
         }
@@ -230,9 +247,11 @@ impl Run<'_> {
         deadline: &Deadline,
     ) -> Result<(), Stop> {
         let calls: Vec<_> = unsettled.calls().cloned().collect();
+        // With a reason of its own, which the calls report.
         let cancel = Cancel::under(self.cancel);
         let looped = self.loops.calls(&calls);
         if looped.is_some() {
+            // The calls settle as cancelled without having run, since each call needs an outcome.
             cancel.cancel(LOOPED);
         }
         let watch = Watch::new(self, prompt, runnable);
@@ -245,12 +264,14 @@ impl Run<'_> {
                 biased;
                 settled = &mut running => settled,
                 () = deadline.passed() => {
+                    // Cancelled and then waited for: each call has to settle, or the history would lack its outcome.
                     cancel.cancel(OUT_OF_TIME);
                     running.await
                 }
             }
         };
         let (mut answers, failure) = watch.into_answers();
+        // Always, even when the log failed: a conversation with an open call can never be sent again.
         unsettled.settle(settled.iter().filter_map(|settled| answers.remove(&settled.call.id)).collect())?;
         if let Some(error) = failure {
             return Err(Stop::Failed(error.into()));

@@ -45,6 +45,7 @@ impl<'w> Watch<'w> {
         let agent = self.run.agent;
         match change {
             CallChange::Validating(call) => {
+                // Not recorded here: the reply that has the call is.
                 agent.tell(EventKind::ToolCallRequest { call, title: &self.tools.title(call) });
             }
             CallChange::AwaitingApproval(question) => {
@@ -56,12 +57,14 @@ impl<'w> Watch<'w> {
             }
             CallChange::Executing(title) => {
                 let because = self.because.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
+                // Before it runs: a call that may have changed something must be known as begun.
                 self.record(&Fact::CallStarted {
                     prompt: self.prompt.clone(),
                     call_id: call_id.clone(),
                     name: name.clone(),
                     because: because.unwrap_or_default(),
                 })?;
+                // After the record, so that nobody sees a call run that the log does not know.
                 agent.tell(EventKind::ToolCallStart { call_id, name, title });
             }
             CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),

@@ -219,7 +219,9 @@ impl TextWatch {
 
     /// Looks whether the window was here before.
     fn look(&mut self) -> Option<Repeated> {
+        // What is too far back can be part of no loop, so that memory stays the same for any reply.
         while let Some(place) = self.places.front().filter(|place| place.at + REACH < self.at) {
+            // Only if it was not replaced by a later place of the same window.
             if self.last.get(&place.window) == Some(&self.forgotten) {
                 self.last.remove(&place.window);
             }
@@ -231,6 +233,7 @@ impl TextWatch {
         let window = self.window_hash();
         let previous = self.last.get(&window).copied();
         let (between, times) = match previous.and_then(|index| self.place(index)) {
+            // Overlapping windows would make a loop of any long row of one character.
             Some(place) if self.at < place.at + WINDOW => return None,
             Some(place) => {
                 let away = self.away(self.at - place.at);
@@ -252,6 +255,7 @@ impl TextWatch {
             place = self.place(place.previous?)?;
         }
         kinds.sort_unstable();
+        // A list whose entries begin alike has something else between each two.
         let found = kinds.chunk_by(|a, b| a == b).count() <= KINDS && self.has_words();
         found.then(|| Repeated::Text { text: self.window().collect(), times: TIMES })
     }
