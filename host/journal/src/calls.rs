@@ -46,13 +46,16 @@ impl Calls {
                     let (number, end) = (self.asked, None);
                     self.asked += 1;
                     let (time, prompt, because) = (*time, prompt.clone(), Vec::new());
+                    // By agent and id: two agents may use one id.
                     let key = (prompt.agent.clone(), call.id.clone());
                     self.open.insert(key, LoggedCall { number, prompt, call: call.clone(), time, because, end });
                 }
                 None
             }
             Fact::CallStarted { prompt, call_id, because, .. } => {
+                // A call that no message has is passed over here; whether a log makes sense is decided elsewhere.
                 let call = self.open.get_mut(&(prompt.agent.clone(), call_id.clone()))?;
+                // When it began, and not when the model asked for it: between the two the user may have been asked.
                 call.time = *time;
                 call.because.clone_from(because);
                 None
@@ -61,6 +64,7 @@ impl Calls {
                 let call = self.open.remove(&(prompt.agent.clone(), call_id.clone()))?;
                 Some(LoggedCall { end: Some(Arc::clone(end)), ..call })
             }
+            // Written out: a new kind of fact has to say whether it is about calls.
             Fact::Session { .. }
             | Fact::Resumed { .. }
             | Fact::RunStarted { .. }

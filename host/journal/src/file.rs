@@ -91,13 +91,16 @@ impl SessionLog {
         chains: &ChainStore,
     ) -> Result<Self, SessionError> {
         let failed = |cause| SessionError::Create { folder: folder.to_owned(), cause };
+        // Before the first name in it: a log has everything that was said.
         make_private_folder(folder).map_err(failed)?;
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+        // Two processes may draw one id in the same moment.
         for _ in 0..ID_ATTEMPTS {
             let id = new_id(&clock).map_err(failed)?;
             let path = folder.join(format!("{id}.{LOG_EXTENSION}"));
             match create_private(&path) {
                 Ok(file) => {
+                    // Before the first line: a session that is listed could be resumed at once.
                     reopen::lock(&file, &path)?;
                     let chain = chains.chain(id.as_str(), io::empty())?;
                     return Self::new(Box::new(file), id, path, clock, Some(chain)).begun(Some(about), original);
@@ -157,6 +160,7 @@ impl SessionLog {
         // A thread that panicked here left at most an unused line behind.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Sink { writer, chain, line: bytes } = &mut *file;
+        // Half a line may lie at its end, and the next one would make nonsense of both.
         let Some(open) = writer else { return Err(SessionError::Broken { path: self.path.clone() }) };
         bytes.clear();
         let written = fill(bytes).and_then(|()| {
@@ -167,17 +171,21 @@ impl SessionLog {
                     None
                 }
             };
+            // Before it is written: a log that cannot be read back is worse than an entry that is missing.
             if bytes.len() > MAX_LINE {
                 return Err(io::Error::other(format!(
                     "an entry of {} bytes is over the limit of {MAX_LINE}",
                     bytes.len()
                 )));
             }
+            // One write for a line: another process that reads meanwhile sees whole lines.
             open.write_all(bytes)?;
             open.flush()?;
+            // The head moves only behind the written line: the other way round a crash would look like a missing line.
             sealed.map_or(Ok(()), |(sealed, chain)| chain.advance(sealed))
         });
         written.map_err(|cause| {
+            // Given up for good, so that no later line hides that this one is missing.
             *writer = None;
             SessionError::Write { path: self.path.clone(), cause }
         })

@@ -122,22 +122,26 @@ impl History {
         let mut calls = HashSet::new();
         let mut due: Vec<(&CallId, &ToolName)> = Vec::new();
         for (at, content) in contents.iter().enumerate() {
+            // In the order of the calls, as some services demand it.
             let told: Vec<_> = content.function_responses().map(|response| (&response.id, &response.name)).collect();
             let asks: Vec<_> = content.function_calls().map(|call| (&call.id, &call.name)).collect();
             let misplaced = match content.role {
                 Role::User => !asks.is_empty(),
                 Role::Model => !told.is_empty(),
             };
+            // Compared as a whole: one too many is as wrong as one that is missing.
             if misplaced || told != due {
                 return Err(HistoryError::Order { at });
             }
             for (id, _) in &asks {
+                // Services tell calls apart by their ids, through the whole conversation.
                 if !calls.insert((*id).clone()) {
                     return Err(HistoryError::DuplicateCall { id: (*id).clone() });
                 }
             }
             due = asks;
         }
+        // Open calls cannot be sent; resuming settles them first.
         if !due.is_empty() {
             return Err(HistoryError::Order { at: contents.len() });
         }

@@ -209,6 +209,7 @@ impl Recorded {
             // A process that ended between the two never said its warning.
             Fact::RunStarted { agent_id, .. } => {
                 let past = self.agent(agent_id);
+                // A warning that was recorded and never sent is no part of the next request.
                 past.recovering = false;
                 past.run = RunStage::Begun;
             }
@@ -217,6 +218,7 @@ impl Recorded {
             }
             Fact::HistoryReplaced { agent_id, contents } => {
                 let past = self.agent(agent_id);
+                // Calls that are still open belong to the conversation before.
                 past.close()?;
                 past.history.take_over(Arc::unwrap_or_clone(contents)).map_err(|error| damaged(line, error))?;
             }
@@ -239,6 +241,7 @@ impl Recorded {
             Fact::Withdrawn { prompt } => self.asker(&prompt).withdraw(&prompt),
             Fact::CallStarted { prompt, call_id, .. } => {
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
+                // Twice would mean that it ran twice, or that lines were copied.
                 if reply.outcomes.contains_key(&call_id) || !reply.begun.insert(call_id.clone()) {
                     return Err(damaged(line, format!("the call `{call_id}` begins a second time")));
                 }
@@ -247,9 +250,11 @@ impl Recorded {
                 let is_seen = end.status == CallStatus::Success && !prompt.agent.is_subagent();
                 let time = self.until;
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
+                // The outcome must be one of this call, or a changed line could put words into another.
                 let Some(call) = reply.calls().find(|call| call.id == call_id && answers(&end.parts, call)) else {
                     return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
                 };
+                // Only what succeeded has shown the model a file; the time is that of the call.
                 let named = is_seen.then(|| call.arguments.values().filter_map(Value::as_str).map(str::to_owned));
                 let named: Vec<String> =
                     named.into_iter().flatten().filter(|text| (1..=MAX_PATH).contains(&text.len())).collect();
@@ -293,6 +298,7 @@ impl Recorded {
 pub(crate) fn settle_open(journal: &dyn Journal, recorded: &mut Recorded) -> Result<(), SessionError> {
     for OpenCall { prompt, call, state } in recorded.open_calls() {
         let (part, status) = match state {
+            // It may have changed something, so the model must not believe that it did nothing.
             OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
             OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
         };
@@ -351,6 +357,7 @@ impl Past {
     fn content(&mut self, prompt: PromptId, content: Content, line: u64) -> Result<(), ReadError> {
         self.ended = None;
         let asked = match mem::take(&mut self.stage) {
+            // A reply belongs to the request that it names; any other ends what was open.
             Stage::Asked { prompt: asked, message, .. } if content.role == Role::Model && asked == prompt => {
                 Some(message)
             }
@@ -360,6 +367,7 @@ impl Past {
                 None
             }
         };
+        // It is part of the message that has come now.
         self.question.clear();
         let Content { role, parts } = content;
         self.stage = match role {

@@ -31,6 +31,7 @@ impl Stored {
         reopen::lock(&file, &self.path)?;
         let failed = |path: &Path, cause| SessionError::Remove { path: path.to_owned(), cause };
         let folder = self.path.parent().unwrap_or(Path::new("."));
+        // With the dot, so that no other session's files are meant whose id begins alike.
         let begin = format!("{}.", self.id);
         for entry in fs::read_dir(folder).map_err(|cause| failed(folder, cause))? {
             let path = entry.map_err(|cause| failed(folder, cause))?.path();
@@ -41,11 +42,13 @@ impl Stored {
                 let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
                 removed.map_err(|cause| failed(&path, cause))?;
                 if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+                    // The journal's head lies beside the key, and would report the removed one as missing.
                     chains.forget(name)?;
                 }
             }
         }
         chains.forget(self.id.as_str())?;
+        // Last: if anything before failed, the session is still listed and can be removed again.
         fs::remove_file(&self.path).map_err(|cause| failed(&self.path, cause))
     }
 

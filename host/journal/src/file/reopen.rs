@@ -57,13 +57,16 @@ impl SessionLog {
             .append(true)
             .open(path)
             .map_err(|cause| SessionError::Open { path: path.to_owned(), cause })?;
+        // Before the first byte is read: what another process appends meanwhile would be missing.
         lock(&file, path)?;
         let failed = |cause| SessionError::Read { path: path.to_owned(), cause };
         let open = || File::open(path).map_err(|cause| SessionError::Open { path: path.to_owned(), cause });
+        // Read through files of their own: each thread needs a position of its own.
         let (first, whole) = (open()?, open()?);
         let Some(first) = Records::new(first).next().transpose().map_err(failed)? else {
             return Err(failed(ReadError::Empty));
         };
+        // The id is a part of what the chain covers.
         let Fact::Session { id, .. } = first.fact else { return Err(failed(not_a_session())) };
         let mut records = Records::new(&file);
         // One thread checks the chain, which is less work, and then both read. Half a line at the end is no part of the
@@ -113,8 +116,10 @@ impl Reopened {
         let Self { mut file, path, clock, mut recorded, whole_bytes, ends_open, chains, found } = self;
         let mend = |file: &mut File| -> io::Result<()> {
             if recorded.torn_bytes > 0 {
+                // Half a line is no entry: what it was to announce did not happen.
                 file.set_len(whole_bytes)?;
             }
+            // A whole entry without its line end: the next one would go on in its line.
             if ends_open { file.write_all(b"\n") } else { Ok(()) }
         };
         mend(&mut file).map_err(|cause| SessionError::Write { path: path.clone(), cause })?;
@@ -123,7 +128,9 @@ impl Reopened {
         let chain = chains.chain(recorded.id.as_str(), earlier)?;
         let log = SessionLog::new(Box::new(file), recorded.id.clone(), path, clock, Some(chain));
         let torn_bytes = recorded.torn_bytes;
+        // The first line of the new process says what was mended and found, so that it is not lost.
         log.append(&Fact::Resumed { pid: std::process::id(), model: model.clone(), torn_bytes, found })?;
+        // A conversation with an open call is one that no service takes.
         settle_open(&log, &mut recorded)?;
         Ok((log, recorded))
     }

@@ -57,6 +57,7 @@ impl Sessions {
             let path = entry.path();
             let Some(id) = id_of(&path) else { continue };
             match entry.metadata() {
+                // Not followed: a link could make any file of the user's a session.
                 Ok(about) if about.is_file() => {
                     let changed = about.modified().map_err(failed)?;
                     all.push(Stored { id, path, bytes: about.len(), changed });
@@ -67,6 +68,7 @@ impl Sessions {
                 Err(error) => return Err(failed(error)),
             }
         }
+        // Ties by the id, which begins with the time: file systems with coarse clocks make many.
         all.sort_by(|a, b| (Reverse(a.changed), Reverse(&a.id)).cmp(&(Reverse(b.changed), Reverse(&b.id))));
         Ok(all)
     }

@@ -79,12 +79,14 @@ impl<R: Read> Blocks<R> {
                 }
                 Ok(_) => {}
                 Err(error) => {
+                    // Whole lines only: what was read of the last one may be half.
                     lines.truncate(memchr::memrchr(b'\n', &lines).map_or(0, |at| at + 1));
                     self.ended = true;
                     break Some(error);
                 }
             }
             if let Some(at) = lines.get(before..).and_then(|read| memchr::memrchr(b'\n', read)) {
+                // The rest begins the next block, so that no line is parsed in two.
                 self.rest = lines.split_off(before + at + 1);
                 break None;
             }
@@ -93,6 +95,7 @@ impl<R: Read> Blocks<R> {
                 self.ended = true;
                 break None;
             }
+            // Doubled, so that a long line is not read in thousands of pieces.
             wanted = lines.len().min(MAX_LINE + 1 - lines.len());
         };
         if lines.is_empty() && failed.is_none() {
@@ -114,6 +117,7 @@ impl Block {
                 None => (rest, false),
             };
             let is_first = self.number == 0 && begin == 0;
+            // Again here, since a block may hold several lines of which one is too long.
             if line.len() - usize::from(is_closed) > MAX_LINE {
                 parsed.ending = Ending::Damaged(format!("it is longer than {MAX_LINE} bytes"));
                 return parsed;

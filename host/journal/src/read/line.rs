@@ -35,8 +35,10 @@ pub(crate) fn parse(line: &[u8], first: bool) -> Result<Logged, Flaw> {
             Ok(_) | Err(_) => return Err(Flaw::Other("a log begins with an entry `session`".to_owned())),
         }
     }
+    // Checked once for the line: the parser would check each text by itself.
     let logged: Logged = match str::from_utf8(line).ok().and_then(|line| serde_json::from_str(line).ok()) {
         Some(logged) => logged,
+        // The parser's own limit of depth is lower than that of a log.
         None => deep(line)?,
     };
     if !first && matches!(logged.fact, Fact::Session { .. }) {
