@@ -145,6 +145,7 @@ enum Open {
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
         let event: Event<'_> = json(data)?;
+        // A service may report an error in the middle of a stream whose status was 200.
         if let Some(error) = &event.error {
             return Err(Unheard::Failed(Failure::from_error(error)));
         }
@@ -168,6 +169,7 @@ impl Reader for Reply {
                     self.finish(&mut chunk, finish(&reason));
                 }
             }
+            // Only with this event a reply is whole: one that breaks off before is an error and no shorter answer.
             "message_stop" => return Ok(Heard::Done(self.rest())),
             // `ping`, and future additions to the format.
             _ => {}
@@ -240,9 +242,11 @@ impl Reply {
             // A server without signatures needs nothing back.
             Some(Open::Thinking { signature, .. }) if signature.is_empty() => {}
             Some(Open::Thinking { thinking, signature }) => {
+                // Kept as a block with its signature: the service rejects a conversation whose thinking was changed.
                 self.say(Thought::Thinking { thinking, signature }.part(), chunk);
             }
             Some(Open::Redacted { data }) => self.say(Thought::RedactedThinking { data }.part(), chunk),
+            // Calls wait for the end of the reply, so their number must be bounded.
             Some(Open::Call { .. }) if self.calls > MAX_CALLS => {
                 self.malformed = Some(format!("the reply has more than {MAX_CALLS} calls"));
             }
@@ -252,9 +256,11 @@ impl Reply {
                 match arguments {
                     Ok(arguments) if !name.is_empty() => {
                         let call = FunctionCall::new(CallId::new(id), ToolName::new(name), arguments);
+                        // Held until the end: of a reply with one unreadable call none runs.
                         self.held.push(PartData::FunctionCall(call).into());
                     }
                     Ok(_) => self.malformed = Some("a call has no name".to_owned()),
+                    // Arguments that are cut are no arguments: a call without its last ones could do something else.
                     Err(error) => self.malformed = Some(format!("the call of `{}`: {error}", clip(&name))),
                 }
             }

@@ -112,7 +112,9 @@ impl Auto {
 
     async fn classify(&self, classifier: &Asked, request: &Request<'_>, usage: &mut Usage) -> Result<Answer, String> {
         let system = self.instructions();
+        // As text in one message: the small model shall judge the conversation and not go on with it.
         let contents = [Content::user(conversation(request.contents))];
+        // The same conversation should pick the same model.
         let settings = Settings { temperature: Some(0.0), ..classifier.settings.clone() };
         let request = Request {
             model: &classifier.model,
@@ -129,6 +131,7 @@ impl Auto {
                     text.extend(parts.iter().filter(|part| !part.thought).filter_map(Part::as_text));
                     *usage = counted.unwrap_or(*usage);
                 }
+                // What a failed attempt had yielded is void.
                 ModelEvent::Retry(_) => text.clear(),
                 ModelEvent::Switched(_) => {}
             }

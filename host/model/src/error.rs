@@ -351,6 +351,7 @@ impl ModelError {
     /// Whether the same request may succeed later: the connection or the service failed, or there were too many
     /// requests at once. An invalid request stays invalid.
     pub fn may_pass(&self) -> bool {
+        // Without a wildcard: a new error has to say whether it can pass.
         match self {
             Self::Status { status, again, .. } => may_pass(*status) && !again.never,
             Self::Reported { status: Some(status), again, .. } => may_pass(*status) && !again.never,
@@ -396,6 +397,7 @@ impl ModelError {
             Self::Unreachable { service, .. } => {
                 let variable = service.provider.address.map(|address| address.variable)?;
                 Some(format!(
+                    // The address is named, since a wrong variable is the usual reason.
                     "check the network, that something answers at `{}`, and {variable} if it is set",
                     service.address
                 ))

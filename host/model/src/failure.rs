@@ -122,6 +122,7 @@ fn seconds(text: &str) -> Option<Duration> {
 /// Returns the kind of an error. The words come from the services' references: Google's canonical codes and reasons,
 /// the `type` and `code` of OpenAI's errors, which the compatible servers copy, and the `type` of Anthropic's.
 fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
+    // Words before the status: services use 400 and 429 for many things.
     for word in words {
         // These are more specific than their status, which is 400 or 429.
         match *word {
@@ -129,6 +130,7 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
             "content_filter" | "content_policy_violation" | "image_content_policy_violation" | "invalid_prompt" => {
                 return ErrorKind::Safety;
             }
+            // It comes with 429, but waiting does not help.
             "insufficient_quota" => return ErrorKind::Quota,
             _ => {}
         }
@@ -143,6 +145,7 @@ fn kind(status: Option<u16>, words: &[&str]) -> ErrorKind {
         Some(_) => return ErrorKind::Server,
         None => {}
     }
+    // Within a stream there is no status, so the words are all that is known.
     words
         .iter()
         .find_map(|word| match *word {

@@ -115,11 +115,13 @@ impl Decoder {
     ///
     /// If the event is larger than any legitimate one.
     pub(crate) fn next_event(&mut self) -> Result<Option<&[u8]>, ReplyFault> {
+        // The event is borrowed by the caller until here, so that it is never copied.
         if std::mem::take(&mut self.handed_out) {
             self.data.clear();
             self.data.shrink_to(KEPT_BYTES);
         }
         loop {
+            // A CR may end a line, and the LF that belongs to it come in the next piece.
             if self.after_return && !self.input.is_empty() {
                 self.after_return = false;
                 if self.input[0] == b'\n' {
@@ -133,18 +135,21 @@ impl Decoder {
             };
             let Some(at) = end else {
                 let rest = std::mem::take(&mut self.input);
+                // Before it is kept: a server can send a line without an end.
                 self.check_size(self.line.len() + rest.len())?;
                 self.line.extend_from_slice(&rest);
                 if !self.ended {
                     return Ok(None);
                 }
                 let last = std::mem::take(&mut self.line);
+                // The connection ended without the last line's end; the event counts all the same.
                 self.take_line(&last)?;
                 return Ok(self.hand_out());
             };
             let head = self.input.split_to(at);
             self.after_return = self.input[0] == b'\r';
             self.input.advance(1);
+            // The usual case: a line that came whole is read where it lies.
             let is_end = if self.line.is_empty() {
                 self.take_line(&head)?
             } else {
@@ -153,6 +158,7 @@ impl Decoder {
                 line.extend_from_slice(&head);
                 let is_end = self.take_line(&line)?;
                 line.clear();
+                // One very long event must not keep its memory for the rest of the reply.
                 line.shrink_to(KEPT_BYTES);
                 self.line = line;
                 is_end
@@ -170,6 +176,7 @@ impl Decoder {
     /// Reads one line without its end; returns whether an event ends with it.
     fn take_line(&mut self, mut line: &[u8]) -> Result<bool, ReplyFault> {
         if std::mem::take(&mut self.first_line) {
+            // Only at the very start, where some servers write one.
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         }
         if self.framing == Framing::Lines {
@@ -182,6 +189,7 @@ impl Decoder {
         }
         let value = match line.strip_prefix(b"data") {
             _ if line.is_empty() => return Ok(true),
+            // `data` without a colon is a field with an empty value, as the standard has it.
             Some([]) => &[],
             Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
             // A comment, or a field that is not needed.
@@ -189,6 +197,7 @@ impl Decoder {
         };
         self.check_size(self.data.len() + value.len())?;
         self.data.extend_from_slice(value);
+        // Several lines of data in one event are joined by line ends.
         self.data.push(b'\n');
         Ok(false)
     }

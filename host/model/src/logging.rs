@@ -167,6 +167,7 @@ impl Hearing<'_> {
         let items = self.items.take().unwrap_or_default();
         match self.recording.end(self.at, &items) {
             Ok(()) => event,
+            // A recording that cannot be written is an error, and not a replay that ends early.
             Err(error) => Some(Err(error)),
         }
     }

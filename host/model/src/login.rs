@@ -154,6 +154,7 @@ impl Tokens {
     /// Requests a token, and returns status and body of the answer.
     async fn exchange(&self) -> Result<(u16, Vec<u8>), LoginError> {
         let endpoint = self.credentials.endpoint.clone();
+        // Made here: a login that is not needed costs no certificates.
         let client = self.client()?;
         let request = match self.credentials.form()? {
             Some(form) => {

@@ -81,12 +81,14 @@ fn reply(request: &Request<'_>) -> Vec<Chunk> {
     if calls.is_empty() {
         let findings = Findings::gather(&task, &past, request.tools);
         let report = report::write(&findings);
+        // Some agents can be ended only by a call.
         let finishing = request.tools.iter().find(|tool| tool.name.as_str() == COMPLETE_TASK);
         match finishing {
             // If it was rejected once, the same call would be rejected forever.
             Some(tool) if !past.made(COMPLETE_TASK) => {
                 parts.push(call(COMPLETE_TASK, answer::arguments(&tool.input_schema, &report, &findings)).into());
             }
+            // In pieces, as a service streams them.
             Some(_) | None => parts.extend(pieces(&report).map(Part::text)),
         }
     } else {
@@ -116,11 +118,13 @@ fn next_calls(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Vec<PartData>
         let grep = tools.iter().find(|tool| tool.name.as_str() == "grep");
         wanted.extend(task.words.iter().flat_map(|word| searches(word, grep)).map(|arguments| ("grep", arguments)));
     }
+    // A tool that is not there is not called, as with a model that follows its list.
     let declared = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name);
     wanted
         .into_iter()
         .filter(|(name, _)| declared(name))
         .map(|(name, arguments)| call(name, object(arguments)))
+        // Each call once, so that the plan ends.
         .filter(|call| !past.made_with(call))
         .collect()
 }

@@ -102,6 +102,7 @@ struct Reply {
 
 impl Reader for Reply {
     fn event(&mut self, data: &[u8]) -> Result<Heard, Unheard> {
+        // This and no end of the connection says that the reply is whole.
         if data.trim_ascii() == DONE {
             return Ok(Heard::Done(self.rest()));
         }
@@ -114,10 +115,12 @@ impl Reader for Reply {
         if let Some(choice) = response.choices.unwrap_or_default().into_iter().next() {
             let delta = choice.delta.unwrap_or_default();
             let not_empty = |text: &String| !text.is_empty();
+            // Two names of the same, depending on the server.
             let thought = delta.reasoning_content.or(delta.reasoning).filter(not_empty);
             chunk.parts.extend(thought.map(Part::thought));
             chunk.parts.extend(delta.content.filter(not_empty).map(Part::text));
             chunk.parts.extend(delta.refusal.filter(not_empty).map(Part::text));
+            // Some gateways send drawn images here, which the format has no place for.
             chunk.parts.extend(delta.images.into_iter().flatten().filter_map(image));
             let cited = delta.annotations.into_iter().flatten().filter_map(|annotation| annotation.url_citation);
             chunk.citations = cited.map(|citation| citation.url).collect();
@@ -126,6 +129,7 @@ impl Reader for Reply {
             }
             if let Some(reason) = choice.finish_reason {
                 self.finished = true;
+                // Calls are handed over here and not when they come: one that cannot be read takes the others with it.
                 self.finish(&mut chunk, finish(&reason));
             }
         }

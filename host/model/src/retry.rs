@@ -154,6 +154,7 @@ impl<'a> Asking<'a> {
                     if !pause.is_zero() {
                         tokio::time::sleep(*pause).await;
                     }
+                    // Asked at each attempt: another request of the same agent may have met the quota meanwhile.
                     let fallback = self.retrying.in_place();
                     self.of_fallback = fallback.is_some();
                     self.stage = Stage::Arriving(match fallback {
@@ -175,12 +176,15 @@ impl<'a> Asking<'a> {
     fn failed(&mut self, error: ModelError) -> Result<ModelEvent, ModelError> {
         let policy = &self.retrying.policy;
         let wanted = error.wanted();
+        // A service that asks for an hour is out of quota; a fallback helps sooner.
         let too_long = wanted.delay.is_some_and(|delay| delay > policy.longest_named);
+        // A name that does not resolve is most often a wrong address, which no waiting mends.
         let attempts = match error.names_no_server() {
             true => policy.attempts.min(UNKNOWN_SERVER_ATTEMPTS),
             false => policy.attempts,
         };
         if error.may_pass() && !too_long && self.attempt < attempts {
+            // At least what the service asks for, and never less than our own pause.
             let wait = policy.backoff().pause(self.attempt).max(wanted.delay.unwrap_or_default());
             self.attempt += 1;
             self.stage = Stage::Pausing(wait);
@@ -188,11 +192,14 @@ impl<'a> Asking<'a> {
             tracing::info!(%error, attempt, wait_ms = wait.as_millis() as u64, "the model is asked again");
             return Ok(ModelEvent::Retry(Again { reason: with_causes(&error), wait, attempt, attempts }));
         }
+        // Only for a quota: another model is no remedy for an invalid request.
         if error.kind() == ErrorKind::Quota
             && let Some(fallback) = &self.retrying.fallback
             && !self.of_fallback
         {
+            // For the whole agent, so that the next request does not meet the used-up quota again.
             self.retrying.fallen.store(true, Ordering::Relaxed);
+            // The other model has its own attempts.
             self.attempt = 1;
             self.stage = Stage::Pausing(Duration::ZERO);
             return Ok(ModelEvent::Switched(Switched { model: fallback.id.clone(), reason: with_causes(&error) }));

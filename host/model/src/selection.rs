@@ -75,7 +75,9 @@ impl FromStr for Selection {
                 file => Ok(Self { provider, model: file.to_owned() }),
             };
         }
+        // At the first: names of models have slashes.
         let Some((provider, name)) = id.split_once('/') else { return fail("it has no provider before a `/`") };
+        // It becomes a part of an address, or of a message.
         if name.is_empty() || name.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return fail("the name after the `/` is empty or has white space in it");
         }

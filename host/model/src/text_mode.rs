@@ -51,11 +51,13 @@ impl Provider for TextMode {
             let mut inner = self.inner.stream(worded.request(&request));
             while let Some(event) = inner.next().await {
                 let event = match event {
+                    // A piece that may begin a call is held back, so nothing may be left of it.
                     Ok(ModelEvent::Chunk(chunk)) => match reply.read(chunk) {
                         chunk if chunk.is_empty() => continue,
                         chunk => Ok(ModelEvent::Chunk(chunk)),
                     },
                     Ok(ModelEvent::Retry(again)) => {
+                        // Half a call of a void attempt must not join the next one.
                         reply = Reply::new(&request);
                         Ok(ModelEvent::Retry(again))
                     }
@@ -70,6 +72,7 @@ impl Provider for TextMode {
                     return;
                 }
             }
+            // What was held back as the possible beginning of a call is text after all.
             let rest = reply.rest();
             if !rest.is_empty() {
                 // Without a receiver, the rest is not needed.
@@ -78,6 +81,7 @@ impl Provider for TextMode {
         };
         let mut work = Some(Box::pin(work));
         let replies = stream::poll_fn(move |context| {
+            // Polled first: it fills the channel that is read below.
             if work.as_mut().is_some_and(|running| running.as_mut().poll(context).is_ready()) {
                 work = None;
             }

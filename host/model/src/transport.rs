@@ -135,6 +135,7 @@ impl Transport {
             access.address.as_deref().or(provider.address.and_then(|address| address.default)).unwrap_or_default();
         let base =
             base_url(address).map_err(|why| ModelError::Address { provider, address: clip(&shown(address)), why })?;
+        // A login is good for a whole project, a key for a model.
         if access.login.is_some() && base.scheme() != "https" && !is_plain_loopback(&base) {
             let why =
                 "a token gives access to more than a model, so it is sent only over `https://` or to this machine"
@@ -148,9 +149,11 @@ impl Transport {
             let (name, before) = key_header;
             let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose()))
                 .map_err(|_| ModelError::UnusableKey { provider })?;
+            // Keeps the key out of what the HTTP client logs.
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
         }
+        // After the key, so that a configured header can take its place.
         for (name, value) in &access.headers {
             let unusable = || ModelError::UnusableHeader { provider, name: clip(name) };
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
@@ -159,6 +162,7 @@ impl Transport {
             headers.insert(name, value);
         }
         let proxy = access.proxy.as_deref().map(|address| {
+            // The user's own, for all addresses; without one that of the environment counts.
             Proxy::all(address).map_err(|error| {
                 let why = format!("it cannot be a proxy: {}", cause(&error));
                 ModelError::Address { provider, address: clip(&shown(address)), why }
@@ -245,6 +249,7 @@ impl Transport {
         if status.is_success() {
             return Ok(answer);
         }
+        // In a header or in the body, depending on the service; the longer one counts.
         let delay = delay(&answer.headers, Timestamp::now());
         let failure = Failure::from_body(status.as_u16(), &self.error_body(answer.body).await);
         let Failure { message, kind, again, .. } = failure;

@@ -58,6 +58,7 @@ fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
     }
     let mut plan = plan(request.model, request.settings, may_think(&messages));
     let users = messages.iter_mut().rev().filter(|message| message.role == role(Role::User));
+    // The service takes four marks: two are for tools and system.
     for marked in users.take(MARKED_MESSAGES).filter_map(|message| message.content.last_mut()) {
         marked.cache_control = Some(CacheControl::Ephemeral);
     }
@@ -101,6 +102,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
             PartData::FileReference(file) => {
                 let source = Source::Url { url: &file.uri };
                 blocks.push(match file.mime_type.as_str() {
+                    // The service fetches addresses of the web alone.
                     _ if !is_web(&file.uri) => named(format!("[file `{}` of type `{}`]", file.uri, file.mime_type)),
                     "application/pdf" => Block::Document { source },
                     kind if kind.starts_with("image/") => Block::Image { source },
@@ -113,6 +115,7 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
                     ResponseBody::Error(text) => (text, true),
                 };
                 let content = text_block(text).into_iter().collect();
+                // The service limits the length of ids, and others made them.
                 blocks.push(Block::ToolResult { tool_use_id: fit(response.wire_id()), content, is_error });
             }
             // A user message has no calls.

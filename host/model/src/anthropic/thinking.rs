@@ -63,20 +63,25 @@ enum Way {
 /// Returns what to send. `may_think` is false if the conversation does not allow it.
 pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
     let way = way(model);
+    // A limit is mandatory; models that think need more room, since thoughts count.
     let usual = match way {
         Way::Never | Way::Budget | Way::Foreign => USUAL_ANSWER,
         Way::Adaptive | Way::Always => USUAL_ADAPTIVE_ANSWER,
     };
     let mut max_tokens = settings.max_output_tokens.unwrap_or(usual).max(1);
     let thinking = match (way, settings.thinking_budget) {
+        // What a model does not support is left out: the service rejects it and does not ignore it.
         (Way::Never, _) | (_, None) | (Way::Budget | Way::Foreign | Way::Always, Some(0)) => None,
         (Way::Adaptive, Some(0)) => Some(Thinking::Disabled),
         (Way::Adaptive | Way::Always, Some(_)) => Some(Thinking::Adaptive { display: "summarized" }),
+        // A conversation with calls whose thinking is not there may not begin to think in between.
         (Way::Budget | Way::Foreign, Some(_)) if !may_think => None,
         (Way::Budget | Way::Foreign, Some(asked)) => {
             // A negative budget is unlimited: most of the allowed tokens, and the rest for the answer.
             let asked = u32::try_from(asked).unwrap_or((max_tokens / 4 * 3).min(LARGE_BUDGET));
+            // The service rejects a smaller one.
             let budget_tokens = asked.max(SMALLEST_BUDGET);
+            // The budget is a part of the limit, and the answer needs some of it.
             if budget_tokens >= max_tokens {
                 max_tokens = budget_tokens.saturating_add(max_tokens.min(ROOM_TO_ANSWER));
             }
@@ -85,6 +90,7 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
     };
     let (temperature, top_p) = match (way, &thinking) {
         (Way::Adaptive | Way::Always, _) => (None, None),
+        // With thinking the service takes no other values.
         (_, Some(_)) => (None, settings.top_p.filter(|top_p| *top_p >= LEAST_TOP_P)),
         (Way::Foreign, None) => (settings.temperature, settings.top_p),
         // Only one of the two: newer ones of these models reject both. The service's scale ends at 1.

@@ -59,6 +59,7 @@ impl Reader for Reply {
 fn part(wire: WirePart, by: &str) -> Option<Part> {
     let data = if let Some(call) = wire.function_call {
         PartData::FunctionCall(FunctionCall::new(
+            // Older models send none; then the service matches by order.
             CallId::new(call.id.unwrap_or_default()),
             ToolName::new(call.name),
             call.args.unwrap_or_default(),
@@ -79,6 +80,7 @@ fn part(wire: WirePart, by: &str) -> Option<Part> {
     Some(Part {
         data,
         thought: wire.thought.unwrap_or(false),
+        // A signature counts only for the service that made it: the conversation may go on at another.
         signature: wire.thought_signature.map(|data| Signature { by: by.to_owned(), data }),
     })
 }

@@ -74,6 +74,7 @@ fn whole<'a>(request: &Request<'a>, dialect: Dialect) -> Body<'a> {
 }
 
 fn contents<'a>(request: &Request<'a>, dialect: Dialect) -> Vec<Words<'a>> {
+    // By the name: the service says nothing about what a model accepts.
     let third = is_third_generation(request.model);
     let manner = Manner {
         signer: dialect.signer(),
@@ -89,7 +90,9 @@ fn contents<'a>(request: &Request<'a>, dialect: Dialect) -> Vec<Words<'a>> {
             Role::User => manner.push_user(&mut contents, content),
             Role::Model => {
                 let mut words = Words { role: Some("model"), parts: manner.parts(content).collect() };
+                // Models that do not think know no signatures.
                 if said_last.is_some_and(|last| at > last) && can_think(request.model) {
+                    // The service rejects a turn whose first call has none.
                     words.sign_first_call();
                 }
                 contents.push(words);

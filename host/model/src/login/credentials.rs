@@ -105,6 +105,7 @@ impl Credentials {
         let grant = match written.r#type.as_deref() {
             Some("service_account") => Grant::ServiceAccount(Account {
                 email: field(written.client_email, "client_email")?,
+                // Read at once: a key that cannot sign is an error of the file and not of the first request.
                 key: assertion::key(&field(written.private_key, "private_key")?)?,
                 key_id: written.private_key_id,
             }),
@@ -123,6 +124,7 @@ impl Credentials {
         };
         let endpoint = written.token_uri.as_deref().unwrap_or(TOKEN_ENDPOINT);
         let endpoint = Url::parse(endpoint).map_err(|error| format!("invalid `token_uri`: {error}"))?;
+        // The refresh token goes there: over plain http others could read it.
         if endpoint.scheme() != "https" && !is_plain_loopback(&endpoint) {
             return Err("its `token_uri` does not begin with `https://`, so others could read along".to_owned());
         }

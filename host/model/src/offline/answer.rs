@@ -93,6 +93,7 @@ impl Fill<'_> {
     fn places(&self) -> impl Iterator<Item = Place> {
         let mut places: Vec<Place> = Vec::new();
         let mut add = |path: &str, why: String, word: Option<&String>| {
+            // Each file once, with the first reason: hits come before files that were only named.
             let known = places.iter().position(|place| place.path == path);
             let at = known.unwrap_or(places.len());
             if known.is_none() {

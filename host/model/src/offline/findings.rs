@@ -117,6 +117,7 @@ impl Findings {
         let reads = known.reads(task);
         let read =
             |path: &str| past.outputs("read_file", "path").find(|(read, _, _)| *read == path).map(|(_, _, text)| text);
+        // A prompt may name a file without its folders.
         let is_named =
             |path: &str| task.paths.iter().any(|named| path == named || path.ends_with(&format!("/{named}")));
         let manifests = reads.iter().filter(|path| project::is_readable(path) && !is_named(path));

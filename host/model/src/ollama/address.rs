@@ -9,15 +9,18 @@ const PORT: &str = "11434";
 
 /// Completes the address. Whether it is valid is checked on connecting.
 pub(super) fn read(text: &str) -> String {
+    // As Ollama's own clients do.
     let text = text.trim().trim_matches(['"', '\'']);
     if text == "ollama.com" {
         return "https://ollama.com".to_owned();
     }
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
+    // At the last one: a password may have one.
     let (user, place) = authority.rsplit_once('@').map_or(("", authority), |(user, place)| (user, place));
     let (host, port) = split(place);
     let host = match host.trim_start_matches('[').trim_end_matches(']') {
+        // The server's own variable says where it listens; no client can connect to all interfaces.
         "" | "0.0.0.0" => "127.0.0.1".to_owned(),
         "::" => "[::1]".to_owned(),
         six if six.contains(':') => format!("[{six}]"),

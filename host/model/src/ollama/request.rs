@@ -17,6 +17,7 @@ use crate::Request;
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let mut messages = Vec::with_capacity(request.contents.len() + 1);
     messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::with_role("system") }));
+    // Thoughts since then are sent back: some models forget why they made a call.
     let asked = request.contents.iter().rposition(is_said_by_user).unwrap_or(0);
     for (at, content) in request.contents.iter().enumerate() {
         match content.role {
@@ -51,6 +52,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     let mut said = Message::with_role("user");
     for part in content.parts.iter().filter(|part| !part.thought) {
         match &part.data {
+            // Results directly behind their calls, before what the user says beside them.
             PartData::FunctionResponse(response) => messages.push(Message {
                 content: match &response.body {
                     ResponseBody::Output(text) => text.clone(),
@@ -65,6 +67,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
             PartData::InlineData(InlineData { mime_type, base64 }) if mime_type.starts_with("image/") => {
                 said.images.push(base64);
             }
+            // Only images have a place; anything else is named, so that the model knows of it.
             PartData::InlineData(InlineData { mime_type, .. }) => said.name_data(mime_type),
             PartData::FileReference(file) => said.name_file(&file.uri),
             // A user message has no calls.

@@ -101,7 +101,9 @@ impl Calls {
         let function = piece.function.unwrap_or_default();
         let id = piece.id.unwrap_or_default();
         let name = function.name.unwrap_or_default();
+        // Without an index the last call is meant; with one, the last of this index.
         let with_its_index = |call: &Pending| piece.index.is_none() || call.index == piece.index;
+        // Servers that give every call the index 0 begin a new one by another id or name.
         let known = self.pending.iter().rposition(with_its_index).filter(|at| self.pending[*at].goes_on(&id, &name));
         let at = known.unwrap_or(self.pending.len());
         if at == MAX_CALLS {
@@ -113,6 +115,7 @@ impl Calls {
             self.pending.push(Pending { index: piece.index, ..Pending::default() });
         }
         let call = &mut self.pending[at];
+        // The first that comes: some servers repeat them in each piece.
         if call.id.is_empty() {
             call.id = id;
         }
@@ -121,6 +124,7 @@ impl Calls {
         }
         let json = match function.arguments {
             Some(Arguments::Text(text)) => text,
+            // Written as text again, so that there is one way to read arguments.
             Some(Arguments::Object(object)) => Value::Object(object).to_string(),
             None => String::new(),
         };

@@ -43,6 +43,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         }
     }
     let Settings { temperature, top_p, max_output_tokens, stop, .. } = request.settings;
+    // These models reject other values than their own.
     let fixed = dialect == Dialect::OpenAi && is_sampling_fixed(request.model);
     let body = Body {
         model: request.model,
@@ -52,8 +53,10 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         stream_options: StreamOptions { include_usage: true },
         temperature: temperature.filter(|_| !fixed),
         top_p: top_p.filter(|_| !fixed),
+        // OpenAI's own service knows the newer name, and most compatible servers only the old one.
         max_tokens: max_output_tokens.filter(|_| dialect == Dialect::Compatible),
         max_completion_tokens: max_output_tokens.filter(|_| dialect == Dialect::OpenAi),
+        // Models that reason take no texts to stop at.
         stop: if fixed { &[] } else { stop },
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")

@@ -47,6 +47,7 @@ impl Reader for Reply {
             return Ok(Heard::More(Chunk::default()));
         }
         let event: Event<'_> = json(data)?;
+        // Some servers count nothing; then items come one behind the other.
         let at = event.output_index.unwrap_or(self.done.len() as u64);
         let mut chunk = Chunk::default();
         let delta = match event.delta {
@@ -55,6 +56,7 @@ impl Reader for Reply {
         };
         match &*event.kind {
             "response.output_text.delta" | "response.refusal.delta" => {
+                // So that the item's text is not said again when it is complete.
                 self.said.insert(at);
                 self.say(&mut chunk, Part::text(delta));
             }
@@ -62,6 +64,7 @@ impl Reader for Reply {
                 self.said.insert(at);
                 self.say(&mut chunk, Part::thought(delta));
             }
+            // The parts of a summary are paragraphs; before the first there is nothing to part from.
             "response.reasoning_summary_part.added" if event.summary_index.is_some_and(|part| part > 0) => {
                 self.say(&mut chunk, Part::thought("\n\n"));
             }
@@ -73,12 +76,14 @@ impl Reader for Reply {
             "response.output_item.done" => self.item(&mut chunk, at, event.item.unwrap_or_default()),
             "response.completed" | "response.incomplete" => {
                 let response = event.response.unwrap_or_default();
+                // An item without events of its own is in this list alone.
                 for (at, item) in (0..).zip(response.output.unwrap_or_default()) {
                     self.item(&mut chunk, at, item);
                 }
                 chunk.usage = response.usage.map(usage);
                 let why = response.incomplete_details.and_then(|details| details.reason);
                 let stopped = event.kind == "response.incomplete";
+                // Only here calls are handed over, in the order of the items.
                 self.finish(&mut chunk, finish(why.as_deref(), stopped));
                 return Ok(Heard::Done(chunk));
             }
@@ -131,6 +136,7 @@ impl Reply {
 
     /// Handles a complete item.
     fn item(&mut self, chunk: &mut Chunk, at: u64, item: Map<String, Value>) {
+        // It comes once by itself and once in the last event.
         if !self.done.insert(at) {
             return;
         }
@@ -154,6 +160,7 @@ impl Reply {
                         self.say(chunk, Part::thought(text));
                     }
                 }
+                // The encrypted form goes back in its place; without it the model thinks again.
                 self.keep(chunk, item);
             }
             "function_call" => self.call(&item),

@@ -39,6 +39,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         input,
         tools: request.tools.iter().map(tool).collect(),
         stream: true,
+        // Nothing of the conversation stays at the service; that is why thoughts come encrypted.
         store: false,
         include: if reasons { &["reasoning.encrypted_content"] } else { &[] },
         reasoning: reasons.then(|| Reasoning {
@@ -87,6 +88,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
     let mut said = Vec::new();
     // The response that the data after it belongs to.
     let mut response: Option<(&'a str, Vec<Piece>)> = None;
+    // A response is complete when the next begins, since its data follows it.
     let mut settle = |response: Option<(&'a str, Vec<Piece>)>| {
         let Some((call_id, mut pieces)) = response else { return };
         let output = match &mut pieces[..] {
@@ -108,6 +110,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             }
             PartData::Text(text) => said.push(Piece::InputText { text: text.clone() }),
             PartData::InlineData(data) => match &mut response {
+                // Data behind a response belongs to its tool.
                 Some((_, pieces)) => pieces.push(data_piece(data)),
                 None => said.push(data_piece(data)),
             },
@@ -125,8 +128,10 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
 fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
     let mut message = Message::default();
     for part in &content.parts {
+        // Only what this service has made: another one's signature means nothing here.
         let mark = part.signature_by(NAME).and_then(|data| serde_json::from_str::<Map<String, Value>>(data).ok());
         if let Some(mark) = mark {
+            // Items keep their order: what was said before a thought stays before it.
             message.end(input);
             if mark.get("type").and_then(Value::as_str) == Some("reasoning") {
                 input.push(Entry::Kept(mark));
@@ -140,6 +145,7 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             PartData::InlineData(InlineData { mime_type, .. }) => message.text.push_str(&named(mime_type)),
             PartData::FileReference(file) => message.text.push_str(&format!("[file `{}`]", file.uri)),
             PartData::FunctionCall(call) => {
+                // A call ends the message around it.
                 message.end(input);
                 let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
                 let (call_id, name) = (call.wire_id(), call.name.sendable());

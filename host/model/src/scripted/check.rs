@@ -42,6 +42,7 @@ pub(super) fn expectation(expect: &Expect, request: &Request<'_>) -> Result<(), 
     if let Some(pieces) = &expect.responses {
         let responses: Vec<&str> =
             last.into_iter().flat_map(Content::function_responses).map(|response| response.body.text()).collect();
+        // A script that expects fewer than came would pass over a call that nobody meant.
         if responses.len() != pieces.len() {
             let found = format!("{} in the last message", responses.len());
             return Err((format!("{} function responses", pieces.len()), found));

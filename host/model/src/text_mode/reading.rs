@@ -94,6 +94,7 @@ impl Reading {
     /// Takes a piece that ends with its line or before.
     fn piece(&mut self, piece: &str, found: &mut Vec<Found>) {
         let ends = piece.ends_with('\n');
+        // This line cannot become a fence any more, so it goes through as it comes.
         let Line::Open { text, shown } = &mut self.line else {
             say(Some(piece), found);
             if ends {
@@ -125,6 +126,7 @@ impl Reading {
 
     fn end_line(&mut self, line: &str, shown: usize, found: &mut Vec<Found>) {
         match &mut self.place {
+            // A fence that is no call's begins a block of code, in which a call is none.
             Place::Text => match Fence::opened_by(line, Indent::ThreeSpaces) {
                 Some((fence, _)) if opens_call(line) => self.place = Place::Call(fence, String::new()),
                 other => {
@@ -141,6 +143,7 @@ impl Reading {
                 say(line.get(shown..), found);
             }
             Place::Call(fence, body) if closes(*fence, line) => {
+                // Only a closed block, or the end of the reply, makes a call.
                 found.push(call(body));
                 self.place = Place::Text;
             }

@@ -41,6 +41,7 @@ impl Network {
         self.spawn(async move {
             let sent = tokio::select! {
                 biased;
+                // A caller that is gone ends the request before its head has come.
                 () = taker.closed() => return,
                 sent = request.send() => sent,
             };
@@ -51,7 +52,9 @@ impl Network {
                     return;
                 }
             };
+            // Bounds what is kept of a body that nobody reads.
             let (pieces, body) = mpsc::channel(1);
+            // What came with the head is handed over with it: waiting for it apart costs another wake.
             let (first, next) = arrived(&mut response).await;
             if let Some(batch) = first {
                 // Nothing else is in it yet.
@@ -109,12 +112,14 @@ async fn hand_over(mut response: Response, taker: mpsc::Sender<reqwest::Result<B
             Some(piece) => piece,
             None => tokio::select! {
                 biased;
+                // Dropping a body closes its connection, so that the service stops as well.
                 () = taker.closed() => return,
                 piece = response.chunk() => piece.transpose(),
             },
         };
         let piece = match piece {
             Some(Ok(first)) => {
+                // All pieces that are there already, as one: each hand-over wakes another thread.
                 let (batch, behind) = gather(first, &mut response).await;
                 next = behind;
                 Ok(batch)

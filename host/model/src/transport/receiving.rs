@@ -54,6 +54,7 @@ impl<'a, R: Reader> Receiving<'a, R> {
             }
             match self.stage {
                 Stage::Open => self.receive().await?,
+                // The connection ended: only the format knows whether the reply is whole.
                 Stage::Ended => {
                     self.stage = Stage::Done;
                     let chunk = self.reader.end().map_err(|fault| self.transport.fault(fault))?;
