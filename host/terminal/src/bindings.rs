@@ -40,6 +40,7 @@ const COLUMN: usize = 58;
 /// Formats the keys in as many columns as fit.
 pub(super) fn look(style: Style, columns: usize, max_rows: usize) -> Vec<String> {
     let side_by_side = (columns / COLUMN).clamp(1, 2);
+    // Columns are filled downwards, so that keys which belong together stand below each other.
     let height = BINDINGS.len().div_ceil(side_by_side).min(max_rows.max(1));
     let room = columns / side_by_side;
     // Where the words would get no room, the key takes only what it needs.

@@ -30,6 +30,7 @@ struct Hunk {
 pub fn difference(unified: &str, safe: impl Fn(&str) -> String) -> Vec<DifferenceRow> {
     let headers = |mark: &str| unified.lines().filter(|line| line.starts_with(mark)).count();
     let hunks = || unified.lines().filter_map(Hunk::parse);
+    // One width for all rows, or the text would move sideways at line 100.
     let digits = hunks().map(|hunk| hunk.last().to_string().len()).max().unwrap_or(1);
     let mut rows = Vec::new();
     let mut lines = unified.lines().peekable();
@@ -45,6 +46,7 @@ pub fn difference(unified: &str, safe: impl Fn(&str) -> String) -> Vec<Differenc
     let mut hunk: Option<Hunk> = None;
     let mut is_first = true;
     for line in lines {
+        // A hunk says how many lines it has, so a removed line that begins with `--` is no header.
         if let Some(row) = hunk.as_mut().and_then(|hunk| hunk.row(line, digits, &safe)) {
             rows.push(row);
             continue;

@@ -186,10 +186,12 @@ impl Shared {
     }
 
     fn draw(&self, state: &mut State, text: &str) {
+        // The terminal is the shell's again: drawing now would write into its prompt.
         if state.end == End::Closed {
             return;
         }
         if state.lent {
+            // Another program has the terminal; what comes meanwhile is shown behind it.
             state.held.push_str(text);
             return leave_out(state);
         }
@@ -314,8 +316,10 @@ impl Shared {
             Some(_) | None if writes => self.writing(state),
             Some(_) | None => Live::default(),
         };
+        // One row less than the terminal has: a full screen would scroll with each frame.
         let left = rows.saturating_sub(below.rows.len() + 1);
         let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
+        // Nothing that a model writes may stand between a question and its choices.
         let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
         // While the user is asked, the work waits for them, and nothing is drawn between a question and its choices.
         let besides = state.besides.iter().map(|(_, activity)| activity);
@@ -352,6 +356,7 @@ impl Shared {
             live.rows.extend(self.hint("Enter to edit it · Ctrl-R or ↓ for an earlier one · Esc to cancel", columns));
             return live;
         }
+        // At most half of the screen, so that what the text is about stays visible.
         let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
         let room = rows.saturating_sub(live.rows.len() + 1);
         if state.shows_keys {
@@ -478,7 +483,9 @@ impl Shared {
             // Another program has the terminal: it is shown when that one returns it.
             Some(open) if open.state == Listening::Waits && state.lent => {}
             Some(open) if open.state == Listening::Waits => {
+                // Taken out: a question that is drawn again must not repeat its lines.
                 let lines = std::mem::take(&mut open.question.lines);
+                // Only now are keys read without echo; until here the terminal is the shell's.
                 if self.setup.keyboard == Keyboard::WhenAsked && self.setup.mode == TerminalMode::Ansi {
                     raw::enter().ok();
                 }
@@ -492,9 +499,11 @@ impl Shared {
                 lines.iter().for_each(|line| text.extend([&wrapped_lines(line, columns), "\n"]));
                 // Anything typed so far counts as typed before the question, or was meant for another program.
                 if self.setup.keyboard == Keyboard::WhenAsked || self.setup.mode == TerminalMode::Dumb {
+                    // From the terminal itself: what lies there was typed before the question could be seen.
                     raw::forget_typed();
                 }
                 if let Some(open) = state.questions.front_mut() {
+                    // Listens only after a pause: a user who is typing goes on typing something else.
                     open.state = Listening::NotYet(Instant::now());
                 }
                 self.draw(state, &text);

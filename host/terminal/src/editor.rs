@@ -215,6 +215,7 @@ impl Editor {
     fn common_key(&mut self, key: &Key) -> Edited {
         match key {
             Key::Char(character) => self.insert(character.encode_utf8(&mut [0; 4])),
+            // A long paste would fill the screen; what stands for it can be moved and deleted as one.
             Key::Paste(text) => match paste_label(text) {
                 Some(label) => self.insert_folded(text, &label),
                 None => self.insert(text),
@@ -222,10 +223,12 @@ impl Editor {
             Key::Undo => self.undo_once(),
             Key::NewLine => self.insert("\n"),
             Key::Backspace => self.delete(self.left(), self.at),
+            // As in a shell: on a text that is not empty Ctrl-D deletes.
             Key::Delete | Key::EndOfInput => self.delete(self.at, self.right()),
             Key::DeleteWord => self.cut(self.word_left(), self.at),
             Key::DeleteWordAfter => self.cut(self.at, self.word_right()),
             Key::DeleteToStart => self.cut(self.line_start(), self.at),
+            // At the end of a line Ctrl-K takes the line break, as in readline.
             Key::DeleteToEnd if self.line_end() == self.at => self.cut(self.at, self.right()),
             Key::DeleteToEnd => self.cut(self.at, self.line_end()),
             Key::PutBack => self.insert(&self.deleted.clone()),
@@ -235,6 +238,7 @@ impl Editor {
             Key::WordRight => self.at = self.word_right(),
             Key::Home => self.at = self.line_start(),
             Key::End => self.at = self.line_end(),
+            // Only beyond the first and the last line do arrows mean earlier and later prompts.
             Key::Up if self.line_start() > 0 => self.move_to_line(self.line_start() - 1),
             Key::Down if self.line_end() < self.text.len() => self.move_to_line(self.line_end() + 1),
             Key::Up => return Edited::Above,
@@ -329,8 +333,10 @@ impl Editor {
             let label = cluster.chars().next().and_then(|mark| self.folds.label(mark));
             let shown = match label {
                 Some(label) => escaper.push(&truncate_to_width(label, room)),
+                // A tab has no fixed width, and moves the cursor to where nobody counts it.
                 None => escaper.push(if cluster == "\t" { "    " } else { cluster }),
             };
+            // Broken by this editor and not by the terminal, which does not say where.
             if column + width(&shown) > room {
                 rows.push(String::new());
                 column = 0;

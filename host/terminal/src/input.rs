@@ -97,15 +97,18 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
     }) else {
         return;
     };
+    // A dumb terminal sends whole lines, and a line end is Enter there.
     let mut keys = Keys::new(lines);
     let (mut last_frame, mut last_read) = (Instant::now(), Instant::now());
     loop {
+        // Held only for moments, so that dropping the terminal ends this thread.
         let wait = match shared.upgrade() {
             Some(shared) => shared.wait(keys.waits_for(last_read.elapsed())),
             None => return,
         };
         let Wait::For { keys: reads, time } = wait else { return };
         let stdin = io::stdin();
+        // A pipe, since another thread may change what is waited for while this one waits.
         let mut waited = vec![PollFd::new(woken, PollFlags::IN)];
         if reads {
             waited.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
@@ -117,10 +120,12 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         let Some(shared) = shared.upgrade() else { return };
         match ready {
             Ok(_) => {}
+            // Such as at a new size.
             Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return shared.gone(&mut shared.state()),
         }
         let mut buffer = [0; 4096];
+        // All that is in it: many wake-ups are one.
         while rustix::io::read(woken, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
         if came.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
             // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens
@@ -136,6 +141,7 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
                 Ok(0) if lines == Lines::Cooked && !came.contains(PollFlags::HUP) => {
                     shared.key(super::keys::Key::EndOfInput)
                 }
+                // The terminal is closed: nothing can be asked any more, and the run must not wait.
                 Ok(0) => shared.gone(&mut shared.state()),
                 Ok(count) => {
                     last_read = Instant::now();
@@ -155,6 +161,7 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
         if !(reads && is_ready(stdin.as_fd())) && shared.is_due() {
             shared.question_is_due();
         }
+        // Not for each key: a fast typist would make the wheel turn faster.
         if last_frame.elapsed() >= FRAME {
             last_frame = Instant::now();
             shared.tick();

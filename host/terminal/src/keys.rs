@@ -118,9 +118,11 @@ impl Keys {
         let mut keys = Vec::new();
         loop {
             if let Some(paste) = &mut self.paste {
+                // Nothing in a paste is a key, whatever bytes it has.
                 let ends = find(&self.pending, PASTE_ENDS);
                 // The bytes may end with a part of the end marker.
                 let taken = ends.unwrap_or(self.pending.len().saturating_sub(PASTE_ENDS.len() - 1));
+                // One byte more shows that it is too long; the rest is read and dropped.
                 let room = (MAX_PASTE + 1).saturating_sub(paste.len());
                 paste.extend(self.pending.drain(..taken).take(room));
                 if ends.is_none() {
@@ -142,6 +144,7 @@ impl Keys {
                     self.paste = Some(Vec::new());
                 }
                 Found::Incomplete => {
+                    // A sequence without an end would swallow all keys that follow.
                     if self.pending.len() > MAX_SEQUENCE {
                         self.pending.clear();
                     }
@@ -219,6 +222,7 @@ fn character(bytes: &[u8]) -> Found {
 fn control(byte: u8, lines: Lines) -> Option<Key> {
     Some(match byte {
         b'\r' => Key::Enter,
+        // In raw mode Enter sends a CR, so that Ctrl-J can be a new line.
         b'\n' if lines == Lines::Cooked => Key::Enter,
         b'\n' => Key::NewLine,
         b'\t' => Key::Tab,
@@ -269,6 +273,7 @@ fn csi(rest: &[u8]) -> Found {
         // The sequence broke off, and a new one begins.
         return Found::Key(length - 1, None);
     }
+    // Private sequences: answers of a terminal that nobody asked, and mouse reports.
     if parameters.starts_with(['<', '=', '>', '?']) {
         return Found::Key(length, None);
     }
@@ -282,6 +287,7 @@ fn csi(rest: &[u8]) -> Found {
         (b'~', Some(1 | 7)) => Some(Key::Home),
         (b'~', Some(4 | 8)) => Some(Key::End),
         (b'~', Some(3)) => Some(Key::Delete),
+        // The form of xterm for keys with modifiers, whose code comes last.
         (b'~', Some(27)) => {
             let modifiers = modifiers(number());
             number().and_then(|code| coded(code, modifiers))

@@ -282,6 +282,7 @@ impl Terminal {
     /// If the system has no thread for the keys, or the terminal's modes cannot be set.
     pub fn open(mut setup: Setup) -> std::io::Result<Self> {
         let (woken, wake) =
+            // The end that is written to must never wait: it is written under the lock.
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
         attention::prepare(&mut setup);
         let (columns, rows) = raw::size();
@@ -335,7 +336,9 @@ impl Terminal {
         if shared.setup.keyboard == Keyboard::Always && shared.setup.mode == TerminalMode::Ansi {
             raw::enter()?;
         }
+        // Known to the whole process, so that a panic can give the terminal back.
         *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
+        // The threads begin last: they find a state that is complete.
         completing::start(&shared)?;
         input::start(&shared, woken)?;
         Ok(Self(shared))

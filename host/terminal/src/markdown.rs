@@ -217,6 +217,7 @@ impl Markdown {
 
     /// Takes a text that is safe to show.
     fn take(&mut self, text: &str, columns: usize) {
+        // Shown as it is written, for pipes and terminals that cannot move the cursor.
         if self.answers == Answers::Source {
             let shown = match self.voice {
                 Voice::Answer => text.to_owned(),
@@ -229,6 +230,7 @@ impl Markdown {
         while !rest.is_empty() {
             let room = match self.blocks.within_line() {
                 Some(kept) => kept,
+                // Taken in pieces of a fixed length: where the text was cut on its way must not matter.
                 None => self.looked_at.saturating_sub(self.line.len()),
             };
             let (part, behind) = rest.split_at(boundary(rest, room.max(1)));
@@ -238,6 +240,7 @@ impl Markdown {
                 self.blocks.more_of_line(taken, &mut page);
             } else {
                 self.line.push_str(taken);
+                // A line without an end would be kept for ever, and nothing of it shown.
                 if end.is_none() && self.line.len() >= self.looked_at {
                     self.long_line(&mut page);
                 }
@@ -423,12 +426,14 @@ impl Blocks {
     /// Takes a line.
     fn line(&mut self, line: &str, end: LineEnd, page: &mut Page) {
         let line = match &self.leaf {
+            // Tabs in code are the code's own.
             Leaf::Code { .. } if self.containers.is_empty() => Cow::Borrowed(line),
             _ => with_blanks(line),
         };
         let (matched, rest) = self.matched(&line);
         if let Leaf::Code { fence, indent, highlighter } = &mut self.leaf {
             let left = self.containers.get(matched..).unwrap_or_default();
+            // Models often forget to indent code in a list; only a fence ends it.
             if left.iter().all(|container| matches!(container, Container::Item(_))) {
                 if fence.is_closed_by(rest, Indent::Any) {
                     self.leaf = Leaf::None;
@@ -442,15 +447,18 @@ impl Blocks {
         if rest.trim().is_empty() {
             self.end_leaf(page);
             self.close(matched, page);
+            // Drawn only when something follows: blank lines at the end of an answer are left out.
             self.blank = Some(self.containers.len());
             return;
         }
         let mut siblings = None;
         if matched < self.containers.len() {
+            // A paragraph goes on without its marks, as CommonMark has it.
             if matches!(self.leaf, Leaf::Paragraph(_)) && !begins_block(rest) {
                 return self.text(rest, end, page);
             }
             if let Some(Container::Item(item)) = self.containers.get(matched) {
+                // A list that goes on counts by itself, whatever numbers the model wrote.
                 siblings = Some((item.kind, item.number));
             }
             self.end_leaf(page);
@@ -467,6 +475,7 @@ impl Blocks {
             let text = rest.get(indent..).unwrap_or_default();
             rest = match container {
                 Container::Quote => match text.strip_prefix('>') {
+                    // From four columns on a quote mark is code.
                     Some(inner) if indent <= 3 => inner.strip_prefix(' ').unwrap_or(inner),
                     Some(_) | None => return (at, rest),
                 },
@@ -493,8 +502,10 @@ impl Blocks {
             let indent = blanks(rest);
             let text = rest.get(indent..).unwrap_or_default();
             let is_paragraph = matches!(self.leaf, Leaf::Paragraph(_));
+            // Models indent fences by any number of columns, and mean them.
             if indent >= 4 && Fence::opened_by(text, Indent::Any).is_none() {
                 match is_paragraph {
+                    // Indented lines cannot interrupt a paragraph.
                     true => return self.text(text, end, page),
                     false => {
                         self.end_leaf(page);
@@ -505,6 +516,7 @@ impl Blocks {
             if let Some(level) = self.underlined(text) {
                 return self.heading_of_paragraph(level, page);
             }
+            // Each level takes columns, and each line is compared with each level.
             if let Some(inner) = text.strip_prefix('>').filter(|_| self.containers.len() < MAX_DEPTH) {
                 self.end_leaf(page);
                 self.containers.push(Container::Quote);
@@ -520,6 +532,7 @@ impl Blocks {
                 let rule = page.look.dim(&"─".repeat(self.room(page).min(RULE)));
                 return self.row(&rule, page);
             }
+            // A year at the beginning of a line is no list.
             if let Some(mark) = list_mark(text).filter(|mark| !is_paragraph || mark.interrupts)
                 && self.containers.len() < MAX_DEPTH
             {
@@ -530,6 +543,7 @@ impl Blocks {
                 };
                 rest = text.get(mark.length..).unwrap_or_default();
                 let behind = blanks(rest);
+                // More blanks than four are code within the item.
                 let taken = if rest.trim().is_empty() || behind > 4 { behind.min(1) } else { behind };
                 rest = rest.get(taken..).unwrap_or_default();
                 let task = task_mark(rest).filter(|_| !matches!(mark.kind, '.' | ')'));
@@ -613,6 +627,7 @@ impl Blocks {
                 false
             }
             Leaf::Paragraph(paragraph) => {
+                // Only the next line tells that this one was the header of a table.
                 let header = paragraph.last_line.and_then(|at| paragraph.source.get(at..));
                 let Some(table) = header.and_then(|header| Table::begun_by(header, text)) else { return false };
                 // The lines above are a paragraph of their own.
@@ -661,6 +676,7 @@ impl Blocks {
     /// Shows the rows of a long paragraph that nothing can change any more.
     fn show_finished_rows(&mut self, page: &mut Page) {
         let Leaf::Paragraph(paragraph) = &mut self.leaf else { return };
+        // Not at each piece: parsing the paragraph again costs as much as it is long.
         if paragraph.source.len() < paragraph.looked_at {
             return;
         }
@@ -670,9 +686,11 @@ impl Blocks {
         });
         let known = header.map_or(paragraph.source.len(), |at| at.saturating_sub(1));
         let inline = parse(paragraph.source.get(..known).unwrap_or_default(), paragraph.before, Rest::Comes);
+        // At a blank if there is one, so that a word is never shown in two styles.
         let cut = match inline.cut.filter(|cut| *cut > 0) {
             Some(cut) => cut,
             None if inline.settled >= KEPT / 2 => inline.settled,
+            // A paragraph without any blank must not be kept for ever.
             None if known >= MAX_KEPT => known,
             None => 0,
         };
@@ -683,6 +701,7 @@ impl Blocks {
             paragraph.last_line = paragraph.last_line.and_then(|at| at.checked_sub(cut));
             let row = std::mem::take(&mut paragraph.row);
             let mut rows = self.rows_of(&row, lines, page);
+            // The last row may get more words.
             let last = rows.pop().unwrap_or_default();
             rows.iter().for_each(|row| self.row(row, page));
             if let Leaf::Paragraph(paragraph) = &mut self.leaf {
@@ -817,6 +836,7 @@ impl Blocks {
                 item.is_shown = true;
             }
         }
+        // Blanks at the end of a row would be copied with it.
         if row.is_empty() {
             begin.truncate(begin.trim_end().len());
         }

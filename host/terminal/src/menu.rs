@@ -92,6 +92,7 @@ impl Menu {
         let shown = if count > max_rows { max_rows.saturating_sub(1).max(1) } else { count };
         let first = (self.selected + 1).saturating_sub(shown);
         let visible = || self.candidates.iter().enumerate().skip(first).take(shown);
+        // Long names must leave room for the words behind them.
         let labels = visible().map(|(_, candidate)| width(&candidate.shown())).max().unwrap_or(0).min(columns / 2);
         let mut rows: Vec<String> = visible()
             .map(|(at, candidate)| {

@@ -213,18 +213,21 @@ impl Open {
     /// Handles a key that is pressed now, if the question listens.
     pub(super) fn key(&mut self, key: &Key, now: Instant) -> Pressed {
         let answered = |answered: Option<Answered>| answered.map_or(Pressed::Nothing, Pressed::Answers);
+        // A list takes every key, letters too.
         if let Some(search) = &mut self.search {
             return answered(search.key(key));
         }
         if self.typed.is_some() {
             return answered(self.key_of_line(key));
         }
+        // A letter answers only if nothing follows it at once.
         match (self.pressed.take(), key) {
             // However late it is taken from the keyboard: a busy machine makes no answer of a text.
             (Some((first, _)), Key::Char(_) | Key::Paste(_)) => self.text(first, key),
             // It confirms the letter, and a character that is no answer is not confirmed.
             (Some((letter, _)), Key::Enter) => answered(self.choice_of(letter).and_then(|at| self.choose(at))),
             (Some(_), Key::Backspace) => Pressed::Nothing,
+            // A digit begins no word, so it answers at once.
             (None, Key::Char(digit)) if digit.is_ascii_digit() => {
                 answered(self.choice_of(*digit).and_then(|at| self.choose(at)))
             }
@@ -271,6 +274,7 @@ impl Open {
         let editor = self.typed.as_mut()?;
         let skips_enter = std::mem::take(&mut self.skips_enter);
         match key {
+            // The Enter behind the digit that opened the line.
             Key::Enter if skips_enter => {}
             Key::Enter => {
                 let text = editor.text().trim().to_owned();
@@ -283,6 +287,7 @@ impl Open {
             // It stays one line, whatever is pasted.
             Key::NewLine | Key::Tab => {}
             Key::Paste(text) => {
+                // A pasted line break must not send the line.
                 let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
                 let room = MAX_LINE.saturating_sub(editor.text().chars().count());
                 editor.insert(&line.chars().take(room).collect::<String>());
@@ -291,6 +296,7 @@ impl Open {
             key => {
                 let before = editor.clone();
                 editor.key(key);
+                // Undone as a whole: a key may insert more than one character.
                 if editor.text().chars().count() > MAX_LINE {
                     *editor = before;
                 }
@@ -343,6 +349,7 @@ impl Open {
     /// Draws the choices, each in full, and the keys. If there are few rows, draws the choices around the preselected
     /// one, and the one that says no.
     pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
+        // The line is in the place of the choices: both at once would both take letters.
         if let (Some(editor), Some(line)) = (&self.typed, &self.line) {
             let mut live = editor.look(&style.bold(&line.label), columns, LINE_ROWS.min(max_rows.saturating_sub(1)));
             let spelled = self.spelled().and_then(|at| self.question.choices.get(at));

@@ -82,6 +82,7 @@ impl Screen {
     /// Writes text that stays and draws the rows below it. The text's lines end with `\n`; an unfinished one continues
     /// with the next text.
     pub(super) fn draw(&mut self, text: &str, live: &Live) -> String {
+        // Most frames are the same as the last one, and cost a slow line nothing.
         if text.is_empty() && self.last.as_ref() == Some(live) {
             return String::new();
         }
@@ -89,6 +90,7 @@ impl Screen {
         // Terminals that know this sequence show everything at once; the others ignore it.
         let mut out = "\u{1b}[?2026h".to_owned();
         self.take_away(&mut out);
+        // The unfinished line was removed with the rows below it.
         let before = std::mem::take(&mut self.tail.text);
         out.push_str(&before);
         out.push_str(text);
@@ -99,6 +101,7 @@ impl Screen {
         self.tail = LastRow::new(&line, self.columns);
         self.drawn.clear();
         if self.is_within_line() {
+            // An open colour of the text must not colour the rows below.
             out.push_str("\u{1b}[0m");
             self.drawn.push(self.tail.width);
         }
@@ -116,6 +119,7 @@ impl Screen {
         self.cursor = (last, self.drawn.last().copied().unwrap_or(0));
         if let Some((row, column)) = live.cursor {
             let to = ((above + row).min(last), column.min(self.columns - 1));
+            // Relative movements only: where the rows are on the screen is not known.
             up(&mut out, last - to.0);
             out.push('\r');
             if to.1 > 0 {

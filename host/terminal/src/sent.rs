@@ -40,12 +40,14 @@ pub(super) enum When {
 impl Shared {
     /// Handles Enter: sends the text, unless a backslash at its end continues it on another line.
     pub(super) fn say(&self, state: &mut State, when: When) {
+        // Only at the very end of the text; within it a backslash is one.
         if state.editor.before().ends_with('\\') && state.editor.before().len() == state.editor.text().len() {
             state.editor.key(&Key::Backspace);
             state.editor.key(&Key::NewLine);
             return;
         }
         let text = state.editor.expanded();
+        // Nothing to send; a dumb terminal needs its prompt again.
         if text.trim().is_empty() {
             state.editor.clear();
             if self.setup.mode == TerminalMode::Dumb && matches!(state.turn, Turn::User) {
@@ -119,6 +121,7 @@ impl Shared {
                 state.end = End::Left;
                 return Some(TerminalInput::Leave);
             }
+            // The label is written once for each turn on a terminal without a cursor.
             let is_new = !matches!(state.turn, Turn::User);
             state.turn = Turn::User;
             if is_new {

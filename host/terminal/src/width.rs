@@ -72,6 +72,7 @@ pub(super) fn behind_at_most(column: usize, character: char) -> usize {
 
 /// Cuts a line to the columns, with a `…` at the cut. Colours end as they would without the cut.
 pub fn truncate_to_width(text: &str, columns: usize) -> String {
+    // Most lines fit, and are not taken apart.
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -83,6 +84,7 @@ pub fn truncate_to_width(text: &str, columns: usize) -> String {
             Piece::Colour(colour) => shown.push_str(colour),
             Piece::Character(character) if !full => {
                 let next = behind_at_most(column, character);
+                // One column is kept for the mark.
                 if next + 1 > columns {
                     full = true;
                     if columns > 0 {

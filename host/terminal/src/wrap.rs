@@ -76,6 +76,7 @@ pub fn wrapped(line: &str, columns: usize, indent: usize) -> String {
 
 /// Breaks a line into a first row and others, which may be narrower.
 fn rows(line: &str, first: usize, others: usize) -> Vec<String> {
+    // Tabs are blanks here, so a line with one is always built again.
     if !line.contains('\t') && (line.len() <= first || width(line) <= first) {
         return vec![line.to_owned()];
     }
@@ -215,6 +216,7 @@ impl Wrapper {
     fn end_word(&mut self) {
         let word = std::mem::take(&mut self.word);
         let wide = std::mem::take(&mut self.wide);
+        // Colours alone take no room, and must not be lost at the end of a line.
         if wide == 0 {
             self.row.push_str(&word);
             self.before.clone_from(&self.style);
@@ -229,6 +231,7 @@ impl Wrapper {
         } else {
             if self.column > 0 {
                 let style = self.before.clone();
+                // Each row ends its colours, so that the next can be drawn alone.
                 style.end(&mut self.row);
                 self.end_row(style.begin());
             }

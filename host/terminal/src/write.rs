@@ -18,6 +18,7 @@ impl Shared {
     pub(super) fn key(&self, key: Key) {
         let mut guard = self.state();
         let state = &mut *guard;
+        // Before anything else: a window that gets the focus sends this, and it is no key.
         match key {
             // No key: it answers, closes and takes back nothing.
             Key::FocusIn => return state.focus = Focus::Here,
@@ -27,6 +28,7 @@ impl Shared {
         let is_chord = std::mem::take(&mut state.is_chord);
         let opens_editor = key == Key::Edit || (is_chord && key == Key::End);
         if opens_editor && self.can_edit(state) {
+            // The editor takes the terminal for minutes; nothing may wait for the lock meanwhile.
             drop(guard);
             return self.edit();
         }
@@ -36,6 +38,7 @@ impl Shared {
             let out = if self.setup.mode == TerminalMode::Ansi { state.screen.leave() } else { String::new() };
             self.write(state, &out);
             raw::suspend();
+            // Another program may have changed the modes, and the screen.
             self.begin_again(state);
         } else if key == Key::Chord {
             state.is_chord = true;
@@ -52,6 +55,7 @@ impl Shared {
                                 self.begins_line(state, skips_enter);
                             }
                             Pressed::Nothing => {}
+                            // What was typed on is text: it goes into the line below, and the question listens again.
                             Pressed::Text(keys) => {
                                 open.state = Listening::NotYet(Instant::now());
                                 keys.iter().for_each(|key| self.written(state, key));
@@ -84,11 +88,13 @@ impl Shared {
     /// Handles a Ctrl-C: dismisses the question and stops the run; without a run, clears the text; without a text, the
     /// second one leaves.
     fn interrupt(&self, state: &mut State) {
+        // Without a line of text there is nothing else to stop.
         if self.setup.keyboard != Keyboard::Always {
             state.questions.drain(..).for_each(|open| open.answered(dismissed()));
             self.next_question(state);
             return self.setup.interrupt.press();
         }
+        // All of them: a dismissed question may bring the next.
         while !state.questions.is_empty() {
             self.answered(state, dismissed());
         }
@@ -98,6 +104,7 @@ impl Shared {
             return;
         }
         match &state.turn {
+            // The second Ctrl-C does not wait for what the first one asked for.
             Turn::Model(Some(turn)) if turn.is_cancelled() => self.setup.interrupt.end_at_once(),
             Turn::Model(Some(_)) => Self::stop(state),
             Turn::User | Turn::Model(None) if !state.editor.is_empty() => {
@@ -137,6 +144,7 @@ impl Shared {
         if self.setup.keyboard != Keyboard::Always {
             return;
         }
+        // Any key means that the user stays.
         state.leaves_next = false;
         state.leaves_then = false;
         state.hint = None;
@@ -199,6 +207,7 @@ impl Shared {
                 state.hint = Some(Hint::Turn(words.to_owned()));
             }
             Key::Tab => {
+                // Completing comes first; where there is nothing to complete, Tab queues.
                 if !self.tab(state) && !is_users_turn && !is_empty {
                     self.say(state, When::Done);
                 }
@@ -209,16 +218,19 @@ impl Shared {
                 state.search = Some(Search::new(&state.editor.expanded(), state.history.entries()));
             }
             Key::PasteImage => self.wants_image(state),
+            // A file that is dropped on a terminal comes as a paste of its path.
             Key::Paste(text) => match self.setup.assist.dropped.as_ref().and_then(|dropped| dropped(text)) {
                 Some(Folded { text, label }) => {
                     state.editor.insert_folded(&text, &label);
                     state.editor.insert(" ");
                     close(state);
                 }
+                // A paste that does not fit is left out whole: half of one could be sent unseen.
                 None if state.editor.has_room_for(text) => self.edited(state, key),
                 None => state.hint = Some(too_long()),
             },
             Key::LongPaste => state.hint = Some(too_long()),
+            // A second `?` is one that is meant.
             Key::Char('?') if is_empty && self.setup.mode == TerminalMode::Ansi && !state.asked_for_keys => {
                 state.shows_keys = true;
                 state.asked_for_keys = true;
@@ -231,6 +243,7 @@ impl Shared {
                 let out = format!("\u{1b}[2J\u{1b}[H{}", state.screen.leave());
                 self.write(state, &out);
             }
+            // Back into the line: a queued prompt can be changed until its turn.
             Key::Backspace if is_empty && !state.queued.is_empty() => Self::unqueue_last(state),
             key => self.edited(state, key),
         }
@@ -240,8 +253,10 @@ impl Shared {
     fn edited(&self, state: &mut State, key: &Key) {
         match state.editor.key(key) {
             Edited::Yes => {
+                // What was changed is a new text, and no earlier one.
                 state.history.left();
                 let is_typed = matches!(key, Key::Char(_) | Key::Backspace | Key::DeleteWord);
+                // In vim's normal mode letters are no words to complete.
                 if is_typed && state.editor.takes_commands() != Some(true) {
                     self.complete(state);
                 } else {
@@ -259,6 +274,7 @@ impl Shared {
                     let takes_commands = state.editor.takes_commands();
                     state.editor.set(found);
                     if takes_commands == Some(true) {
+                        // A text from the history begins in the mode that the user was in.
                         state.editor.key(&Key::Escape);
                     }
                 }
@@ -280,6 +296,7 @@ impl Shared {
         match key {
             Key::Enter | Key::Tab => {
                 if let Some(found) = search.menu.as_ref().and_then(|menu| menu.selected()) {
+                    // Into the line and not sent: the user may change it.
                     state.editor.set(found.text.clone());
                     state.history.left();
                 }

@@ -80,6 +80,7 @@ impl Editor {
                 vim.mode = Mode::Normal;
                 self.undo.pause();
                 if self.at > self.line_start() {
+                    // As in vim: the cursor of the normal mode is on a character.
                     self.at = self.left();
                 }
                 Some(Edited::Yes)
@@ -93,6 +94,7 @@ impl Editor {
             (Mode::Normal, Key::Backspace) => Some(self.command('h')),
             (Mode::Normal, Key::Up) => Some(self.command('k')),
             (Mode::Normal, Key::Down) => Some(self.command('j')),
+            // A key without a meaning in vim ends a half-written command and keeps its usual meaning.
             (Mode::Normal, _) => {
                 self.vim_forget();
                 None
@@ -127,7 +129,9 @@ impl Editor {
             self.waited(waits, character);
             return Edited::Yes;
         }
+        // A zero at the beginning is a motion.
         if let Some(digit) = character.to_digit(10).filter(|digit| *digit > 0 || vim.count > 0) {
+            // `999999999p` would take the memory.
             vim.count = (vim.count * 10 + digit as usize).min(MAX_COUNT);
             return Edited::Yes;
         }
@@ -235,11 +239,13 @@ impl Editor {
                 self.vim_forget();
                 let end = self.clusters(times, true);
                 let replaced = self.text.get(self.at..end).unwrap_or_default().graphemes(true).count();
+                // As in vim, replacing more characters than there are does nothing at all.
                 if replaced == times {
                     let at = self.at;
                     self.keep();
                     self.text.replace_range(at..end, &String::from(character).repeat(times));
                     self.at = self.text.len().min(at + character.len_utf8() * (times - 1));
+                    // The new character may have joined with its neighbour.
                     self.leave_cluster();
                 }
             }
@@ -305,6 +311,7 @@ impl Editor {
                 self.at = self.first_of_line();
             }
         }
+        // With its line end, so that putting it back makes a line.
         self.deleted = lines + "\n";
         self.deleted_lines = true;
         self.vim_clamp();

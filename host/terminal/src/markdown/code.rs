@@ -282,6 +282,7 @@ impl Highlighter {
         let Some(language) = self.language else { return line.to_owned() };
         let mut shown = String::with_capacity(line.len() + 32);
         let mut rest = line;
+        // What stands in front decides: `#` in a word is no comment.
         let mut before = None;
         while !rest.is_empty() {
             let (length, style) = self.token(language, rest, line, before);
@@ -295,6 +296,7 @@ impl Highlighter {
 
     /// Returns the length and the style of what is next on the line, behind this character.
     fn token(&mut self, language: &'static Language, rest: &str, line: &str, before: Option<char>) -> (usize, Style) {
+        // A comment or a text of several lines goes on, whatever the line looks like.
         if let Some((end, block)) = self.open {
             let length = rest.find(end).map(|at| at + end.len());
             if length.is_some() {
@@ -304,6 +306,7 @@ impl Highlighter {
         }
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let first = rest.chars().next().unwrap_or(' ');
+        // `'` in `don't` begins no text.
         if !before.is_some_and(is_word) {
             for (begin, end, block) in language.blocks {
                 if let Some(inner) = rest.strip_prefix(begin) {

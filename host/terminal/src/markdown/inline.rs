@@ -192,6 +192,7 @@ impl<'a> Parser<'a> {
                 // Every line end breaks the line here, also without it.
                 Some("\n") => (2, What::Break),
                 None if rest.len() == 1 => {
+                    // A backslash at the end may belong to what comes next.
                     self.may_change(at);
                     (1, What::Source)
                 }
@@ -209,6 +210,7 @@ impl<'a> Parser<'a> {
             }
             b'!' => {
                 if rest.len() == 1 {
+                    // What follows decides whether it is an image.
                     self.may_change(at);
                 }
                 (1, What::Source)
@@ -306,6 +308,7 @@ impl<'a> Parser<'a> {
             }
             Destination::Address { length, address } => {
                 self.brackets.pop();
+                // Emphasis within a link ends with it, so it is paired before what is outside.
                 self.emphasis(node, Scope::Link);
                 let mut is_image = false;
                 if let Some(Node { what: What::Bracket { begins, image }, .. }) = self.nodes.get_mut(node) {
@@ -331,6 +334,7 @@ impl<'a> Parser<'a> {
             return (1, What::Source);
         }
         let Some(end) = inner.find(['>', '<', '\n']) else {
+            // What is longer is no address, so nothing needs to wait for its end.
             if inner.len() < MAX_ADDRESS {
                 self.may_change(at);
             }
@@ -358,6 +362,7 @@ impl<'a> Parser<'a> {
 
     /// The address that begins here.
     fn address<'b>(&mut self, at: usize, rest: &'b str) -> Option<&'b str> {
+        // `xhttps://` is no address that a terminal would open.
         if self.before(at).is_some_and(char::is_alphanumeric) {
             return None;
         }
@@ -366,6 +371,7 @@ impl<'a> Parser<'a> {
         // A bracket may end the text of a link.
         let is_end = |c: char| c.is_whitespace() || is_ideograph(c) || matches!(c, '<' | '>' | '`' | '"' | '|' | ']');
         let end = rest.find(is_end).unwrap_or(rest.len());
+        // The next piece may go on with the address.
         if end == rest.len() {
             self.may_change(at);
         }
@@ -420,9 +426,11 @@ impl<'a> Parser<'a> {
                 }
                 _ => false,
             };
+            // The nearest opening run, so that marks nest.
             let found = (lowest..closer).rev().find(|at| self.nodes.get(*at).is_some_and(fits));
             let Some(opener) = found else {
                 if let Some(bottom) = bottoms.get_mut(bottom) {
+                    // Remembered, so that these runs are not searched again for the same kind.
                     *bottom = closer;
                 }
                 closer += 1;
@@ -476,6 +484,7 @@ impl<'a> Parser<'a> {
                     let end = node.end.min(changes);
                     if is_settled {
                         let text = source.get(node.start..end).unwrap_or_default();
+                        // Only at a blank outside of any mark can a paragraph be cut.
                         let blank = text.rfind([' ', '\t']).map(|at| node.start + at);
                         inline.cut = blank.or(inline.cut);
                         inline.settled = end;
@@ -578,6 +587,7 @@ fn destination(text: &str) -> Destination {
         let end = rest.char_indices().find(|(_, c)| {
             let was_escaped = std::mem::take(&mut escaped);
             match c {
+                // A blank ends the address; a title may follow.
                 ' ' | '\n' | '\t' => return true,
                 _ if was_escaped => {}
                 '\\' => escaped = true,
@@ -589,6 +599,7 @@ fn destination(text: &str) -> Destination {
             false
         });
         let Some((end, _)) = end else {
+            // Something longer than any address is not waited for.
             return if rest.len() <= MAX_ADDRESS { Destination::Unfinished } else { Destination::None };
         };
         if depth > 0 {
@@ -651,6 +662,7 @@ fn unescaped(address: &str) -> String {
 
 /// Reads an entity: a common name, or the number of a character that is safe to show.
 fn entity(text: &str) -> Option<(usize, char)> {
+    // Longer names are none that are known, and an ampersand is most often just one.
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
     let character = match name {
@@ -673,6 +685,7 @@ fn entity(text: &str) -> Option<(usize, char)> {
                 Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
                 None => number.parse().ok()?,
             };
+            // A number must not bring in what a written character may not.
             char::from_u32(code).filter(|character| !is_unsafe(*character))?
         }
     };

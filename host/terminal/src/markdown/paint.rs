@@ -103,6 +103,7 @@ impl Painter {
                 self.open.push(*kind);
             }
             Event::End(kind) => {
+                // Marks of different kinds can overlap: the innermost of this kind ends.
                 if let Some(at) = self.open.iter().rposition(|open| open == kind) {
                     self.open.remove(at);
                 }
@@ -121,6 +122,7 @@ impl Painter {
                     // A sentence often has the word before it already.
                     self.push("]", self.base);
                 }
+                // A link that shows its address is not followed by it once more.
                 let is_same = text == *address || format!("mailto:{text}") == *address;
                 if is_same {
                     return;
@@ -130,6 +132,7 @@ impl Painter {
                 if address.is_empty() {
                     return;
                 }
+                // The address stands in the text, since a link could show another one than it leads to.
                 self.push(&format!("{space}("), style);
                 self.address(address);
                 self.push(")", style);

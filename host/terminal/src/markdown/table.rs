@@ -94,6 +94,7 @@ impl Table {
     /// Returns the rows on the terminal that were not returned before.
     pub(super) fn take_rows(&mut self, look: Look, room: usize, rest: Rest) -> Vec<String> {
         let painted = |cell: &String, style: Style| -> Vec<String> {
+            // A cell that is shown while it grows may have open marks.
             let rest = if rest == Rest::ShownSoFar { rest } else { Rest::None };
             look.lines(&parse(cell, None, rest), style)
         };
@@ -105,6 +106,7 @@ impl Table {
             .collect();
         let mut shown = Vec::new();
         let begins = self.layout == Layout::Open;
+        // The widths stay from here on: rows that were shown cannot be drawn again.
         if begins {
             self.layout = layout(&header, &rows, room);
         }
@@ -119,6 +121,7 @@ impl Table {
                     shown.push(rule(""));
                 }
                 for (number, row) in rows.iter().enumerate() {
+                    // With cells of several rows a line is needed between two entries.
                     if *has_rules && (number > 0 || !begins) {
                         shown.push(rule(""));
                     }
@@ -165,6 +168,7 @@ impl Table {
                     Some(Alignment::Centre) => left / 2,
                     Some(Alignment::Left) | None => 0,
                 };
+                // No blanks behind the last column: they would be copied.
                 let behind = if number + 1 == widths.len() { 0 } else { left - before };
                 text.extend([&" ".repeat(before), cell, &" ".repeat(behind)]);
             }
@@ -206,6 +210,7 @@ fn layout(header: &[Vec<String>], rows: &[Vec<Vec<String>>], room: usize) -> Lay
     }
     // The widest give first, down to their longest word and then further.
     let narrowest = vec![NARROWEST; columns];
+    // First without breaking a word, and only then with narrower columns.
     for floors in [floors, narrowest] {
         let widths_at = |cap: usize| -> Vec<usize> {
             natural.iter().zip(&floors).map(|(natural, floor)| (*natural).min(cap.max(*floor))).collect()
@@ -225,6 +230,7 @@ fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut escaped = false;
     for character in line.chars() {
+        // A bar behind a backslash is no border.
         let was_escaped = escaped;
         escaped = character == '\\' && !was_escaped;
         let Some(cell) = cells.last_mut() else { continue };
@@ -239,6 +245,7 @@ fn cells(line: &str) -> Vec<String> {
         }
     }
     if cells.len() > 1 && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+        // The border at the end of a line opens no cell.
         cells.pop();
     }
     cells.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
