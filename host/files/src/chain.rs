@@ -165,10 +165,12 @@ impl ChainStore {
             };
             let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else { break };
             hasher.update(piece);
+            // Lines are counted with the hash, since a log of a hundred megabytes is read once only.
             lines += memchr::memchr_iter(b'\n', piece).count() as u64;
         }
         // The head stays as it is until the next line is written: what it says of missing lines is not lost before.
         let mut options = OpenOptions::new();
+        // Not followed where it is a link: a head elsewhere would be written over.
         options.write(true).create(true).truncate(false).mode(0o600).custom_flags(NO_FOLLOW);
         let head = options.open(&path).map_err(failed)?;
         Ok(Chain { hasher, key_id: self.key_id(), lines, head, path })
@@ -240,13 +242,16 @@ impl Chain {
     ///
     /// When the line is not an object.
     pub fn seal(&self, line: &mut Vec<u8>) -> io::Result<Sealed> {
+        // The link goes in as the object's last field, so that each line stays one JSON object.
         if line.pop() != Some(b'}') {
             return Err(io::Error::other("a line is not an object"));
         }
+        // A copy: if the line cannot be written, the chain goes on from where it was.
         let mut hasher = self.hasher.clone();
         hasher.update(line);
         let hash = hasher.finalize().to_hex();
         let mut link = self.key_id.clone();
+        // 128 bits of the hash: nobody without the key can find another line that fits.
         link.extend(hash.chars().take(LINK - KEY_ID));
         for piece in [FIELD, link.as_bytes(), END] {
             hasher.update(piece);
@@ -276,12 +281,14 @@ impl Chain {
 /// Reads the key; `None` if there is none.
 fn read_key(path: &Path) -> Result<Option<[u8; KEY]>, ChainError> {
     let failed = |cause| ChainError::Io { path: path.to_owned(), cause };
+    // A link could lead to a key that someone else knows.
     let mut file = match OpenOptions::new().read(true).custom_flags(NO_FOLLOW).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
     let about = file.metadata().map_err(failed)?;
+    // Of the open file, and before it is read.
     if check(&about, Access::ReadOrWrite).is_err() {
         return Err(ChainError::Exposed { path: path.to_owned() });
     }
@@ -294,6 +301,7 @@ fn make_key(path: &Path) -> Result<[u8; KEY], ChainError> {
     let failed = |cause| ChainError::Io { path: path.to_owned(), cause };
     let mut key = [0; KEY];
     getrandom::fill(&mut key).map_err(|error| failed(io::Error::other(error)))?;
+    // Fails if there is one: two processes that start together must end up with one key.
     match create(path, &key, Mode::Private) {
         Ok(()) => Ok(key),
         // Another process was faster: its key is used.

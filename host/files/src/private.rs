@@ -93,6 +93,7 @@ fn has_no_other(groups: &str, users: &str, group: u32, user: u32) -> bool {
     let users: Vec<Vec<String>> = users.lines().map(fields).collect();
     let names: Vec<&String> =
         users.iter().filter(|fields| number(fields, 2) == Some(user)).filter_map(|fields| fields.first()).collect();
+    // A user's first group is not listed among the group's members.
     let others_begin_in_it =
         users.iter().any(|fields| number(fields, 3) == Some(group) && number(fields, 2) != Some(user));
     let mut listed = groups.lines().map(fields).filter(|fields| number(fields, 2) == Some(group)).peekable();
@@ -101,6 +102,7 @@ fn has_no_other(groups: &str, users: &str, group: u32, user: u32) -> bool {
         let members = fields.get(3).map(String::as_str).unwrap_or_default();
         members.split(',').filter(|name| !name.is_empty()).all(|name| names.iter().any(|known| *known == name))
     };
+    // A group that nobody describes may have any members.
     is_listed && !others_begin_in_it && listed.all(has_only_user)
 }
 
@@ -167,6 +169,7 @@ impl PrivateFile {
         };
         let about = file.metadata()?;
         FileError::unless_regular(&about)?;
+        // Of the open file: the name may lead to another one in between.
         check(&about, self.access)?;
         read_text_limited(file, self.limit).map(Some)
     }

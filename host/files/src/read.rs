@@ -121,6 +121,7 @@ impl Input {
     ///
     /// [`FileError::NoWriter`]; [`FileError::NotAFile`] for a folder; when it cannot be opened.
     pub fn open(path: &Path) -> Result<Self, FileError> {
+        // Opening a pipe would wait for a writer, perhaps for ever.
         let mut file = open_without_waiting(path)?;
         let about = file.metadata()?;
         if about.is_dir() {
@@ -219,6 +220,7 @@ fn open_found(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, ResolveFlags, openat2};
+        // One call for the whole path: no folder on the way can be swapped for a link in between.
         match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
             // A kernel before 5.6, or a filter that does not know the call.
             Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}

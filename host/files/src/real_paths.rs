@@ -22,6 +22,7 @@ impl RealPaths {
         if let Some(known) = self.folders.get(path.as_os_str()) {
             return known.clone();
         }
+        // `a/../b` is another place where `a` is a link, so only the system can say.
         let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
         let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), is_plain) else {
             return fs::canonicalize(path).ok();

@@ -100,11 +100,13 @@ impl ChainStore {
         let mut at_head = None;
         loop {
             line.clear();
+            // One byte more tells a line that is too long from the longest one.
             let length = (&mut input).take(limit + 1).read_until(b'\n', &mut line).map_err(failed)? as u64;
             if length > limit {
                 examined.take_in(LineState::Broken);
                 break;
             }
+            // Half a line is what a killed process leaves; its hash was never counted.
             if line.last() != Some(&b'\n') {
                 examined.torn_bytes = length;
                 break;
@@ -112,19 +114,23 @@ impl ChainStore {
             let linked = link(&line);
             let state = match linked {
                 None => {
+                    // Covered by the next link all the same, so that an old log can go on with a chain.
                     hasher.update(&line);
                     LineState::Unchained
                 }
                 Some((at, link)) => {
                     let (body, rest) = line.split_at(at);
+                    // Up to the link's own field, which cannot cover itself.
                     hasher.update(body);
                     let hash = hasher.finalize();
+                    // The links are covered by those behind them, or one could be swapped for that of a copy.
                     hasher.update(rest);
                     state(link, &key_id, hash)
                 }
             };
             examined.take_in(state);
             if head.as_ref().is_some_and(|head| head.lines == examined.lines) {
+                // Compared at that line: the file may have grown since the head was read.
                 at_head = linked.map(|(_, link)| link.to_vec());
             }
             each(examined.lines, &line, state);
@@ -155,10 +161,12 @@ impl Examined {
     pub fn faults(&self) -> Vec<ChainFault> {
         let mut faults = Vec::new();
         match (self.disagrees, self.broken) {
+            // Without a head it is a log of another machine, and not one that was changed.
             (_, Some((line, LineState::OtherKey))) if !self.is_sealed && !self.has_head => {
                 faults.push(ChainFault::OtherKey { line });
             }
             (_, Some((line, _))) if !self.is_sealed => faults.push(ChainFault::Changed { line }),
+            // The head says that it had links, so someone took them all out.
             (Some(_), None) if self.lines > 0 && self.unchained == self.lines => {
                 faults.push(ChainFault::Changed { line: 1 });
             }
@@ -168,6 +176,7 @@ impl Examined {
             }
             _ => {}
         }
+        // Reported beside anything else: lines can be changed and others be gone.
         if let Some(missing) = self.disagrees.and_then(|lines| lines.checked_sub(self.lines)).filter(|lines| *lines > 0)
         {
             faults.push(ChainFault::Cut { lines: missing });

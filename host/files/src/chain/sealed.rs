@@ -38,6 +38,7 @@ impl ChainStore {
         let (mut buffer, mut filled) = (vec![0; BUFFER], 0);
         loop {
             if filled == buffer.len() {
+                // A line that fills the buffer and more than the limit is longer than any line may be.
                 if filled as u64 > limit {
                     return Ok(false);
                 }
@@ -65,6 +66,7 @@ impl ChainStore {
             }
             let whole = read.get(..end).unwrap_or_default();
             let linked = whole.get(line..).and_then(link);
+            // Of all lines in this block only the last link is compared; it covers the others.
             let (body, rest) = whole.split_at(linked.map_or(end, |(at, _)| line + at));
             hasher.update(body);
             last = linked.and_then(|(_, link)| Some((hasher.finalize(), link.try_into().ok()?)));
@@ -72,7 +74,9 @@ impl ChainStore {
             buffer.copy_within(end..filled, 0);
             filled -= end;
         }
+        // The same comparison as for each line, so that both ways judge alike.
         let is_intact = |(hash, link): &(blake3::Hash, [u8; LINK])| state(link, &key_id, *hash) == LineState::Intact;
+        // A file that was cut at a line's end is intact up to there; only the head knows of the rest.
         let is_head = |link: &[u8]| head.is_none_or(|head| head.lines == lines && head.link.as_bytes() == link);
         Ok(filled as u64 <= limit && last.filter(is_intact).is_some_and(|(_, link)| is_head(&link)))
     }
