@@ -162,10 +162,12 @@ impl Exchange<'_> {
                 Some(Login::Token(_)) | None => Err(self.unauthorized()),
             };
         };
+        // The registry names this address: a password must not follow it to where others could read it.
         if !is_safe(&realm) {
             return Err(insecure(reference, &realm));
         }
         let mut url = realm;
+        // For exactly what is asked for: a token for more would be worth more to anyone who sees it.
         url.query_pairs_mut().append_pair("service", &service).append_pair("scope", scope);
         let mut request = self.registry.http.0.get(url);
         match &self.registry.login {
@@ -173,6 +175,7 @@ impl Exchange<'_> {
             Some(Login::Token(token)) => request = request.bearer_auth(token),
             None => {}
         }
+        // The login counts as part of the exchange, or a slow token service would be outside of every limit.
         let answer = self.timer.send(request).await?;
         match answer.status() {
             StatusCode::OK => {}
@@ -182,6 +185,7 @@ impl Exchange<'_> {
         let given = body(reference.registry(), "a token", answer, MAX_TOKEN).await?;
         let given: Given = serde_json::from_slice(&given)
             .map_err(|error| protocol(reference, format!("its answer for a token: {error}")))?;
+        // Two names for the same, as the specification of the flow allows.
         let token = given.token.or(given.access_token).filter(|token| !token.is_empty());
         let token = token.ok_or_else(|| protocol(reference, "its answer for a token has none".to_owned()))?;
         secret(reference, &format!("Bearer {token}"))

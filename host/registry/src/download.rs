@@ -132,14 +132,17 @@ impl Wanted<'_> {
             headers.insert(RANGE, range);
             let note = part.note(MAX_NOTE).unwrap_or_default();
             if let Some(version) = note.lines().nth(1).and_then(|version| HeaderValue::from_str(version).ok()) {
+                // If the file changed since, the server sends all of it and not the rest of another one.
                 headers.insert(IF_RANGE, version);
             }
         }
         let answer = timer.send(http.0.get(self.address.clone()).headers(headers)).await?;
         match answer.status() {
+            // A range that begins elsewhere would put a hole or a doubled piece into the file.
             StatusCode::PARTIAL_CONTENT if part.done > 0 && begins(&answer) == Some(part.done) => {}
             StatusCode::OK => {
                 part.restart()?;
+                // Which version the first half is of, for an attempt by another process.
                 part.write_down(&format!("{}\n{}\n", self.address, version(&answer).unwrap_or_default()))?;
             }
             // The part belongs to a different file, or is longer than the file: start again.
@@ -150,6 +153,7 @@ impl Wanted<'_> {
             _ => return Err(refused(&self.server, &format!("`{}`", self.address), answer).await),
         }
         let total = answer.content_length().map(|more| part.done.saturating_add(more));
+        // The time grows with the declared size, and no further than with the largest archive.
         timer.expect_all(total.unwrap_or_default().min(MAX_ARCHIVE));
         let report = |done: u64| {
             progress(Transfer { digest: self.digest.clone(), done, total: total.unwrap_or_default() });

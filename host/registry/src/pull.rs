@@ -100,11 +100,14 @@ impl Exchange<'_> {
         progress: Progress<'_>,
     ) -> Result<(), RegistryError> {
         let Descriptor { digest, size, .. } = descriptor;
+        // Two layers may be the same bytes, such as two schemas.
         if found.contains_key(digest) {
             return Ok(());
         }
+        // Under the digest: what an interrupted download left is found by any later one of the same blob.
         let mut part = Part::open(&self.registry.downloads, digest.digits(), MAX_BLOB)?;
         for _ in 0..ATTEMPTS {
+            // The size is a part of the descriptor, and with it of what is signed.
             if part.done > *size {
                 part.restart()?;
             }
@@ -121,6 +124,7 @@ impl Exchange<'_> {
         }
         let bytes = part.finish(*size)?;
         let came = OciDigest::of(&bytes);
+        // Hashed as a whole once more: a part may have come from several transfers.
         if came != *digest {
             let (registry, wanted) = (self.reference.registry().to_owned(), digest.clone());
             return Err(RegistryError::Changed { registry, wanted, found: came });
@@ -143,6 +147,7 @@ impl Exchange<'_> {
         {
             asked.headers.insert(RANGE, range);
         }
+        // Asked for as usual, so that a token that has expired is renewed.
         let answer = self.ask(&asked).await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT if part.done > 0 => {}
@@ -155,6 +160,7 @@ impl Exchange<'_> {
         while let Some(piece) = stream.next().await {
             // What came so far is kept, and the next attempt resumes.
             let Ok(piece) = piece else { return Ok(()) };
+            // The registry cannot make the file longer than what is signed says.
             if part.done + piece.len() as u64 > *size {
                 part.restart()?;
                 let (registry, what) = (self.reference.registry().to_owned(), digest.to_string());

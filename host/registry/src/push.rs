@@ -64,6 +64,7 @@ impl Exchange<'_> {
         progress: Progress<'_>,
     ) -> Result<LatestTag, RegistryError> {
         let Self { reference, timer, .. } = self;
+        // Blobs first: a registry rejects a manifest that names something it does not have.
         for (digest, bytes) in bundle.blobs() {
             timer.expect(bytes.len() as u64);
             timer.begin(format!("the blob {digest}"));
@@ -71,6 +72,7 @@ impl Exchange<'_> {
         }
         let tag = reference.tag().unwrap_or_default();
         timer.begin("the manifest");
+        // The manifest before its signatures, which refer to it.
         self.put_manifest(tag, IMAGE_TYPE, bundle.signed_bytes()).await?;
 
         let mut unlisted = Vec::new();
@@ -83,6 +85,7 @@ impl Exchange<'_> {
             for blob in &referrer.blobs {
                 self.put_blob(&OciDigest::of(blob), blob, progress).await?;
             }
+            // A registry without the referrers API says so in its answer, and needs the list below.
             if !self.put_manifest(&name, IMAGE_TYPE, &referrer.manifest).await? {
                 unlisted.push(descriptor);
             }
@@ -119,6 +122,7 @@ impl Exchange<'_> {
         let what = format!("the blob {digest}");
         let total = bytes.len() as u64;
         let url = self.url(&format!("blobs/{digest}"))?;
+        // A blob that is there is not sent again: versions of a plugin share many.
         let there = self.ask(&Asked::to_push(Method::HEAD, url, None)).await?;
         if there.status() != StatusCode::OK {
             let mut begin = Asked::to_push(Method::POST, self.url("blobs/uploads/")?, Some(&[]));
@@ -129,6 +133,7 @@ impl Exchange<'_> {
             }
             let place = begun.headers().get(LOCATION).and_then(|place| place.to_str().ok());
             let mut place = place
+                // The place may be relative, and on another host of the registry's.
                 .and_then(|place| begun.url().join(place).ok())
                 .ok_or_else(|| protocol(self.reference, "it takes an upload, and does not say where".to_owned()))?;
             place.query_pairs_mut().append_pair("digest", digest.as_str());
@@ -165,6 +170,7 @@ impl Exchange<'_> {
     /// clients listed there stays as they wrote it.
     async fn list(&self, plugin: &OciDigest, signatures: Vec<Descriptor>) -> Result<(), RegistryError> {
         let invalid = |why: String| protocol(self.reference, format!("its list of signatures: {why}"));
+        // Read as plain JSON: fields that this host does not know stay as they are.
         let mut index: Value = match self.listed(plugin).await? {
             Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?,
             None => json!({ "schemaVersion": 2, "mediaType": INDEX_TYPE }),

@@ -102,6 +102,7 @@ impl FromStr for Reference {
             None => (text, None),
         };
         let (registry, rest) = rest.split_once('/').ok_or_else(|| no("it names no registry, such as ghcr.io"))?;
+        // No default registry: a name without one would mean another place for each client.
         if !is_registry(registry) {
             return Err(no("its registry is not a server name; write it as ghcr.io or localhost:5000"));
         }
@@ -116,6 +117,7 @@ impl FromStr for Reference {
             return Err(no("its tag is not of letters, digits, `_`, `.` and `-`"));
         }
         Ok(Self {
+            // Names of servers have no case; the rest has.
             registry: registry.to_ascii_lowercase(),
             repository: repository.to_owned(),
             tag: tag.map(str::to_owned),

@@ -25,6 +25,7 @@ impl Exchange<'_> {
         };
         let mut all = Vec::new();
         let mut next = Some(self.url(&format!("referrers/{digest}"))?);
+        // A registry can link its pages in a circle.
         for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
             let answer = self.ask(&Asked::get(url)).await?;
@@ -37,6 +38,7 @@ impl Exchange<'_> {
             next = self.next_page(&answer)?;
             all.extend(read(&body(self.reference.registry(), &what, answer, MAX_IMAGE).await?)?);
         }
+        // Not only where the API is missing: what another client mirrored may be in the list alone.
         if let Some(listed) = self.listed(digest).await? {
             all.extend(read(&listed)?);
         }

@@ -75,7 +75,9 @@ impl Exchange<'_> {
         progress: Progress<'_>,
     ) -> Result<(), RegistryError> {
         let listed = self.referrers(bundle.digest()).await?;
+        // Half of the time: a search through forged signatures must leave enough for the rest.
         let mut search = Search::new(preferred, Instant::now() + self.timer.left() / 2);
+        // Those that count come first in the bundle, whose number of signatures is limited.
         let (mut counting, mut others) = (Vec::new(), Vec::new());
         let mut candidates = candidates(&listed, preferred).into_iter();
         loop {
@@ -85,6 +87,7 @@ impl Exchange<'_> {
             }
             let signed = &*bundle;
             let looks = futures::stream::iter(page).map(|(digest, claim)| self.look(signed, digest, claim, progress));
+            // In the order of the list, so that the same registry gives the same result each time.
             let mut looks = looks.buffered(AT_A_TIME);
             while let Some(look) = looks.next().await {
                 let (looked, bytes) = look?;
@@ -98,6 +101,7 @@ impl Exchange<'_> {
                         None => others.push(signature),
                     },
                     Looked::Else => {}
+                    // Counted, so that a user learns of signatures which nobody looked at.
                     Looked::Unusable => search.unread += 1,
                 }
             }
@@ -129,6 +133,7 @@ impl Exchange<'_> {
             Err(error) => return Err(error),
         };
         let bytes = manifest.len() as u64;
+        // By the manifest itself: a list may leave out what an entry is.
         if claim == Claim::Untyped && !bundle.is_signed_by(&manifest) {
             return Ok((Looked::Else, bytes));
         }
@@ -137,6 +142,7 @@ impl Exchange<'_> {
                 let bytes = bytes + signature.text().len() as u64;
                 Ok((Looked::Signature(signature), bytes))
             }
+            // One broken signature must not hide the others; a registry that is down is an error.
             Err(error) if is_of_this_one(&error) => Ok((Looked::Unusable, bytes)),
             Err(error) => Err(error),
         }
@@ -179,9 +185,11 @@ impl<'a> Search<'a> {
 fn candidates(listed: &[Listed], preferred: &PreferredKeys) -> Vec<(OciDigest, Claim)> {
     let mut claims: BTreeMap<OciDigest, (Claim, usize)> = BTreeMap::new();
     for (at, listed) in listed.iter().enumerate() {
+        // Other kinds of digests belong to other artifacts.
         let Ok(digest) = listed.digest.parse::<OciDigest>() else { continue };
         let claim = match listed.artifact_type.as_deref().unwrap_or_default() {
             SIGNATURE_TYPE => match listed.claimed_key().map(str::parse::<KeyId>) {
+                // Only a claim: whether the signature is one of this key shows when it is verified.
                 Some(Ok(key)) if preferred.contains(key) => Claim::Preferred(key),
                 None => Claim::Unnamed,
                 Some(Ok(_) | Err(_)) => Claim::Other,

@@ -86,10 +86,13 @@ impl Exchange<'_> {
             next = self.next_page(&answer)?;
             let page: Page = serde_json::from_slice(&body(registry, &what, answer, MAX_PAGE).await?)
                 .map_err(|error| protocol(reference, format!("{what}: {error}")))?;
+            // Tags that only hold lists of signatures are no versions.
             names.extend(page.tags.into_iter().flatten().filter(|tag| is_tag(tag) && !is_of_a_digest(tag)));
         }
+        // Said to the user, who would take the list for complete.
         let has_more = next.is_some() || names.len() > MAX_TAGS;
         names.truncate(MAX_TAGS);
+        // One request for each tag: a long list takes its time.
         timer.expect(names.len() as u64 * USUAL_MANIFEST);
         let tags = futures::stream::iter(names).map(|tag| self.tagged(tag)).buffered(AT_A_TIME);
         // A tag can go while they are listed.
