@@ -139,6 +139,7 @@ impl LockFile {
         }
         let malformed = |error: toml::de::Error| LockError::Malformed(cut_lines(error.to_string().trim_end()));
         let Any { version } = toml::from_str(text).map_err(malformed)?;
+        // A newer host wrote it: guessing would drop what it wrote.
         if version > VERSION {
             return Err(LockError::Newer { found: version });
         }
@@ -151,10 +152,12 @@ impl LockFile {
         for written in document.plugin {
             let plugin = written.name.clone();
             let wrong = |why: String| LockError::Plugin { plugin: cut(&plugin), why };
+            // Names become paths and are shown.
             check_name(&plugin).map_err(|error| wrong(error.to_string()))?;
             if let Some(error) = written.grants.keys().find_map(|name| name.parse::<Capability>().err()) {
                 return Err(wrong(error.to_string()));
             }
+            // Exactly one of the two: an entry that lost its signers must not become one that needs none.
             let signers = match (written.signers, written.unsigned) {
                 (Some(keys), None) if !keys.is_empty() => Signers::Keys(keys),
                 (None, Some(true)) => Signers::Unsigned,
@@ -168,6 +171,7 @@ impl LockFile {
                 signers,
                 grants: written.grants,
             };
+            // Two entries would be one plugin for one reader and another for the next.
             if plugins.insert(written.name, locked).is_some() {
                 return Err(wrong("duplicate entry".to_owned()));
             }

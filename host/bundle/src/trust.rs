@@ -125,14 +125,18 @@ impl Trust {
         now: Timestamp,
     ) -> Result<(), TrustError> {
         let id = key.id();
+        // Revoked and replaced keys are refused whatever else is asked for.
         self.admits(&key)?;
+        // A mistake in the date would look like a key that works.
         if let Some(expires) = expires.filter(|expires| *expires <= now) {
             return Err(TrustError::Past { key: id, expires });
         }
         let known = self.keys.iter_mut().find(|known| known.key == key);
+        // Its owner said that another key takes its place; trusting the old one would undo that.
         if let Some(by) = known.as_ref().and_then(|known| known.replaced_by.as_ref()) {
             return Err(TrustError::Replaced { key: id, by: by.id() });
         }
+        // A new list, put in place only when it is complete: an error leaves the old one.
         let mut purposes = known.as_ref().map(|known| known.purposes.clone()).unwrap_or_default();
         let is_new = !patterns.is_empty();
         for pattern in patterns {
@@ -141,9 +145,11 @@ impl Trust {
                 None => purposes.push(Purpose { pattern, since: now, expires }),
             }
         }
+        // Counted at the end, since a pattern that is known adds none.
         if !is_new || purposes.len() > MAX_PATTERNS {
             return Err(TrustError::Patterns { key: id, found: if is_new { purposes.len() } else { 0 } });
         }
+        // Sorted, so that the file is the same whatever the order of the calls was.
         purposes.sort_by(|one, other| one.pattern.cmp(&other.pattern));
         match known {
             Some(known) => known.purposes = purposes,
@@ -182,10 +188,12 @@ impl Trust {
     /// When the old key is not trusted now or did not sign this, or the new one is already in the list, revoked or has
     /// the id of another.
     pub fn rotate(&mut self, rotation: &Rotation, now: Timestamp) -> Result<(), TrustError> {
+        // Refused in the order of what matters: a revoked key can name no successor.
         let (old, new) = (rotation.old_key().id(), rotation.new_key().id());
         if let Some(revoked) = self.revocation(old) {
             return Err(TrustError::Revoked { key: old, reason: revoked.reason.clone() });
         }
+        // The new key may be one that was revoked as another's.
         self.admits(rotation.new_key())?;
         if self.keys.iter().any(|known| known.key == *rotation.new_key()) {
             return Err(TrustError::Already { key: new });
@@ -197,6 +205,7 @@ impl Trust {
         if let Some(by) = &known.replaced_by {
             return Err(TrustError::Replaced { key: old, by: by.id() });
         }
+        // Only what still counts goes over: an end that has passed is not taken back by a new key.
         let counting: Vec<Purpose> = known.counting(now).cloned().collect();
         if let (true, Some(expires)) = (counting.is_empty(), known.last_end()) {
             return Err(TrustError::Past { key: old, expires });
@@ -205,7 +214,9 @@ impl Trust {
         if full {
             return Err(TrustError::Full);
         }
+        // From here on the old key counts for nothing, wherever it is.
         known.replaced_by = Some(rotation.new_key().clone());
+        // Trusted for the same plugins, and not longer.
         let purposes = counting.into_iter().map(|purpose| Purpose { since: now, ..purpose }).collect();
         self.keys.push(TrustedKey { key: rotation.new_key().clone(), purposes, replaced_by: None });
         Ok(())
@@ -288,8 +299,10 @@ impl Trust {
 
     /// Returns the key for which a signature counts.
     fn judge<F>(&self, signature: &Signature, bundle: &Bundle<F>, now: Timestamp) -> Result<KeyId, Refusal> {
+        // The plugin's name is from the signed manifest, and not from where the bundle lay.
         let plugin = &bundle.manifest().name;
         let key = signature.key_id().map_err(|error| Refusal::BadSignature { why: error.to_string() })?;
+        // Before the signature is verified: whatever it says, a revoked key counts for nothing.
         if let Some(revoked) = self.revocation(key) {
             return Err(Refusal::RevokedKey { key, reason: revoked.reason.clone() });
         }

@@ -207,6 +207,7 @@ impl Bundle<()> {
         blobs: &BundleFiles,
         elsewhere: Option<(&OciDigest, u64)>,
     ) -> Result<Self, ContentError> {
+        // The image manifest first: it is what was signed, and it names everything else by digest.
         let read = image_manifest(&image)?;
         let mut named = BTreeSet::new();
         let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
@@ -214,13 +215,17 @@ impl Bundle<()> {
             find(blobs, descriptor, what, limit)
         };
         let manifest = blob(&read.config, "manifest".to_owned(), Manifest::MAX_BYTES)?;
+        // As strictly as a manifest that is built: a user is shown what stands in it.
         let manifest = Manifest::parse(&text(manifest, "manifest")?, Source::Bundle)?;
+        // Other tools show the annotations, and must not show another plugin than the host does.
         annotations(&read, &manifest)?;
 
+        // Schemas lie beside the manifest for other tools. They are compared with it, so that both say the same.
         let mut schemas = schemas(&manifest);
         let (mut component, mut readme, mut license) = (None, None, None);
         for layer in &read.layers {
             let title = layer.title().unwrap_or_default();
+            // What has no place here could be something that a later version obeys.
             let strange = || ContentError::Layer { title: cut(title), media_type: cut(&layer.media_type) };
             let (place, what, limit) = match layer.media_type.as_str() {
                 COMPONENT_TYPE => (&mut component, "component", host_plugin::MAX_COMPONENT as u64),
@@ -235,9 +240,11 @@ impl Bundle<()> {
                 }
                 _ => return Err(strange()),
             };
+            // Two components would be one for each reader.
             if place.replace(layer.digest.clone()).is_some() {
                 return Err(strange());
             }
+            // An installed bundle is read without its component, which is hashed when it is used.
             match elsewhere {
                 Some((digest, size)) if layer.media_type == COMPONENT_TYPE && layer.digest == *digest => {
                     fits(layer, size, what.to_owned(), limit)?;
@@ -250,6 +257,7 @@ impl Bundle<()> {
                 }
             }
         }
+        // A schema that the manifest has and the image lacks was lost on the way.
         if let Some((title, bytes)) = schemas.into_iter().next() {
             let digest = OciDigest::of(&bytes);
             return Err(ContentError::Missing { what: format!("schema `{title}`"), digest });
@@ -261,6 +269,7 @@ impl Bundle<()> {
                 wanted: COMPONENT_TYPE.to_owned(),
             });
         };
+        // Bytes that nothing names are covered by no signature.
         if let Some(digest) = blobs.keys().find(|digest| !named.contains(*digest)) {
             return Err(ContentError::Unreferenced(digest.clone()));
         }

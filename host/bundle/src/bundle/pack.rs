@@ -56,6 +56,7 @@ impl Bundle {
     pub fn pack(parts: Parts) -> Result<Self, PackError> {
         let Parts { manifest, component, readme, license } = parts;
         let plugin = manifest.name.clone();
+        // An author learns here what a user would otherwise find missing.
         if manifest.description.is_none() {
             return Err(PackError::NoDescription(plugin));
         }
@@ -65,6 +66,7 @@ impl Bundle {
             blobs.insert(descriptor.digest.clone(), bytes);
             descriptor
         };
+        // One form of the manifest, so that the same parts make the same bytes.
         let config = keep(MANIFEST_TYPE, manifest.to_json().into_bytes());
         let mut layers = vec![keep(COMPONENT_TYPE, component).titled("plugin.wasm")];
         layers.extend(readme.map(|text| keep(README_TYPE, text).titled("README.md")));
@@ -83,6 +85,7 @@ impl Bundle {
             subject: None,
             annotations,
         };
+        // Checked as if it came from someone else: what is packed can be read.
         Self::from_image(oci::to_bytes(&image), blobs).map_err(|error| PackError::Content { plugin, error })
     }
 

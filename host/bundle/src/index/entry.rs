@@ -139,18 +139,22 @@ impl IndexEntry {
         if !is_name(publisher) || !is_name(name) {
             return Err("its name is not PUBLISHER/NAME".to_owned());
         }
+        // Said twice, for readers that show one of the two; both must be the same.
         if publisher != self.publisher {
             return Err(format!("its publisher is `{}`", cut(&self.publisher)));
         }
         for (what, text) in [("description", &self.description), ("licence", &self.license), ("source", &self.source)] {
+            // An index can have thousands of entries, all of which are shown.
             if text.trim().is_empty() || text.chars().count() > MAX_TEXT {
                 return Err(format!("its {what} is empty or has over {MAX_TEXT} characters"));
             }
         }
+        // Without a key nobody could compare who signed the bundle.
         if self.keys.is_empty() || self.keys.len() > MAX_KEYS {
             return Err(format!("it has {} keys, and not 1 to {MAX_KEYS}", self.keys.len()));
         }
         for (name, scope) in &self.capabilities {
+            // An unknown one could not be explained to a user.
             if name.parse::<Capability>().is_err() || scope.chars().count() > MAX_TEXT {
                 return Err(format!("`{}` is not a capability, or its scope is too long", cut(name)));
             }

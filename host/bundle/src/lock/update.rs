@@ -167,13 +167,16 @@ impl Update {
     /// See [`UpdateRefusal`].
     pub fn permit(&self, plugin: &str, allow: Allow) -> Result<(), UpdateRefusal> {
         let plugin = plugin.to_owned();
+        // What no flag allows comes first, so that nobody tries flags in vain.
         if let SignerChange::Publisher { from, to } = &self.signers {
             return Err(UpdateRefusal::Publisher { from: from.clone(), to: to.clone() });
         }
+        // The same version with other bytes is a mistake or an attack, and never an update.
         if let VersionChange::Altered { version, from, to } = &self.version {
             let (version, from, to) = (version.clone(), from.clone(), to.clone());
             return Err(UpdateRefusal::Altered { plugin, version, from, to });
         }
+        // Signers and version are judged apart: a downgrade by another key is both.
         match &self.signers {
             SignerChange::Others { from, to } if !allow.other_signers => {
                 return Err(UpdateRefusal::Signers { plugin, from: from.clone(), to: to.clone() });
@@ -181,6 +184,7 @@ impl Update {
             SignerChange::Lost(from) if !allow.other_signers => {
                 return Err(UpdateRefusal::Signers { plugin, from: from.clone(), to: Vec::new() });
             }
+            // Written out: a new kind of change must be decided on here.
             SignerChange::Same
             | SignerChange::Gained(_)
             | SignerChange::Others { .. }

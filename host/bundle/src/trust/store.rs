@@ -135,6 +135,7 @@ impl TrustStore {
     pub fn load(&self) -> Result<Trust, StoreError> {
         let path = || self.file.path().to_owned();
         let malformed = |why: String| StoreError::Malformed { path: path(), why };
+        // Checked for who could have written it before a byte is believed.
         let text = match self.file.read() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(Trust::default()),
@@ -147,6 +148,7 @@ impl TrustStore {
         let mut document: Document = match version {
             1 => toml::from_str::<FirstDocument>(&text).map_err(not_toml)?.into(),
             VERSION => toml::from_str(&text).map_err(not_toml)?,
+            // Not overwritten: revocations are in it.
             other => return Err(malformed(format!("its version is {other}, and this host knows {VERSION}"))),
         };
         if document.keys.len().max(document.revoked.len()) > MAX_LISTED {
@@ -164,6 +166,7 @@ impl TrustStore {
                 return Err(malformed(format!("the key {key} has `{}` twice", twice[0].pattern)));
             }
             let found = known.purposes.len();
+            // A key without a pattern would be trusted for nothing, and look trusted.
             if !(1..=MAX_PATTERNS).contains(&found) {
                 return Err(malformed(format!("the key {key} has {found} patterns, and it has 1 to {MAX_PATTERNS}")));
             }

@@ -128,10 +128,12 @@ impl Entries {
     fn file(&mut self, name: &str, place: Place, mut from: impl Read) -> Result<(), UnpackError> {
         let size = place.size;
         let fault = |why| UnpackError::Entry { name: name.to_owned(), why };
+        // By the name alone: only names that an image layout has are read at all.
         let digest = match role(name).map_err(fault)? {
             Role::Layout | Role::Index => None,
             Role::Blob(digest) => Some(digest),
         };
+        // The component is left where it lies and read when it is needed.
         let is_skipped = digest.is_some() && digest == self.around;
         let is_there = match &digest {
             Some(_) if is_skipped => self.place.is_some(),
@@ -139,13 +141,16 @@ impl Entries {
             None if name == LAYOUT_FILE => self.layout.is_some(),
             None => self.index.is_some(),
         };
+        // Two entries of one name: one reader takes the first and another the last.
         if is_there {
             return Err(fault(EntryFault::Twice));
         }
+        // By the size in the header, before anything is read.
         if size > if digest.is_some() { MAX_BLOB } else { MAX_IMAGE } {
             return Err(fault(EntryFault::TooLarge));
         }
         self.bytes = self.bytes.saturating_add(size);
+        // All together too, since a thousand parts of the largest size would each be allowed.
         if self.bytes > MAX_BUNDLE {
             return Err(UnpackError::TooLarge);
         }
@@ -159,12 +164,14 @@ impl Entries {
             .take(size.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(|error| UnpackError::Archive(error.to_string()))?;
+        // An entry that is shorter than it says ends the archive in its middle.
         if bytes.len() as u64 != size {
             return Err(fault(EntryFault::Size));
         }
         match digest {
             Some(name) => {
                 let found = OciDigest::of(&bytes);
+                // Hashed as it is read: everything in here is known by its digest from now on.
                 if found != name {
                     return Err(UnpackError::Changed { name, found });
                 }

@@ -58,6 +58,7 @@ pub(super) fn bundle<F>(
 ) -> Result<Bundle<F>, UnpackError> {
     let mut walk =
         Walk { blobs, visited: BTreeSet::new(), named: BTreeSet::new(), plugins: Vec::new(), signatures: Vec::new() };
+    // A list is a hint: any client can write one.
     let listed = listing(index).map_err(wrong)?;
     let is_wanted = |listed: &Listed| name.is_none_or(|name| listed.is_called(name));
     // Those that are wanted come first: what is listed twice is seen once.
@@ -69,12 +70,15 @@ pub(super) fn bundle<F>(
     let (image, digest) = walk.plugin(name)?;
     let texts = walk.signatures(&digest, image.len() as u64)?;
     let mut named = BundleFiles::new();
+    // Only what the image manifest names becomes part of the bundle.
     for descriptor in Bundle::wanted(&image)? {
+        // What is missing is reported by the check, which knows what it is.
         if let Some(bytes) = walk.blobs.get(&descriptor.digest, MAX_BLOB)? {
             named.insert(descriptor.digest, bytes);
         }
     }
     let mut bundle = make(image, named)?;
+    // A folder may have other artifacts beside it; an archive was made for this one.
     if let Blobs::Archive(blobs) = &walk.blobs
         && let Some(hidden) = blobs.keys().find(|it| !walk.visited.contains(*it) && !walk.named.contains(*it))
     {
@@ -108,15 +112,18 @@ impl Walk {
     fn visit(&mut self, listed: &Listed, is_wanted: bool, name: Option<&str>, depth: usize) -> Result<(), UnpackError> {
         // Another kind of digest belongs to another artifact.
         let Ok(digest) = listed.digest.parse::<OciDigest>() else { return Ok(()) };
+        // Lists can name each other in a circle.
         if !self.visited.insert(digest.clone()) {
             return Ok(());
         }
+        // Depth and number are both bounded: a wide list costs as much as a deep one.
         if self.visited.len() > MAX_MANIFESTS {
             return Err(wrong(format!("it lists over {MAX_MANIFESTS} manifests")));
         }
         if depth > MAX_DEPTH {
             return Err(wrong(format!("its lists are over {MAX_DEPTH} deep")));
         }
+        // Only what claims to be ours must be readable: others keep what they like in the same layout.
         let is_ours = matches!(listed.artifact_type.as_deref(), Some(PLUGIN_TYPE | SIGNATURE_TYPE));
         let bytes = match self.blobs.get(&digest, MAX_IMAGE) {
             Ok(Some(bytes)) => bytes,
@@ -141,6 +148,7 @@ impl Walk {
             Err(error) if is_ours => return Err(wrong(format!("{digest}: {error}"))),
             Err(_) => return Ok(()),
         };
+        // Named even if they are another artifact's: then they are not hidden.
         for blob in manifest.blobs() {
             self.named.extend(blob.digest.parse::<OciDigest>().ok());
         }

@@ -43,6 +43,7 @@ pub(super) fn layer(manifest: &AnyManifest, plugin: &OciDigest, size: u64) -> Re
         return Err(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", cut(kind)));
     }
     let config = manifest.config.as_ref().map(|config| config.media_type.as_str()).unwrap_or_default();
+    // A signature has no configuration, and one that has could mean more than it says.
     if config != EMPTY_TYPE {
         return Err(format!("its configuration is `{}`, and not `{EMPTY_TYPE}`", cut(config)));
     }
@@ -50,6 +51,7 @@ pub(super) fn layer(manifest: &AnyManifest, plugin: &OciDigest, size: u64) -> Re
         [layer] if layer.media_type != MINISIG_TYPE => {
             Err(format!("its layer is `{}`, and not `{MINISIG_TYPE}`", cut(&layer.media_type)))
         }
+        // By the descriptor, before it is fetched.
         [layer] if layer.size > MAX_SIGNATURE as u64 => {
             Err(format!("its text has {} bytes, over the limit of {MAX_SIGNATURE}", layer.size))
         }
