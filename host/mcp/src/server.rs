@@ -141,6 +141,7 @@ impl ToolServer {
         loop {
             let step = tokio::select! {
                 biased;
+                // A cancelled call is waited for, so that nothing of it goes on behind its answer.
                 () = context.ct.cancelled() => {
                     return outcome::result(call.cancelled().await).into();
                 }
@@ -148,9 +149,11 @@ impl ToolServer {
             };
             match (step, asks) {
                 (Step::Ended(ended), _) => return outcome::result(*ended).into(),
+                // Older revisions ask while the call is open.
                 (Step::Asked { id, question }, Asks::InRequest) => {
                     let waits = tokio::select! {
                         biased;
+                        // Back to the loop, where the cancelled call ends.
                         () = context.ct.cancelled() => continue,
                         answered = form::ask(&context.peer, &question, context.protocol_version()) => answered,
                     };
@@ -160,8 +163,10 @@ impl ToolServer {
                         None => call.leave(),
                     }
                 }
+                // Newer ones end the request with the question, and the call waits for the next one.
                 (Step::Asked { id, question }, Asks::InResult) => {
                     return match form::required(&question) {
+                        // Kept within bounds: a client may never come back.
                         Some(requests) => self.shared.parked.park(ParkedCall { call, id, question }, requests),
                         None => {
                             call.leave();

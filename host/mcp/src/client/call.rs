@@ -56,15 +56,19 @@ pub(super) async fn tool(
 
 /// Waits for the end of a task, and returns its result.
 async fn task(exchange: &Exchange, mut task: Task) -> Result<McpAnswer, McpError> {
+    // Cancels the task if this future is dropped, and everywhere below that does not clear it.
     let mut unended = Unended { peer: &exchange.peer, id: Some(task.task_id.clone()) };
+    // As one request under way, so that its questions find their call.
     let under_way = exchange.requests.begin(std::sync::Arc::clone(&exchange.listener));
     let begun = Instant::now();
     loop {
         if let Some(status) = &task.status_message {
             exchange.listener.progress(0, None, &host_text::clip(status, 500));
         }
+        // A server could ask to be polled without a pause, or never.
         let pause = task.poll_interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_LEAST, POLL_MOST);
         tokio::time::sleep(pause).await;
+        // Looked at after the pause, so that at least one look is made.
         if begun.elapsed() > TOTAL_LIMIT {
             return Err(McpError::Unavailable(format!(
                 "the task of the MCP server `{}` did not end within {}, so it was cancelled",
@@ -76,6 +80,7 @@ async fn task(exchange: &Exchange, mut task: Task) -> Result<McpAnswer, McpError
         let ServerResult::GetTaskResult(state) = exchange.send(ClientRequest::GetTaskRequest(asked)).await? else {
             return Err(exchange.protocol("answered a question about a task with something else".to_owned()));
         };
+        // What ends the task clears its id, since an ended one is not cancelled.
         match state.task.payload {
             TaskPayload::Working => {}
             TaskPayload::InputRequired { input_requests } => {
@@ -101,6 +106,7 @@ async fn task(exchange: &Exchange, mut task: Task) -> Result<McpAnswer, McpError
                 unended.id = None;
                 return Err(McpError::Unavailable(format!("the MCP server `{}` cancelled the task", exchange.server)));
             }
+            // The library's enum may grow, and an unknown state would be polled for ever.
             _ => return Err(exchange.protocol("says nothing about a task that is known".to_owned())),
         }
         task = state.task.task;
@@ -147,6 +153,7 @@ pub(super) async fn prompt(
 ) -> Result<Vec<McpMessage>, McpError> {
     let request = |answers, state| {
         let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
+        // The same request again, with the answers that the server wanted.
         params.input_responses = answers;
         params.request_state = state;
         ClientRequest::GetPromptRequest(GetPromptRequest::new(params))

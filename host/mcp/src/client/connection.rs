@@ -71,9 +71,11 @@ impl Opener {
             tokio::task::spawn_blocking(move || revisions.of(&identity)).await.ok().flatten()
         };
         let opened = match remembered {
+            // As it was the last time: finding out again costs a second handshake, or ten seconds of silence.
             Some(era) => match self.begin(shared, mode(era)).await {
                 Err(NotOpen::Failed(why)) => {
                     tracing::debug!(server = %shared.config.name, why, "the remembered revision failed");
+                    // A server may have been updated since.
                     self.find_out(shared).await
                 }
                 opened => opened,
@@ -142,6 +144,7 @@ impl Opener {
         mode: ClientLifecycleMode,
     ) -> Result<Connection, NotOpen> {
         let unusable = |error: RemoteError| NotOpen::Final(error.to_string());
+        // The checked client: each address that the name leads to is looked at when it is connected to.
         let client = self.runtime.remote_client(&address.url, address.reaches_private).map_err(unusable)?;
         let configuration = remote::configuration(address).map_err(unusable)?;
         let no_tokens = |error: rmcp::transport::AuthError| match error {
@@ -150,6 +153,7 @@ impl Opener {
         };
         let manager = remote::authorization(address, &client, &self.runtime, &self.folder).await;
         let mut manager = manager.map_err(no_tokens)?;
+        // A login of an earlier session counts until the server says otherwise.
         if manager.initialize_from_store().await.map_err(no_tokens)? {
             remote::with_secret(&mut manager, address).map_err(no_tokens)?;
         }
@@ -159,8 +163,10 @@ impl Opener {
         );
         match handshake(shared, transport, mode).await {
             Ok(service) => Ok(Connection { service, program: None }),
+            // Not a failure: the user can do something about it, and is told what.
             Err(HandshakeFailure { needs_login: true, challenge, .. }) => Err(NotOpen::NeedsLogin(challenge)),
             Err(HandshakeFailure { words, .. }) => Err(match client.denied() {
+                // The true reason: for the library a denied address is a broken connection.
                 Some(denied) => NotOpen::Final(format!(
                     "{denied}; to allow it, add `private = true` to [mcp.{}]",
                     shared.config.name

@@ -64,14 +64,19 @@ impl Exchange {
         under_way.activity.heard();
         let sending = self.peer.send_request_with_option(request, PeerRequestOptions::no_options());
         let mut handle = sending.await.map_err(failed)?;
+        // Before the wait: progress can come before the answer, and is known by this token.
         under_way.sent_as(handle.id.clone(), handle.progress_token.clone());
+        // Cancels at the server when this future is dropped.
         let mut unanswered = Unanswered { peer: &self.peer, id: Some(handle.id.clone()) };
         tokio::select! {
+            // An answer that came in time counts, even if the limit passes in the same moment.
             biased;
             answer = &mut handle.rx => {
+                // An answered request must not be cancelled.
                 unanswered.id = None;
                 answer.unwrap_or(Err(ServiceError::TransportClosed)).map_err(failed)
             }
+            // Progress makes the silence start again, and the total limit holds all the same.
             limit = under_way.activity.over(self.silence, TOTAL_LIMIT) => Err(McpError::Unavailable(format!(
                 "the MCP server `{}` did not answer within {}, so the request was cancelled; {}",
                 self.server,

@@ -163,13 +163,16 @@ where
 }
 
 fn read(line: Line) -> Read {
+    // Its beginning and end are enough to find the request that it belongs to.
     if line.length > MAX_MESSAGE {
         return too_large(&line.kept, &line.tail);
     }
+    // Some servers on Windows begin with a mark of the encoding.
     let text = line.kept.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line.kept).trim_ascii();
     if text.is_empty() {
         return Read::Empty;
     }
+    // Small text can become large values: each of a million empty lists takes more than its two bytes.
     if values_in(text) > MAX_MESSAGE_VALUES {
         return too_large(
             text.get(..EDGE).unwrap_or(text),
@@ -180,8 +183,10 @@ fn read(line: Line) -> Read {
         Ok(message) => Read::Message(Box::new(message)),
         Err(_) => {
             let shown = host_text::excerpt(&String::from_utf8_lossy(text), SHOWN);
+            // A request whose answer cannot be read would wait until its limit.
             match answered(text) {
                 Some(id) => failed(id, format!("it answered with no JSON-RPC message: `{shown}`")),
+                // Programs print greetings and warnings to the wrong stream.
                 None => Read::Rubbish(shown),
             }
         }

@@ -64,13 +64,16 @@ pub(super) async fn read(
         for entry in entries {
             match tool(&entry) {
                 Ok(tool) if used.is_some_and(|used| !used.contains(&tool.name)) => {}
+                // Which of two with one name would be called is not known.
                 Ok(tool) if !names.insert(tool.name.clone()) => {
                     lists.note(|| format!("{}: listed twice", named(&entry)))
                 }
                 Ok(tool) => lists.tools.push(tool),
+                // One wrong entry is left out alone, and said.
                 Err(why) => lists.note(|| format!("tool {}: {why}", named(&entry))),
             }
         }
+        // A misspelled name in the configuration would otherwise only mean a missing tool.
         for missing in used.into_iter().flatten().filter(|used| !names.contains(*used)) {
             lists.note(|| format!("it has no tool `{}`, which `tools` names", host_text::escape_name(missing, 100)));
         }
@@ -115,6 +118,7 @@ async fn entries(
     lists: &mut Lists,
 ) -> Result<Vec<Value>, McpError> {
     let (mut found, mut cursor) = (Vec::new(), None);
+    // Pages can go on without end.
     for _ in 0..MAX_PAGES {
         let page = PaginatedRequestParams::default().with_cursor(cursor.clone());
         let answer = exchange.send(request(page)).await?;
@@ -129,10 +133,12 @@ async fn entries(
         found.extend(page);
         let next = answer.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         if found.len() > most {
+            // What is left out is said: a model cannot call it, and the user should know why.
             found.truncate(most);
             lists.note(|| format!("only the first {most} {key} are used"));
             return Ok(found);
         }
+        // A server that repeats its cursor would be asked for the same page for ever.
         if next.is_none() || next == cursor {
             return Ok(found);
         }

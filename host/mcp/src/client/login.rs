@@ -72,15 +72,19 @@ async fn in_browser(
     show: &(dyn Fn(&str) + Send + Sync),
 ) -> Result<(), McpError> {
     let not = |error: AuthError| failed(shared, &failures::words(&error));
+    // Discovery and tokens as well: a server could lead the host to an address within its network.
     let client = opener.runtime.remote_client(&address.url, address.reaches_private);
     let client = client.map_err(|error| failed(shared, &error.to_string()))?;
+    // A port that the system chose, on this machine alone.
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| failed(shared, &error.to_string()))?;
     let port = listener.local_addr().map_err(|error| failed(shared, &error.to_string()))?.port();
 
     let mut manager = remote::authorization(address, &client, &opener.runtime, &opener.folder).await.map_err(not)?;
+    // What the server asked for when it refused: it may want more than the login that there is.
     let challenge = shared.challenge().get();
     let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(not)?;
     manager.set_metadata(found.metadata);
+    // By its number, since `localhost` may be an address that something else listens on.
     let request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{PATH}"))
         .with_client_name("host")
         .with_initial_scope_selection();
@@ -102,9 +106,11 @@ async fn in_browser(
     let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| not(error))?;
     let visited =
         url::Url::parse(session.get_authorization_url()).map_err(|error| failed(shared, &error.to_string()))?;
+    // The address is opened in a browser, where other schemes start programs.
     if !matches!(visited.scheme(), "https" | "http") {
         return Err(failed(shared, "the address to visit is not a web page"));
     }
+    // This login's own mark: what comes back without it is another page's.
     let state = visited.query_pairs().find(|(key, _)| key == "state").map(|(_, value)| value.into_owned());
     let state = state.ok_or_else(|| failed(shared, "the address to visit has no state"))?;
     show(visited.as_str());
@@ -113,6 +119,7 @@ async fn in_browser(
     let done = match callback {
         Ok(callback) => {
             let tokens =
+                // With the issuer: a code from another authorization server would go to the wrong one.
                 session.handle_callback_with_issuer(&callback.code, &callback.csrf_token, callback.issuer.as_deref());
             tokens.await.map(drop).map_err(not)
         }
@@ -122,6 +129,7 @@ async fn in_browser(
         Ok(()) => "You are logged in. You can close this page.",
         Err(_) => "The login failed. The terminal says why. You can close this page.",
     };
+    // Answered only now, so that the page says how it really ended.
     answer(stream, "200 OK", page).await;
     done?;
     shared.again.notify_one();
@@ -155,8 +163,10 @@ async fn came_back(
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
+        // A connection that sends nothing must not keep the browser out.
         let path = tokio::time::timeout(REQUEST_LIMIT, request_path(&mut stream)).await.ok().flatten();
         let url = path.and_then(|path| url::Url::parse(&format!("http://127.0.0.1:{port}{path}")).ok());
+        // Browsers ask for icons as well.
         let Some(url) = url.filter(|url| url.path() == PATH) else {
             answer(stream, "404 Not Found", "There is nothing here.").await;
             continue;
@@ -170,6 +180,7 @@ async fn came_back(
         if let Some(error) = value("error") {
             let details = value("error_description").unwrap_or_default();
             let why = format!("the authorization server says `{error}` {details}");
+            // The words are a stranger's, and are shown.
             return (stream, Err(host_text::excerpt(why.trim_end(), 500)));
         }
         let callback = AuthorizationCallback::from_redirect_url(url.as_str());

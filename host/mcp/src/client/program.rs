@@ -67,6 +67,7 @@ pub(super) fn start(
     configured: &McpProgram,
     runtime: &Runtime,
 ) -> Result<(Program, Lines<Receiver, Sender>), ServerStartError> {
+    // A program of a trusted project is the one that was trusted, or none.
     if let Some(path) = configured.changed_file() {
         let path = host_text::excerpt(&path.display().to_string(), SHOWN);
         let why = format!("`{path}` is not as you trusted it; look at it with `host trust`, and start a new session");
@@ -84,6 +85,7 @@ pub(super) fn start(
     })?;
     let trouble = Arc::new(Trouble::default());
     let last = Arc::<Mutex<VecDeque<String>>>::default();
+    // Read all the time: a program whose errors nobody reads stops when the pipe is full.
     let reader = tokio::spawn(log(streams.errors, name.clone(), Arc::clone(&last)));
     let lines = Lines::new(streams.output, streams.input, Arc::clone(&trouble));
     let shown = host_text::excerpt(configured.command.first().map_or("", String::as_str), SHOWN);
@@ -161,8 +163,10 @@ async fn log(errors: impl AsyncRead + Unpin, name: McpServerName, last: Arc<Mute
         let piece = available.get(..end.unwrap_or(taken)).unwrap_or_default();
         line.extend_from_slice(piece.get(..room.min(piece.len())).unwrap_or_default());
         errors.consume(taken);
+        // A last line without its end is often the reason why the program ended.
         if (end.is_some() || is_end) && !line.trim_ascii().is_empty() {
             let text = String::from_utf8_lossy(&line).into_owned();
+            // A server can write without end, and the log is kept.
             if logged <= MAX_LOG {
                 logged += text.len();
                 tracing::info!(server = %name, "{}", host_text::visible_line(text.trim_end()));
@@ -171,6 +175,7 @@ async fn log(errors: impl AsyncRead + Unpin, name: McpServerName, last: Arc<Mute
                 }
             }
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            // Kept even when the log takes no more: an error shows them.
             last.push_back(host_text::excerpt(text.trim_end(), SHOWN));
             if last.len() > LAST_LINES {
                 last.pop_front();

@@ -68,9 +68,11 @@ fn kind(field: &Value) -> Result<ElicitationKind, String> {
                 let value = one.get("const")?.as_str()?;
                 Some((value.to_owned(), one.get("title").and_then(Value::as_str).unwrap_or(value).to_owned()))
             };
+            // One choice that cannot be shown makes it none: an incomplete list could lack the harmless one.
             return titled.iter().map(pair).collect();
         }
         let values = of.get("enum")?.as_array()?;
+        // Titles as older clients have them, by position.
         let names = of.get("enumNames").and_then(Value::as_array);
         let pair = |(at, value): (usize, &Value)| {
             let value = value.as_str()?;
@@ -86,6 +88,7 @@ fn kind(field: &Value) -> Result<ElicitationKind, String> {
             false => Err(format!("a field has over {MAX_CHOICES} choices or {MAX_TEXT} bytes of them")),
         }
     };
+    // Before the type: a choice is a string as well.
     if let Some(found) = choices(field) {
         return bounded(found).map(ElicitationKind::Choice);
     }

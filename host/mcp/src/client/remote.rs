@@ -47,6 +47,7 @@ pub(super) fn configuration(address: &McpAddress) -> Result<StreamableHttpClient
     for (name, value) in &address.headers {
         let wrong = |what: &str| RemoteError::Invalid(format!("the header field `{}` {what}", host_text::exact(name)));
         let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("has an invalid name"))?;
+        // These say how to read the message: a wrong one would break it, or let it be read in another way.
         if [
             "accept",
             "content-type",

@@ -42,12 +42,14 @@ const MAX_INSTRUCTIONS: usize = 16 << 10;
 
 /// Keeps a server connected for as long as it is polled.
 pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
+    // In a row: one that served for a while starts again.
     let mut failures = 0_u32;
     loop {
         let why = match opener.open(&shared).await {
             Ok(connection) => {
                 let begun = Instant::now();
                 let why = serve(&shared, connection).await;
+                // A server that always dies after its first answer counts as failing.
                 if begun.elapsed() >= STABLE {
                     failures = 0;
                 }
@@ -55,15 +57,18 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
             }
             Err(why) => why,
         };
+        // What is called meanwhile gets a reason at once and does not wait.
         shared.set_peer(None);
         match why {
             NotOpen::NeedsLogin(challenge) => {
                 shared.challenge().set(challenge.as_deref());
                 shared.update(|status| status.state = McpState::NeedsLogin);
+                // Until the user has logged in: asking again would only be refused.
                 wait(&shared).await;
                 failures = 0;
             }
             NotOpen::Again => {}
+            // Trying again does not help, such as with a wrong address.
             NotOpen::Final(why) => {
                 away(&shared, why, false);
                 wait(&shared).await;
@@ -72,6 +77,7 @@ pub(super) async fn run(shared: Arc<Shared>, opener: Opener) {
             NotOpen::Failed(why) => {
                 failures += 1;
                 let is_program = matches!(shared.config.transport, McpTransport::Program(_));
+                // A program that cannot start would be started for the whole session.
                 if is_program && failures >= MAX_STARTS {
                     away(&shared, why, false);
                     wait(&shared).await;
@@ -107,12 +113,14 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
     shared.again.notified().now_or_never();
     shared.set_hints(program.as_ref().map(super::program::Program::hints));
     let peer = service.peer().clone();
+    // Before the lists are read: reading them is a request like any other.
     shared.set_peer(Some(peer.clone()));
     let notes: Vec<String> = program.as_ref().map(|program| program.notes().to_vec()).unwrap_or_default();
     let fresh_for = match read(shared, &peer, &notes).await {
         Ok(fresh_for) => fresh_for,
         Err(McpError::NeedsLogin(_)) => return NotOpen::NeedsLogin(None),
         Err(error) => {
+            // Closes its streams, so that the program ends and can say why.
             drop(service);
             return NotOpen::Failed(match &mut program {
                 Some(program) => program.explain(error.to_string()).await,
@@ -121,6 +129,7 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
         }
     };
     let ended = service.waiting();
+    // The end of an earlier connection says nothing about this one.
     shared.end.set(None);
     let left = async {
         let Some(program) = &mut program else { return std::future::pending().await };
@@ -131,6 +140,7 @@ async fn serve(shared: &Arc<Shared>, connection: Connection) -> NotOpen {
     };
     let keeping = keep_fresh(shared, &peer, &notes, fresh_for);
     let why = tokio::select! {
+        // The end of the connection first, since the program's end follows it.
         biased;
         _ = ended => "it went away".to_owned(),
         why = left => return NotOpen::Failed(match &mut program {
@@ -161,6 +171,7 @@ async fn keep_fresh(
         tokio::time::sleep(RELIST_PAUSE).await;
         let stale = async {
             match fresh_for.filter(|fresh| !fresh.is_zero()) {
+                // A server can say that its lists are stale at once.
                 Some(fresh) => tokio::time::sleep(fresh.max(LEAST_FRESH)).await,
                 None => std::future::pending().await,
             }
@@ -180,6 +191,7 @@ async fn keep_fresh(
 /// announcements the lists stay until they are stale.
 async fn announced(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> std::convert::Infallible {
     let about = peer.peer_info();
+    // Those with a session announce by themselves.
     let announces = about.filter(|about| !about.protocol_version.has_initialize()).map(|about| {
         let offers = &about.capabilities;
         let mut filter = SubscriptionFilter::new();
@@ -189,6 +201,7 @@ async fn announced(shared: &Arc<Shared>, peer: &Peer<RoleClient>) -> std::conver
         filter.resources_list_changed = on(offers.resources.as_ref().and_then(|resources| resources.list_changed));
         filter
     });
+    // One that announces nothing is not asked.
     if let Some(filter) = announces.filter(|filter| *filter != SubscriptionFilter::new()) {
         let mut failed = 0;
         while failed < MAX_STARTS {

@@ -89,6 +89,7 @@ impl RunningCall {
                 }
             };
             tokio::select! {
+                // Progress before the end, so that it is not reported behind it.
                 biased;
                 Some(progress) = self.progress.recv() => reporter.report(progress).await,
                 ended = &mut self.ended => {

@@ -108,10 +108,12 @@ fn not_offered() -> Answer {
 }
 
 fn form(question: &Question, has_titles: bool) -> Option<ElicitRequestParams> {
+    // The same page as every frontend's, so that nothing is left out here.
     let choices = QuestionPage::new(question).answers;
     let ids: Vec<&str> = choices.iter().map(|choice| choice.id).collect();
     let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
     let mut answer = json!({"type": "string", "title": "Answer", "description": "Whether the call may run"});
+    // Older revisions know only the second form.
     if has_titles {
         let titled = choices.iter().map(|Choice { id, label, .. }| json!({"const": id, "title": label}));
         answer["oneOf"] = titled.collect();

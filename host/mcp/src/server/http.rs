@@ -69,6 +69,7 @@ pub async fn serve_http(
     let server = ToolServer::new(service);
     let shared = Arc::clone(&server.shared);
     let mut config = StreamableHttpServerConfig::default()
+        // Any web page can send requests to this machine's ports.
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_MESSAGE)
         .with_cancellation_token(stop.child_token());
@@ -77,6 +78,7 @@ pub async fn serve_http(
         let port = address.port();
         config.allowed_origins = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("http://{name}:{port}")).into();
     }
+    // Against names that an attacker lets lead to this machine.
     config.allowed_hosts.extend(options.names);
     let http: Http = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(BoundedSessions::new()), config);
     let token = Arc::new(options.token);
@@ -92,6 +94,7 @@ pub async fn serve_http(
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
+                    // Out of descriptors: without a pause this would use a whole processor.
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
@@ -100,6 +103,7 @@ pub async fn serve_http(
         // Small messages wait for nothing.
         stream.set_nodelay(true).ok();
         let (http, token) = (http.clone(), Arc::clone(&token));
+        // Limited by the peer, so that one who opens connections keeps nobody else out.
         places.serve(peer.ip(), &mut connections, |place| async move {
             let service = service_fn(move |request| {
                 let (http, token, place) = (http.clone(), Arc::clone(&token), Arc::clone(&place));
@@ -107,6 +111,7 @@ pub async fn serve_http(
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
+                // A client that sends its head byte by byte would hold a place for ever.
                 .header_read_timeout(HEADER_LIMIT)
                 .max_buf_size(MAX_HEADERS)
                 .serve_connection(TokioIo::new(stream), service);
@@ -115,6 +120,7 @@ pub async fn serve_http(
             }
         });
     }
+    // Calls end before this returns, so that no program is left.
     shared.end().await;
     Ok(())
 }
