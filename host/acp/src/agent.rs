@@ -83,6 +83,7 @@ impl Agent {
         if client.session.is_some_and(|session| session.notices.is_some()) {
             self.outbox.has_notices();
         }
+        // What the client can do is known from here on; before it no request is answered.
         self.state().client = Some(Capabilities { reads_files: client.fs.read_text_file });
         let sessions = SessionCapabilities::new()
             .list(SessionListCapabilities::new())

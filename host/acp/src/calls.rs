@@ -110,6 +110,7 @@ struct Hunk {
 /// Reads a unified diff. What is none has no hunks.
 fn hunks(unified: &str) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
+    // Without an old side a client shows the file as new.
     let is_new = unified.lines().take_while(|line| !line.starts_with("@@")).any(|line| line == "--- /dev/null");
     // Which side the line before belongs to, for the mark of a missing newline.
     let (mut in_old, mut in_new) = (false, false);

@@ -35,7 +35,9 @@ const BEGINNING: usize = 64;
 
 /// Reads lines until the end of the input.
 pub(crate) fn read(input: Box<dyn Read + Send>) -> impl Stream<Item = io::Result<String>> + Send + 'static {
+    // Bounded: a client that floods waits on its own pipe.
     let (sender, receiver) = mpsc::channel(WAITING);
+    // Standard streams can only block, and a runtime's thread would be lost to them.
     let reading = std::thread::Builder::new().name("acp-read".to_owned()).spawn({
         let sender = sender.clone();
         move || {
@@ -94,6 +96,7 @@ fn next(input: &mut impl BufRead) -> io::Result<Option<String>> {
         return Ok(Some(format!("a line of {size} bytes, over the limit of {MAX_LINE}")));
     }
     let line = String::from_utf8_lossy(&line).into_owned();
+    // The library's error repeats what it cannot read.
     if line.len() > SHORT && serde_json::from_str::<serde::de::IgnoredAny>(&line).is_err() {
         return Ok(Some(format!("a line of {} bytes that is not JSON", line.len())));
     }
@@ -123,6 +126,7 @@ pub(crate) fn write(
     let counts = Arc::new(counts);
     std::thread::Builder::new().name("acp-write".to_owned()).spawn(move || {
         while let Some(mut line) = receiver.blocking_recv() {
+            // Counted here, when it is really written: that is what a slow client delays.
             let is_update = line.get(..BEGINNING.min(line.len())).is_some_and(|begin| begin.contains(UPDATE));
             line.push('\n');
             if let Err(error) = output.write_all(line.as_bytes()).and_then(|()| output.flush()) {
@@ -133,6 +137,7 @@ pub(crate) fn write(
                 counts.send_modify(|count| *count += 1);
             }
         }
+        // Only when all was written, so that the last answer gets out.
         ended.send(()).ok();
     })?;
     let sink = PollSender::new(sender).sink_map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe));

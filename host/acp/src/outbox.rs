@@ -73,6 +73,7 @@ impl Outbox {
         }
         state.bytes = state.bytes.saturating_add(size);
         let update = match state.waiting.back_mut() {
+            // Pieces of one text become one update while they wait, so that a slow client costs less.
             Some((last, bytes)) if last.session_id == *session => match merged(&mut last.update, update) {
                 None => {
                     *bytes += size;
@@ -83,10 +84,12 @@ impl Outbox {
             _ => Some(update),
         };
         if let Some(update) = update {
+            // An update costs memory even without a byte of text.
             state.bytes = state.bytes.saturating_add(COST);
             state.added += 1;
             state.waiting.push_back((SessionNotification::new(session.clone(), update), size + COST));
         }
+        // Nothing may wait here for a client: a run would stand still. One that does not read is given up.
         if state.bytes > MAX_WAITING {
             state.waiting.clear();
             self.0.overrun.cancel();
@@ -142,6 +145,7 @@ impl Outbox {
                 self.0.added.notified().await;
                 continue;
             };
+            // Only some are under way at a time, so that what waits can still be merged.
             let sent = *self.0.sent.borrow();
             if written.wait_for(|written| written.saturating_add(WINDOW) > sent).await.is_err() {
                 return;
@@ -149,6 +153,7 @@ impl Outbox {
             if connection.send_notification(update).is_err() {
                 return;
             }
+            // Counted behind the sending, so that a flush waits for what is really on its way.
             self.0.sent.send_modify(|sent| *sent += 1);
         }
     }

@@ -41,6 +41,7 @@ impl Prompt {
             match block {
                 ContentBlock::Text(text) => prompt.words.push_str(&text.text),
                 ContentBlock::Image(image) => prompt.supplied.push(self::image(image.mime_type, image.data)?),
+                // A link names something; it is read by our own tools with the session's grants.
                 ContentBlock::ResourceLink(link) => prompt.link(&link.name, &link.uri),
                 ContentBlock::Resource(resource) => match resource.resource {
                     EmbeddedResourceResource::TextResourceContents(text) => {
@@ -51,6 +52,7 @@ impl Prompt {
                     EmbeddedResourceResource::BlobResourceContents(blob) => {
                         let mime_type = blob.mime_type.unwrap_or_default();
                         prompt.words.push_str(&mention(&path(&blob.uri).unwrap_or(blob.uri)));
+                        // Of binary contents only images mean something to a model.
                         prompt.supplied.push(image(mime_type, blob.blob)?);
                     }
                     _ => return Err(unknown()),
@@ -61,6 +63,7 @@ impl Prompt {
                 _ => return Err(unknown()),
             }
         }
+        // A prompt of blanks would cost a request.
         if prompt.words.trim().is_empty() && prompt.supplied.is_empty() {
             return Err(invalid("the prompt is empty", "send a text"));
         }

@@ -103,6 +103,7 @@ fn drawn(page: QuestionPage, absolute: &dyn Fn(&str) -> Option<PathBuf>) -> (Str
             Block::Difference { path, unified } => {
                 let absolute = path.and_then(|path| absolute(&path));
                 let changes = absolute.map(|absolute| calls::changes(&absolute, &unified).0).unwrap_or_default();
+                // A client shows changes beside the file; where there is none it gets the text.
                 match changes.is_empty() {
                     true => drawn.content(code("diff", &unified)),
                     false => changes.into_iter().for_each(|change| drawn.content(change)),

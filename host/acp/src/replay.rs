@@ -79,6 +79,7 @@ impl Replay<'_> {
     }
 
     fn call(&self, call: &FunctionCall) {
+        // The same id as when it ran, so that a client that was there recognises it.
         let id = ToolCallId::new(call.id.as_str());
         let recorded = self.calls.get(call.id.as_str());
         let title = calls::title(call.name.as_str(), recorded.map_or("", |call| call.title.as_str()));

@@ -31,6 +31,7 @@ pub async fn serve(
     output: Box<dyn Write + Send>,
     stop: CancellationToken,
 ) -> Result<(), Failure> {
+    // Before anything is read: an error could not be reported otherwise.
     let (sink, written, writing) = lines::write(output)
         .map_err(|error| Failure::configuration(format!("no thread to write to the client with: {error}")))?;
     let transport = Lines::new(sink, lines::read(input));
@@ -44,6 +45,7 @@ pub async fn serve(
             () = connection.incoming_closed() => {}
             () = overrun.cancelled() => {}
         }
+        // Sessions end while the connection is still there, so that their last answers get out.
         ending.end().await;
         pump.abort();
         Ok(())
@@ -54,7 +56,9 @@ pub async fn serve(
         tracing::debug!(message = error.message, "the connection ended");
     }
     agent.end().await;
+    // What was answered last must be written before the process ends.
     writing.ended().await;
+    // `stop` cancels it too, which is no fault of the client's.
     if overrun.is_cancelled() && !stop.is_cancelled() {
         return Err(Failure::input("the client does not read what it is sent")
             .help("restart the editor; if that does not help, report which editor it is"));

@@ -88,10 +88,12 @@ pub(crate) async fn open(
     let Request { place, mcp_servers, begins, client, setup } = request;
     let folders = setup.environment.folders()?;
     let place = folder::configured(place, &setup.environment)?;
+    // The project's trust is looked at before anything of it is used.
     let project = app::project(&place, &folders)?;
     let notices = Mutex::new(Vec::from_iter(project.note()));
     let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
     let access = AccessRequest { servers: mcp_servers, ..setup.access };
+    // With the servers that the client hands over: they are its user's own.
     let app = App::open(&place, &access, project, &setup.environment, &notice, &end).await?;
     let resume = match &begins {
         Begins::New => None,
@@ -99,6 +101,7 @@ pub(crate) async fn open(
     };
     let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true };
     let mut session = Session::start(app, request).await?;
+    // Collected, since the client does not know the session yet.
     let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
     notices.extend(session.take_notices());
     let left = match session.left() {
@@ -109,11 +112,13 @@ pub(crate) async fn open(
     notices.extend(left.map(str::to_owned));
     let id = SessionId::new(session.id().as_str());
     let tools = Arc::new(Tools::new(&session));
+    // Only if the client offers it: asking another one would be an error each time.
     if client.reads_files {
         crate::open_files::connect(&session, &connection, &id);
     }
     session.observers().add(Arc::new(Updates::new(id.clone(), outbox.clone(), Arc::clone(&tools))));
     let asking = Asking { connection, session: id.clone(), outbox: outbox.clone(), tools: Arc::clone(&tools) };
+    // Questions are asked beside the session's task, which waits for the run.
     let asking = tokio::spawn(asking.ask_all(session.approvals().listen())).abort_handle();
     let models = Models::new(&session);
     let opened = Opened {
@@ -122,6 +127,7 @@ pub(crate) async fn open(
         options: options::options(&session, &models),
         configuration: session.app().configuration.clone(),
     };
+    // Replayed before the answer, as the protocol has it; resuming replays nothing.
     if let Begins::Loads(_) = begins {
         replay::send(&session, &id, &tools, &outbox)?;
         outbox.flush().await;
@@ -167,6 +173,7 @@ struct Task {
 impl Task {
     async fn run(mut self, mut queue: mpsc::Receiver<Job>, notices: Vec<String>, begin: Arc<Notify>) {
         tokio::select! {
+            // Nothing may be said of a session before the client knows it.
             () = begin.notified() => {}
             () = self.end.cancelled() => return,
         }
@@ -217,6 +224,7 @@ impl Task {
         cancel: &CancellationToken,
         responder: Responder<PromptResponse>,
     ) -> Result<(), Error> {
+        // Two ways to cancel: the protocol's notification, and a cancelled request.
         let request = responder.cancellation();
         let mode = self.session.mode();
         let ended = {
@@ -227,18 +235,22 @@ impl Task {
                 // A request that is cancelled ends as a prompt that is.
                 () = request.cancelled() => {
                     cancel.cancel();
+                    // Waited for, so that every call settles and the log has it.
                     work.await
                 }
             }
         };
         let notices = self.session.take_notices();
         notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
+        // The user may have switched while answering a question.
         if self.session.mode() != mode {
             self.push(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(self.session.mode().name())));
             self.push_options();
         }
         self.push_usage();
+        // The answer comes behind all updates of the prompt.
         self.outbox.flush().await;
+        // Before the answer: the client may send the next prompt as soon as it has this one.
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
         responder.respond_with_result(ended.map(PromptResponse::new))
     }
@@ -249,6 +261,7 @@ impl Task {
         for line in self.session.reload(ReloadTrigger::FilesChanged).await {
             self.notice(NoticeSeverity::Info, &line);
         }
+        // With attachments it is a prompt, however it begins.
         let command = commands::parse(&prompt.words).filter(|_| prompt.supplied.is_empty());
         match command {
             None => {
@@ -265,6 +278,7 @@ impl Task {
                 };
                 match attached {
                     Ok(attached) => self.run_prompt(attached, cancel).await,
+                    // A cancelled prompt is no error for the client.
                     Err(_) if cancel.is_cancelled() => Ok(StopReason::Cancelled),
                     Err(failure) => Err(error(&failure)),
                 }
@@ -277,6 +291,7 @@ impl Task {
                 let prompt = self.session.review_prompt(what.as_deref()).map_err(|failure| error(&failure))?;
                 let before = self.session.begin_review().map_err(|failure| error(&failure))?;
                 let ended = self.run_prompt(prompt, cancel).await;
+                // Whatever came of it, the mode is put back.
                 self.session.end_review(before).map_err(|failure| error(&failure))?;
                 ended
             }

@@ -131,10 +131,12 @@ impl Updates {
 impl Observer for Updates {
     fn event(&self, event: &Event<'_>) {
         let is_main = !event.agent_id.is_subagent();
+        // Subagents' calls are shown with the name of their agent, and their texts not at all.
         let agent = if is_main { "" } else { event.agent };
         let id = |call: &CallId| call_id(event.agent_id, call);
         match event.kind {
             EventKind::Content { text } if is_main => {
+                // Escaped in pieces: a sequence may be cut between two.
                 let text = self.state.lock().unwrap_or_else(PoisonError::into_inner).message.push(text);
                 self.said(text);
             }
@@ -144,6 +146,7 @@ impl Observer for Updates {
             }
             EventKind::Finished { .. } | EventKind::RunEnded { .. } if is_main => self.end_texts(),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
+                // What a failed attempt had begun is over; the next one begins a text of its own.
                 self.end_texts();
                 self.notice(NoticeSeverity::Warning, &notices::again(reason, wait_ms, attempt, attempts));
             }
@@ -186,6 +189,7 @@ impl Observer for Updates {
                     self.notice(NoticeSeverity::Info, &words);
                 }
             }
+            // Written out: a new event must be shown or left out on purpose.
             EventKind::Content { .. }
             | EventKind::HookWaiting { .. }
             | EventKind::Thought { .. }

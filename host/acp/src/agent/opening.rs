@@ -47,31 +47,37 @@ impl Agent {
             Ok(request) => request,
             Err(error) => return responder.respond_with_error(error),
         };
+        // A session of this id that is being opened is not opened twice.
         let reserved = match self.reserve(&request.begins) {
             Ok(reserved) => reserved,
             Err(error) => return responder.respond_with_error(error),
         };
         let agent = Arc::clone(self);
+        // Opening reads projects and starts servers, and the connection must not wait for that.
         self.spawn(async move {
             let cancelled = responder.cancellation();
             let end = agent.end.child_token();
             let opening = open(request, connection, agent.outbox.clone(), end);
             let opened =
+                // A client that gives up drops the opening and all that it started.
                 cancelled.run_until_cancelled(async { opening.await.map_err(|failure| error(&failure)) }).await;
             let answered = match opened {
                 Ok((handle, opened)) => {
                     let (id, configuration, environment) =
                         (opened.id.clone(), opened.configuration.clone(), agent.setup.environment.clone());
                     let (jobs, begin) = (handle.jobs(), handle.begin());
+                    // Before the answer: the client's next message may come at once.
                     agent.state().sessions.insert(id, handle);
                     let answered = responder.respond(response(opened));
                     // The client knows the session now.
                     begin.notify_one();
+                    // Services are asked later: a slow one must not hold up the opening.
                     agent.list_models(jobs, configuration, environment);
                     answered
                 }
                 Err(error) => responder.respond_with_error(error),
             };
+            // The place is held until the session is in the table.
             drop(reserved);
             if let Err(error) = answered {
                 tracing::debug!(message = error.message, "a session is not reported");
