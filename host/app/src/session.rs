@@ -22,6 +22,7 @@ pub mod list;
 pub mod main_agent;
 mod memory;
 mod observers;
+pub mod pages;
 mod plan;
 pub mod resume;
 pub mod rewind;

@@ -1,21 +1,17 @@
 //! `host session`: what was recorded, as a list, as a page to read, and as a document or data.
 //!
-//! Promises that whatever lies in a log, nothing here panics, and nothing of it steers a terminal; and that a mistyped
-//! id removes nothing. Deliberately not here: going on with a session, which is `host run --resume`.
-
-mod blame;
-mod list;
-mod markdown;
-mod show;
-mod verify;
+//! Promises that a mistyped id removes nothing. Deliberately not here: the texts (`host_app::session::pages`), and going
+//! on with a session, which is `host run --resume`.
 
 use std::path::{Path, PathBuf};
 
+use host_app::session::pages::{blame, list, markdown, show, verify};
 use host_app::session::transcript::{self, Transcript};
+use host_app::session::verify::{SessionVerdict, Verdict};
 use host_app::session::{find, title};
 use host_journal::{Clock, Sessions, Stored};
 use host_settings::environment::Environment;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
 use tokio_util::sync::CancellationToken;
 
@@ -75,7 +71,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
                 (false, ids) => verify::named(&sessions, ids, &folders.chains()?)?,
             };
             out.write(&if json { transcript::to_json(&verdicts)? } else { verify::text(&verdicts) });
-            return Ok(verify::code(&verdicts));
+            return Ok(verified(&verdicts));
         }
         Session::Blame { file, json } => {
             let blamed = host_app::session::blame::blame(&file, &sessions, &folders.chains()?)?;
@@ -117,5 +113,10 @@ pub(crate) fn document(sessions: &Sessions, id: &str) -> Result<String, Failure>
     Ok(markdown::text(&Transcript::read(&find::by_id(sessions, id)?).whole()?))
 }
 
-#[cfg(test)]
-mod tests;
+/// The exit code: 0 only if all was verified.
+fn verified(verdicts: &[SessionVerdict]) -> Code {
+    match verdicts.iter().all(|verdict| verdict.verdict == Verdict::Verified) {
+        true => Code::Done,
+        false => Code::Failed(ErrorKind::Altered),
+    }
+}

@@ -1,13 +1,14 @@
-//! `host session list`: a line for each session.
+//! The recorded sessions, a line for each.
 
 use std::fmt::Write as _;
 
-use host_app::session::list::SessionSummary;
-use host_app::session::transcript;
 use host_settings::error::Failure;
 use host_text::{clip, counted, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+use crate::session::list::SessionSummary;
+use crate::session::transcript;
 
 /// The most sessions that the list shows. JSON has all.
 const LISTED: usize = 100;
@@ -16,12 +17,16 @@ const LISTED: usize = 100;
 const PROMPT: usize = 60;
 
 /// Formats the sessions as JSON.
-pub(super) fn json(listed: &[SessionSummary]) -> Result<String, Failure> {
+///
+/// # Errors
+///
+/// If they cannot be serialised.
+pub fn json(listed: &[SessionSummary]) -> Result<String, Failure> {
     transcript::to_json(&listed)
 }
 
 /// Formats the sessions as lines.
-pub(super) fn text(listed: &[SessionSummary], with_folder: bool) -> String {
+pub fn text(listed: &[SessionSummary], with_folder: bool) -> String {
     if listed.is_empty() {
         let other = if with_folder { "" } else { "; --all lists those of other folders" };
         return format!("no session is recorded for this folder{other}\n");

@@ -1,18 +1,18 @@
-//! `host session export`: a session as a document that reads well where Markdown is shown. Calls are folded away, the
+//! A session as a document that reads well where Markdown is shown. Calls are folded away, the
 //! changes that they made are not.
 
 use std::fmt::Write as _;
 
-use host_app::session::list::end_word;
-use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_journal::CallStatus;
 use host_message::Display;
 use host_text::{counted, fenced, inline_code, visible};
 
 use super::list::local;
+use crate::session::list::end_word;
+use crate::session::transcript::{Call, Entry, Message, Transcript, What};
 
 /// The document.
-pub(super) fn text(transcript: &Transcript) -> String {
+pub fn text(transcript: &Transcript) -> String {
     let Transcript { id, began, workspace, model, usage, torn_bytes, entries, .. } = transcript;
     // A string takes everything, here and below.
     let mut text = format!("# Session {id}\n\n");

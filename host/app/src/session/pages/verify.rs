@@ -1,19 +1,22 @@
-//! `host session verify`: which sessions, and the verdicts as lines.
+//! The sessions to verify, and their verdicts as lines.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::session::find;
-use host_app::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 use host_files::ChainStore;
 use host_journal::{ReadError, Sessions, Stored};
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::Failure;
 use host_text::counted;
 
-use crate::exit::Code;
+use crate::session::find;
+use crate::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 
 /// Verifies every session, and names those that are missing.
-pub(super) fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+///
+/// # Errors
+///
+/// If the sessions cannot be listed.
+pub fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let mut verdicts: Vec<_> = sessions.all()?.iter().map(|stored| verify(stored, chains)).collect();
     verdicts.extend(missing(sessions, chains)?);
     Ok(verdicts)
@@ -21,7 +24,11 @@ pub(super) fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<Sessio
 
 /// Verifies the last session of a folder, and each whose folder cannot be known because its first line was damaged, or
 /// all of its lines are gone.
-pub(super) fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+///
+/// # Errors
+///
+/// If the folder has no session, or the sessions cannot be listed.
+pub fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let began = began(chains)?;
     let has_no_folder = |stored: &Stored| match stored.workspace() {
         Ok(_) | Err(ReadError::Version { .. }) => false,
@@ -39,13 +46,17 @@ pub(super) fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> R
 }
 
 /// Verifies the sessions with these ids, or beginnings of ids.
-pub(super) fn named(sessions: &Sessions, ids: &[String], chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+///
+/// # Errors
+///
+/// If an id means none or several.
+pub fn named(sessions: &Sessions, ids: &[String], chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let found = ids.iter().map(|id| find::by_id(sessions, id)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.iter().map(|stored| verify(stored, chains)).collect())
 }
 
 /// The verdicts as lines.
-pub(super) fn text(verdicts: &[SessionVerdict]) -> String {
+pub fn text(verdicts: &[SessionVerdict]) -> String {
     let mut text = String::new();
     for verdict in verdicts {
         let SessionVerdict { session, lines, journal_lines, kept, problems, notes, .. } = verdict;
@@ -74,12 +85,4 @@ pub(super) fn text(verdicts: &[SessionVerdict]) -> String {
         }
     }
     if text.is_empty() { "no session is recorded\n".to_owned() } else { text }
-}
-
-/// The exit code: only if all was verified it is 0.
-pub(super) fn code(verdicts: &[SessionVerdict]) -> Code {
-    match verdicts.iter().all(|verdict| verdict.verdict == Verdict::Verified) {
-        true => Code::Done,
-        false => Code::Failed(ErrorKind::Altered),
-    }
 }

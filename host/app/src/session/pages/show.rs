@@ -1,15 +1,15 @@
-//! `host session show`: a session to read on a terminal. Bounded: long texts are cut, and of a long session the last
+//! A session to read. Bounded: long texts are cut, and of a long session the last
 //! part is shown; both say so, and `export` has the whole.
 
 use std::fmt::Write as _;
 
-use host_app::session::list::end_word;
-use host_app::session::transcript::{Call, Entry, Message, Transcript, What};
 use host_journal::{CallStatus, TerminateReason};
 use host_message::Display;
 use host_text::{clip, counted, visible};
 
 use super::list::local;
+use crate::session::list::end_word;
+use crate::session::transcript::{Call, Entry, Message, Transcript, What};
 
 /// Maximum number of entries that are shown: the last ones.
 const ENTRIES: usize = 300;
@@ -24,7 +24,7 @@ const OUTCOME: usize = 600;
 const DIFFERENCE: usize = 2_000;
 
 /// The page.
-pub(super) fn text(transcript: &Transcript) -> String {
+pub fn text(transcript: &Transcript) -> String {
     let Transcript { id, began, workspace, model, usage, torn_bytes, entries, .. } = transcript;
     let mut text = format!("session {id}\n");
     // A string takes everything, here and below.

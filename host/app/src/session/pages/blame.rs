@@ -1,19 +1,19 @@
-//! `host session blame`: the versions of a file as a page.
+//! The versions of a file and the calls that made them, as a page.
 
 use std::fmt::Write as _;
 
-use host_app::session::blame::{Blame, Content, Now, Version};
-use host_app::session::undo::ChangeKind;
 use host_text::counted;
 use host_tool::Decided;
 
 use super::list::local;
+use crate::session::blame::{Blame, Content, Now, Version};
+use crate::session::undo::ChangeKind;
 
 /// How much of a digest is shown, in characters. JSON has all of it.
 const DIGEST: usize = 12;
 
 /// The page.
-pub(super) fn text(Blame { path, versions, now, notes }: &Blame) -> String {
+pub fn text(Blame { path, versions, now, notes }: &Blame) -> String {
     let mut text = match versions.is_empty() {
         true if !notes.is_empty() => format!("no change of {path} is recorded, but not all is known\n"),
         true => format!("no recorded session changed {path}\n"),
