@@ -359,7 +359,7 @@ impl Task {
         let window = self.session.window();
         let usage = UsageUpdate::new(window.total.tokens(), window.window);
         // Configured prices are in a currency that only the user knows.
-        let listed = self.session.costs().charge().filter(|charge| charge.basis == PriceBasis::Listed);
+        let listed = self.session.costs().charge().filter(|charge| matches!(charge.basis, PriceBasis::Listed(_)));
         let usage = usage.cost(listed.map(|charge| Cost::new(charge.cost.amount(), "USD")));
         self.push(SessionUpdate::UsageUpdate(usage));
     }

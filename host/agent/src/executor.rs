@@ -70,8 +70,10 @@ pub struct Setup {
 pub struct ChosenModel {
     /// Its service.
     pub provider: Arc<dyn Provider>,
-    /// The most tokens that it takes at once; `None` looks it up by its name.
-    pub window: Option<u64>,
+    /// The most tokens that it takes at once.
+    pub window: u64,
+    /// See [`CompressionConfig::comfortable`](crate::CompressionConfig::comfortable).
+    pub comfortable: Option<u64>,
     /// All available tools, as in [`Setup`]: agents among them may ask the same model.
     pub tools: Registry,
 }
@@ -338,7 +340,7 @@ impl Executor {
     ///
     /// When the session log cannot be written, or a tool of the agent is missing; the model then does not change.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
-        let ChosenModel { provider, window, tools } = chosen;
+        let ChosenModel { provider, window, comfortable, tools } = chosen;
         let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         if let Some(session) = &self.agent.session {
             session.append(&Fact::ModelChosen { model: id.clone() })?;
@@ -346,7 +348,10 @@ impl Executor {
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());
         self.agent.definition.model = model;
-        self.agent.definition.run.compression.window = window;
+        let compression = &mut self.agent.definition.run.compression;
+        // A share of the user's own has no model's limit beside it, before and after.
+        let comfortable = compression.comfortable.and(comfortable);
+        (compression.window, compression.comfortable) = (Some(window), comfortable);
         self.agent.provider = provider;
         // Token counts of the previous model do not apply to this one.
         self.state.size = Size::default();

@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use host_message::Usage;
-
-/// The fewest digits of a number that is a date or a build, and no version: a name that ends with it is a snapshot.
-const SNAPSHOT_DIGITS: usize = 3;
+use host_model::is_snapshot;
+use jiff::civil::Date;
 
 /// Price of a model's tokens, per million, in whatever currency the user counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +28,7 @@ pub struct Price {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     configured: BTreeMap<String, Price>,
-    listed: BTreeMap<String, Price>,
+    listed: BTreeMap<String, (Price, Date)>,
 }
 
 /// Where a price comes from.
@@ -37,8 +36,8 @@ pub struct Prices {
 pub enum PriceBasis {
     /// The user configured it.
     Configured,
-    /// It is in the list that comes with the program, so that a cost is an estimate.
-    Listed,
+    /// It is in a list that was read on this day, so that a cost is an estimate.
+    Listed(Date),
 }
 
 /// A cost, and the prices that it is made of: listed ones if any of them is.
@@ -56,8 +55,8 @@ pub struct Cost(u64);
 
 impl Prices {
     /// Creates prices from those that the user configured, by the ids of the models, and from listed ones, which also
-    /// apply to the snapshots of their models.
-    pub fn new(configured: BTreeMap<String, Price>, listed: BTreeMap<String, Price>) -> Self {
+    /// apply to the snapshots of their models and have the days on which they were read.
+    pub fn new(configured: BTreeMap<String, Price>, listed: BTreeMap<String, (Price, Date)>) -> Self {
         Self { configured, listed }
     }
 
@@ -70,20 +69,9 @@ impl Prices {
         let ends = std::iter::once(id.len()).chain(id.rmatch_indices('-').map(|(at, _)| at));
         let mut found = ends.filter_map(|end| Some((id.get(..end)?, id.get(end..)?)));
         let (name, rest) = found.find(|(name, _)| self.listed.contains_key(*name))?;
-        let price = self.listed.get(name).filter(|_| is_snapshot(rest))?;
-        Some((*price, PriceBasis::Listed))
+        let (price, read) = self.listed.get(name).filter(|_| is_snapshot(rest))?;
+        Some((*price, PriceBasis::Listed(*read)))
     }
-}
-
-/// Returns whether the end of a name is that of a snapshot and not that of another model: `-20260101`, `-2026-01-01`,
-/// `-001`, `-latest` or `-preview-09-2025`, but not `-5` or `-mini`, whose prices differ.
-fn is_snapshot(rest: &str) -> bool {
-    let Some(rest) = rest.strip_prefix('-') else { return rest.is_empty() };
-    let mut parts = rest.split('-');
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_date = |part: &str| is_number(part) && part.len() >= SNAPSHOT_DIGITS;
-    let begins = parts.next().is_some_and(|part| matches!(part, "latest" | "preview") || is_date(part));
-    begins && parts.all(is_number)
 }
 
 impl Charge {
@@ -167,23 +155,26 @@ mod tests {
         assert_eq!(Cost::from_amount(f64::NAN), Cost::default());
     }
 
+    const DAY: Date = jiff::civil::date(2026, 11, 27);
+
     fn price(input: f64) -> Price {
         Price { input, cached: input, output: input }
     }
 
     #[test]
     fn prices_the_longest_listed_name_counts_and_only_snapshots_share_it() {
-        let listed = [("a/m-5", 5.0), ("a/m-5-5", 4.0), ("a/m", 1.0)].map(|(id, input)| (id.to_owned(), price(input)));
+        let listed = [("a/m-5", 5.0), ("a/m-5-5", 4.0), ("a/m", 1.0)];
+        let listed = listed.map(|(id, input)| (id.to_owned(), (price(input), DAY)));
         let configured = BTreeMap::from([("a/m-5-20260101".to_owned(), price(9.0))]);
         let prices = Prices::new(configured, listed.into());
         for (id, expected) in [
-            ("a/m-5", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-20260102", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-2026-01-02", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-latest", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-preview-09-2025", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-001", Some((5.0, PriceBasis::Listed))),
-            ("a/m-5-5-20260101", Some((4.0, PriceBasis::Listed))),
+            ("a/m-5", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-20260102", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-2026-01-02", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-latest", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-preview-09-2025", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-001", Some((5.0, PriceBasis::Listed(DAY)))),
+            ("a/m-5-5-20260101", Some((4.0, PriceBasis::Listed(DAY)))),
             // The user's own.
             ("a/m-5-20260101", Some((9.0, PriceBasis::Configured))),
             // Other models, whose prices nobody knows.
@@ -204,8 +195,8 @@ mod tests {
     #[test]
     fn a_sum_with_a_listed_price_is_an_estimate() {
         let charge = |amount, basis| Some(Charge { cost: Cost::from_amount(amount), basis });
-        let (own, listed) = (charge(1.0, PriceBasis::Configured), charge(2.0, PriceBasis::Listed));
-        assert_eq!(Charge::sum(own, listed), charge(3.0, PriceBasis::Listed));
+        let (own, listed) = (charge(1.0, PriceBasis::Configured), charge(2.0, PriceBasis::Listed(DAY)));
+        assert_eq!(Charge::sum(own, listed), charge(3.0, PriceBasis::Listed(DAY)));
         assert_eq!(Charge::sum(own, own), charge(2.0, PriceBasis::Configured));
         assert_eq!((Charge::sum(None, listed), Charge::sum(own, None), Charge::sum(None, None)), (listed, own, None));
     }

@@ -160,6 +160,9 @@ impl Session {
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(mut app: App, request: SessionRequest) -> Result<Self, Failure> {
         let SessionRequest { run, resume, has_prompt, is_attended } = request;
+        if let Some(effort) = run.effort {
+            app.configuration.choose_effort(effort);
+        }
         let told = if is_attended { start_mode::by_default(&mut app) } else { None };
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
@@ -194,7 +197,8 @@ impl Session {
         }
         notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
         let ports = app.runtime.program_network().changes();
-        let status = StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background), ports);
+        let known = app.configuration.known.clone();
+        let status = StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background), ports, known);
         let status = Arc::new(status);
         observers.add(Arc::clone(&status) as Arc<_>);
         Ok(Self {
@@ -571,7 +575,12 @@ impl Session {
         subagents::check_price(&self.request, &self.app, &model)?;
         let definition = main_agent::definition(&self.request, &self.app, self.mode(), self.is_attended, &model)?;
         let tools = self.tools_for(&self.app.plugins, &self.grants, &self.conversation.gate, &model)?;
-        let chosen = ChosenModel { provider: Arc::clone(&model.provider), window: model.window, tools };
+        let chosen = ChosenModel {
+            provider: Arc::clone(&model.provider),
+            window: model.window,
+            comfortable: model.comfortable,
+            tools,
+        };
         let config = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
         let executor = &mut self.conversation.executor;
         executor.choose_model(&model.id, config, chosen).map_err(|error| run_failure(&error))?;

@@ -7,6 +7,7 @@ pub(crate) mod dev;
 pub(crate) mod hooks;
 pub(crate) mod indexes;
 pub(crate) mod mcp;
+pub(crate) mod model;
 mod start;
 pub(crate) mod store;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use host_model::Effort;
 use host_process::ConfineMode;
 use host_settings::error::ErrorKind;
 use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
@@ -98,6 +100,9 @@ pub(crate) enum Command {
     /// List the skills, or check one
     #[command(subcommand)]
     Skill(Skill),
+    /// List the models that the program knows, show what it knows, or fetch newer facts
+    #[command(subcommand, after_help = model::MODEL_HELP)]
+    Model(model::Model),
     /// List, show or call the tools, through the same sandbox and without a model
     #[command(subcommand)]
     Tool(Tool),
@@ -253,6 +258,10 @@ pub(crate) struct Run {
     pub(crate) prompt: Vec<String>,
     #[arg(short, long, value_name = "ID", help = model_help())]
     pub(crate) model: Option<String>,
+    /// How much the model thinks: none, minimal, low, medium, high, xhigh or max; a model without this one uses the
+    /// next lower one [default: the configured one, else the usual one of the model]
+    #[arg(long, value_name = "EFFORT")]
+    pub(crate) effort: Option<Effort>,
     /// Print the answer and exit, also on a terminal: nothing is drawn, and nobody is asked
     #[arg(short, long)]
     pub(crate) print: bool,
@@ -358,6 +367,7 @@ impl Run {
     pub(crate) fn request(&self) -> RunRequest {
         RunRequest {
             model: self.model.clone(),
+            effort: self.effort,
             record: self.record.clone(),
             agent: self.agent.clone(),
             input: self.input.clone(),

@@ -7,6 +7,7 @@ pub(crate) mod hooks;
 pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod mcp;
+pub(crate) mod model;
 pub(crate) mod plugin;
 pub(crate) mod policy;
 pub(crate) mod run;

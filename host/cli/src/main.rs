@@ -75,6 +75,7 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
         Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),
         Command::Agent(agent) => command::agent::run(agent, &environment),
         Command::Skill(skill) => command::skill::run(&skill, &environment),
+        Command::Model(model) => interrupt::block_on(|_| command::model::run(model, environment)),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),
         Command::Mcp(mcp) => interrupt::block_on(|interrupt| command::mcp::run(mcp, environment, interrupt.stop)),
         Command::Plugin(plugin) => {

@@ -177,7 +177,7 @@ impl Agent {
     pub fn asking(&self, model: Model, configuration: &Configuration) -> (AgentDefinition, Model) {
         let asking = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
         let definition = self.declared.clone().asking(asking);
-        let run = configuration.with_run_defaults(definition.run, model.window);
+        let run = configuration.with_run_defaults(definition.run, &model);
         (AgentDefinition { run, ..definition }, model)
     }
 

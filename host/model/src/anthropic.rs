@@ -25,7 +25,7 @@ use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, Us
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{
-    Access, ApiKey, CallPiece, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing,
+    Access, ApiKey, CallPiece, Chunk, ModelError, ModelSeries, ModelStream, Provider, ReplyFault, Request, listing,
 };
 
 /// The provider of its signatures.
@@ -54,7 +54,7 @@ impl Anthropic {
             main: "anthropic/claude-sonnet-5-5",
             simple: "anthropic/claude-haiku-5-5",
             classifier: "anthropic/claude-haiku-5-5",
-            family: ModelFamily { before: "claude-sonnet-", after: "" },
+            series: ModelSeries { before: "claude-sonnet-", after: "" },
             key_page: "https://platform.claude.com/settings/keys",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),

@@ -20,7 +20,7 @@ use self::reply::Reply;
 use self::request::Dialect;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelFamily, ModelStream, Provider, Request, listing};
+use crate::{Access, ModelError, ModelSeries, ModelStream, Provider, Request, listing};
 
 /// The provider of its signatures.
 const NAME: &str = Gemini::PROVIDER.name();
@@ -48,7 +48,7 @@ impl Gemini {
             main: "gemini/gemini-3.6-flash",
             simple: "gemini/gemini-3.5-flash-lite",
             classifier: "gemini/gemini-3.5-flash-lite",
-            family: ModelFamily { before: "gemini-", after: "-flash" },
+            series: ModelSeries { before: "gemini-", after: "-flash" },
             key_page: "https://aistudio.google.com/apikey",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),

@@ -21,10 +21,11 @@
 mod access;
 mod anthropic;
 mod auto;
+mod catalogue;
 mod client;
+mod effort;
 mod error;
 mod failure;
-mod family;
 mod framing;
 mod gemini;
 mod key;
@@ -42,6 +43,7 @@ mod retry;
 mod script_error;
 mod scripted;
 mod selection;
+mod series;
 mod spec;
 mod text;
 mod text_mode;
@@ -52,8 +54,13 @@ mod vertex;
 pub use access::Access;
 pub use anthropic::Anthropic;
 pub use auto::{Asked, Auto, Route};
+pub use catalogue::{
+    Catalogue, Family, FetchError, KnownModels, ListPrice, LongPrice, MAX_CATALOGUE, ModelFacts, ModelsDevError, fetch,
+    is_snapshot,
+};
+pub use effort::{Effort, UnknownEffort};
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
-pub use family::ModelFamily;
+
 pub use gemini::Gemini;
 pub use key::ApiKey;
 pub use logging::{LoggingProvider, Recording};
@@ -67,7 +74,8 @@ pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use script_error::ScriptError;
 pub use scripted::Scripted;
 pub use selection::{PROVIDERS, Selection, model_forms};
+pub use series::ModelSeries;
 pub use spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 pub use text_mode::TextMode;
-pub use tokens::{estimate, estimate_contents, estimate_part, estimate_text, estimate_tools, window};
+pub use tokens::{estimate, estimate_contents, estimate_part, estimate_text, estimate_tools};
 pub use vertex::Vertex;

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
-use crate::{Access, Chunk, ModelError, ModelFamily, ModelStream, Provider, ReplyFault, Request, listing};
+use crate::{Access, Chunk, ModelError, ModelSeries, ModelStream, Provider, ReplyFault, Request, listing};
 
 /// The data of the event that ends a reply.
 const DONE: &[u8] = b"[DONE]";
@@ -43,10 +43,10 @@ impl OpenAi {
         address: Some(AddressSpec::new("OPENAI_BASE_URL", "https://api.openai.com/v1")),
         login: LoginSpec::Never,
         usual_models: Some(UsualModels {
-            main: "openai/gpt-5.6-terra",
-            simple: "openai/gpt-5.6-luna",
-            classifier: "openai/gpt-5.6-luna",
-            family: ModelFamily { before: "gpt-", after: "-terra" },
+            main: "openai/gpt-6.1-terra",
+            simple: "openai/gpt-6-luna",
+            classifier: "openai/gpt-6-luna",
+            series: ModelSeries { before: "gpt-", after: "-terra" },
             key_page: "https://platform.openai.com/api-keys",
         }),
         connect: |_, access| Ok(Arc::new(Self::new(access)?)),

@@ -11,7 +11,7 @@ use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::ModelError;
+use crate::{Effort, ModelError};
 
 /// A model's service, or a replacement for one.
 ///
@@ -94,6 +94,8 @@ pub struct Settings {
     pub max_output_tokens: Option<u32>,
     /// The most tokens of its thoughts; 0 is none, -1 is unlimited.
     pub thinking_budget: Option<i32>,
+    /// How much it thinks, where its service has efforts; a thinking budget beside it wins where the service has that.
+    pub effort: Option<Effort>,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::{Access, ModelError, ModelFamily, Provider};
+use crate::{Access, ModelError, ModelSeries, Provider};
 
 /// Creates the provider for a model of this name.
 pub(crate) type Connect = fn(&str, Access) -> Result<Arc<dyn Provider>, ModelError>;
@@ -74,14 +74,14 @@ pub enum LoginSpec {
 /// Models of a provider, by their ids: those that the services' model pages recommended in November 2026.
 #[derive(Clone, Copy, Debug)]
 pub struct UsualModels {
-    /// The model for most tasks, unless the service's own list has a newer one of the family.
+    /// The model for most tasks, unless the service's own list has a newer one of the series.
     pub main: &'static str,
     /// The model for simple tasks.
     pub simple: &'static str,
     /// The model that picks one of the other two.
     pub classifier: &'static str,
-    /// The family of the model for most tasks.
-    pub family: ModelFamily,
+    /// The series of the model for most tasks.
+    pub series: ModelSeries,
     /// The page on which a user makes a key.
     pub key_page: &'static str,
 }

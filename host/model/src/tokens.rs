@@ -1,4 +1,4 @@
-//! Estimates how many tokens a request has without asking a service, and how many a model accepts at once.
+//! Estimates how many tokens a request has without asking a service.
 
 use host_message::{Content, Part, PartData, ToolSpec};
 use serde_json::Value;
@@ -16,29 +16,6 @@ const IMAGE: u64 = 258;
 
 /// Bytes of a document per token. A page of PDF has some 50 KB and counts as 258 tokens at Gemini.
 const DOCUMENT_BYTES: u64 = 200;
-
-/// The window of an unknown model. Small, since a request over the window fails and an early summary does not.
-const UNKNOWN_WINDOW: u64 = 128_000;
-
-/// The most tokens of a request by the beginning of a model's name, as the services' model pages list them; the first
-/// match counts.
-const WINDOWS: &[(&str, u64)] = &[
-    ("gemini-", 1_048_576),
-    ("gpt-4.1", 1_047_576),
-    ("gpt-4o", 128_000),
-    ("gpt-5", 272_000),
-    ("o1", 200_000),
-    ("o3", 200_000),
-    ("o4", 200_000),
-    ("claude-", 200_000),
-    ("gemma-3", 131_072),
-];
-
-/// Returns the most tokens that a model accepts in one request, by the service's name for it.
-pub fn window(model: &str) -> u64 {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    WINDOWS.iter().find(|(start, _)| name.starts_with(start)).map_or(UNKNOWN_WINDOW, |(_, window)| *window)
-}
 
 /// Estimates how many tokens a request has.
 pub fn estimate(request: &Request<'_>) -> u64 {
@@ -124,18 +101,5 @@ mod tests {
         };
         assert_eq!(data("image/png", 400_000), IMAGE);
         assert_eq!(data("application/pdf", 400_000), 1_500);
-    }
-
-    #[test]
-    fn a_models_window_is_known_by_its_name() {
-        for (model, expected) in [
-            ("gemini-2.5-pro", 1_048_576),
-            ("models/gemini-2.5-flash", 1_048_576),
-            ("claude-sonnet-4-5", 200_000),
-            ("gpt-5-mini", 272_000),
-            ("qwen3:8b", UNKNOWN_WINDOW),
-        ] {
-            assert_eq!(window(model), expected, "{model}");
-        }
     }
 }

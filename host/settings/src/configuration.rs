@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
-use host_model::{Gemini, ProviderId, RetryPolicy, Settings, Vertex};
+use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Vertex};
 use host_process::ConfineMode;
 use host_text::{did_you_mean, expected_instead};
 use host_tool::ApprovalMode;
@@ -42,6 +42,7 @@ pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_ad
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved::SavedModel;
+use crate::models::{self, known};
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
@@ -63,6 +64,9 @@ pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
 pub struct Configuration {
     /// The model, as `--model` takes it.
     pub model: Option<String>,
+    /// How much the model thinks, as `--effort` takes it. If it is not set, the usual effort of the model's family.
+    #[schemars(schema_with = "schema::effort")]
+    pub effort: Option<Effort>,
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
@@ -110,6 +114,9 @@ pub struct Configuration {
     /// The model that the user saved at the first start; not a key of this file.
     #[serde(skip)]
     pub saved: Option<SavedModel>,
+    /// What is known about models, with the catalogue that the user fetched; not a key of this file.
+    #[serde(skip)]
+    pub known: KnownModels,
     /// Which file each setting comes from; not a key of this file.
     #[serde(skip)]
     pub written: Written,
@@ -419,7 +426,10 @@ pub struct Model {
     pub top_p: Option<f32>,
     /// The most tokens of a reply.
     pub max_output_tokens: Option<u32>,
-    /// Tokens for thinking; -1 is no limit, 0 none.
+    /// How much it thinks, as `effort` above; this wins.
+    #[schemars(schema_with = "schema::effort")]
+    pub effort: Option<Effort>,
+    /// Tokens for thinking; -1 is no limit, 0 none. It wins over the effort where the service has budgets.
     pub thinking_budget: Option<i32>,
     /// Texts that end a reply.
     pub stop: Option<Vec<String>>,
@@ -493,6 +503,7 @@ impl Model {
             top_p: self.top_p,
             max_output_tokens: self.max_output_tokens,
             thinking_budget: self.thinking_budget,
+            effort: self.effort,
             stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }
@@ -551,13 +562,22 @@ impl Configuration {
                         .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
                 }
                 read.tools.check_programs(Owner::User, &path)?;
-                Ok(Self { saved: SavedModel::read(folders)?, ..read })
+                read.with_the_users_own(folders)
             }
-            Err(error) if error.is_missing() && !named => {
-                Ok(Self { saved: SavedModel::read(folders)?, ..Self::default() })
-            }
+            Err(error) if error.is_missing() && !named => Self::default().with_the_users_own(folders),
             Err(error) => Err(unreadable(error.into())),
         }
+    }
+
+    /// Lets the user's choice of an effort win over what is configured for single models.
+    pub fn choose_effort(&mut self, effort: Effort) {
+        self.effort = Some(effort);
+        self.models.values_mut().for_each(|model| model.effort = None);
+    }
+
+    /// Adds what the user has in files of the host's own making.
+    fn with_the_users_own(self, folders: &Folders) -> Result<Self, Failure> {
+        Ok(Self { saved: SavedModel::read(folders)?, known: known::read(folders)?, ..self })
     }
 
     /// Checks the text of a user's file, which is at this path or will be.
@@ -639,12 +659,12 @@ impl Configuration {
         }
     }
 
-    /// Returns an agent's limits with the defaults for every agent whose model takes this many tokens at once.
-    pub fn with_run_defaults(&self, run: RunConfig, window: Option<u64>) -> RunConfig {
+    /// Returns an agent's limits with the defaults for every agent that asks this model.
+    pub fn with_run_defaults(&self, run: RunConfig, model: &models::Model) -> RunConfig {
         RunConfig {
             grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
             reply: self.retry.reply(),
-            compression: self.compression(window),
+            compression: self.compression(model),
             loops: match self.run.loop_detection {
                 Some(true) => LoopDetection::On,
                 Some(false) => LoopDetection::Off,
@@ -655,10 +675,12 @@ impl Configuration {
     }
 
     /// When the conversation with such a model is shortened.
-    fn compression(&self, window: Option<u64>) -> CompressionConfig {
+    fn compression(&self, model: &models::Model) -> CompressionConfig {
         let usual = CompressionConfig::default();
         CompressionConfig {
-            window,
+            window: Some(model.window),
+            // A share that the user chose is of the window.
+            comfortable: model.comfortable.filter(|_| self.compression.threshold.is_none()),
             threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
             summarised: self.compression.summarised.map_or(usual.summarised, InnerShare::get),
         }

@@ -4,6 +4,7 @@
 //! machine; a choice that the user saved wins over a key in the environment. Deliberately not here: any wire format,
 //! and how asking again works; `host-model` has both.
 
+pub mod known;
 mod newest;
 pub mod prices;
 pub mod saved;
@@ -16,8 +17,9 @@ use std::time::Duration;
 use host_agent::Prices;
 use host_message::ModelId;
 use host_model::{
-    Access, ApiKey, Asked, Auto, Fallback, LoggingProvider, Login, LoginSpec, Offline, Ollama, PROVIDERS, Provider,
-    ProviderId, Recording, Retrying, Route, Selection, Settings, TextMode, UsualModels,
+    Access, Anthropic, ApiKey, Asked, Auto, Effort, Fallback, Family, LoggingProvider, Login, LoginSpec, ModelFacts,
+    Offline, Ollama, OpenAi, OpenAiResponses, PROVIDERS, Provider, ProviderId, Recording, Retrying, Route, Selection,
+    Settings, TextMode, UsualModels,
 };
 use host_text::exact;
 use tokio::time::timeout;
@@ -51,8 +53,10 @@ pub struct Model {
     pub settings: Settings,
     /// The ids of all models that may answer when this one is asked.
     pub answering: Vec<String>,
-    /// The most tokens that all of those take at once, if their names do not determine it.
-    pub window: Option<u64>,
+    /// The most tokens that all of those take at once.
+    pub window: u64,
+    /// Up to how many tokens a conversation with it works well and costs its usual price, if that is less.
+    pub comfortable: Option<u64>,
 }
 
 /// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or
@@ -246,21 +250,69 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
         Tools::Native => provider,
         Tools::Text => Arc::new(TextMode::around(provider)),
     };
-    let (settings, answering) = (options.settings(), vec![id.to_owned()]);
-    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window: options.window })
+    let known = &configuration.known;
+    let mut settings = options.settings();
+    settings.effort = effort(selection.provider, &name, &settings, configuration);
+    let window = options.window.unwrap_or_else(|| known.window(&name));
+    // A window of the user's own is for the user to fill.
+    let comfortable = if options.window.is_some() { None } else { known.comfortable(&name) };
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering: vec![id.to_owned()], window, comfortable })
+}
+
+/// Returns the effort that a model is asked for: the user's, as near as the model has it, or else the usual one of its
+/// family. A thinking budget that the user set takes its place.
+fn effort(provider: ProviderId, name: &str, settings: &Settings, configuration: &Configuration) -> Option<Effort> {
+    let facts = configuration.known.find(name);
+    match settings.effort.or(configuration.effort) {
+        Some(wanted) => match facts {
+            // A model of OpenAI's that does not reason rejects any effort.
+            Some(facts) if facts.family == Family::Gpt || !facts.efforts.is_empty() => wanted.nearest(&facts.efforts),
+            Some(_) | None => Some(wanted),
+        },
+        // Chat completions reject calls together with an effort for some models, and other services have models of
+        // their own under known names.
+        None => facts
+            .filter(|_| settings.thinking_budget.is_none())
+            .filter(|_| [OpenAiResponses::PROVIDER, Anthropic::PROVIDER].contains(&provider))
+            .and_then(ModelFacts::usual_effort),
+    }
+}
+
+/// Returns the id of a usual model with the wire on which it works best: OpenAI's own service has its models' thoughts
+/// and efforts only in the Responses API, and other servers with OpenAI's format mostly have only chat completions.
+fn on_best_wire(id: &str, configuration: &Configuration, environment: &Environment) -> String {
+    match id.strip_prefix(OpenAi::PROVIDER.name()).and_then(|rest| rest.strip_prefix('/')) {
+        Some(name) if is_own_address(OpenAi::PROVIDER, configuration, environment) => {
+            format!("{}/{name}", OpenAiResponses::PROVIDER)
+        }
+        Some(_) | None => id.to_owned(),
+    }
+}
+
+/// Returns whether a provider is asked at its service's own address, and not at one that the user gave.
+fn is_own_address(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> bool {
+    let default = provider.address.and_then(|address| address.default);
+    match access(provider, configuration, environment).address {
+        None => true,
+        Some(address) => default.is_some_and(|default| address.trim_end_matches('/') == default.trim_end_matches('/')),
+    }
 }
 
 /// Creates the model `auto` from `[routing]`, or else from the usual models of the service whose key is set.
 fn auto(configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
     let Routing { default, classifier, models } = &configuration.routing;
     let configured = default.as_deref().or_else(|| models.keys().next().map(String::as_str));
+    let usual_ids: [String; 3];
     let (default, classifier, others) = match (configured, by_key(configuration, environment)) {
         (Some(default), _) => {
             let others = models.iter().filter(|(id, _)| *id != default);
             (default, classifier.as_deref(), others.map(|(id, when)| (id.as_str(), when.as_str())).collect())
         }
         (None, Some((_, usual))) => {
-            (usual.main, Some(classifier.as_deref().unwrap_or(usual.classifier)), vec![(usual.simple, SIMPLE)])
+            usual_ids =
+                [usual.main, usual.simple, usual.classifier].map(|id| on_best_wire(id, configuration, environment));
+            let [main, simple, picks] = &usual_ids;
+            (main.as_str(), Some(classifier.as_deref().unwrap_or(picks)), vec![(simple.as_str(), SIMPLE)])
         }
         (None, None) => {
             return Err(Failure::configuration("the model `auto` has no models to pick from").help(
@@ -269,7 +321,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         }
     };
     let mut answering = Vec::new();
-    let mut windows = Vec::new();
+    let (mut windows, mut comfortable) = (Vec::new(), Vec::new());
     let mut route = |id: &str, when: &str| {
         if id == AUTO {
             return Err(Failure::configuration("the model `auto` cannot pick itself")
@@ -277,7 +329,8 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         }
         let model = connect(id, configuration, environment)?;
         answering.extend(model.answering);
-        windows.push(model.window.unwrap_or_else(|| host_model::window(&model.name)));
+        windows.push(model.window);
+        comfortable.extend(model.comfortable);
         let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
         Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
     };
@@ -296,7 +349,8 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         provider: Arc::new(Auto::new(default, others, classifier)),
         settings: Settings::default(),
         answering,
-        window: windows.into_iter().min(),
+        window: windows.into_iter().min().expect("the default is one"),
+        comfortable: comfortable.into_iter().min(),
     })
 }
 
@@ -330,7 +384,13 @@ pub fn recording(file: &Path) -> Result<Recording, Failure> {
 
 /// Returns how to reach a service: the environment overrides the configuration.
 pub(crate) fn access(provider: ProviderId, configuration: &Configuration, environment: &Environment) -> Access {
-    let configured = configuration.providers.get(&provider).cloned().unwrap_or_default();
+    let of = |provider: &ProviderId| configuration.providers.get(provider).cloned();
+    let configured = match of(&provider) {
+        // Both are one service: its key is the same, and so is the way to it.
+        None if provider == OpenAiResponses::PROVIDER => of(&OpenAi::PROVIDER),
+        configured => configured,
+    };
+    let configured = configured.unwrap_or_default();
     let logs_in = provider.login == LoginSpec::Required || configured.auth == Some(Auth::Oauth);
     let login = logs_in.then(|| Login {
         file: environment.google_credentials(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use host_model::Effort;
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 
@@ -40,6 +41,8 @@ pub struct AccessRequest {
 pub struct RunRequest {
     /// The model, `PROVIDER/NAME`; `None` is the configured one.
     pub model: Option<String>,
+    /// How much the model thinks; `None` is the configured effort, or the usual one of the model.
+    pub effort: Option<Effort>,
     /// A file to record everything that models say in.
     pub record: Option<PathBuf>,
     /// The declared agent to run; `None` is the main agent.

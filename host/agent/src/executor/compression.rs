@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use host_journal::{Fact, History, SessionError, is_whole};
 use host_message::{Content, FinishReason, Part, PromptId, Role, Usage};
-use host_model::{Request, estimate, estimate_contents, window};
+use host_model::{KnownModels, Request, estimate, estimate_contents};
 use host_text::with_causes;
 use host_tool::Registry;
 use tokio::time::timeout;
@@ -18,11 +18,11 @@ use tracing::Instrument;
 use super::run::Run;
 use super::turn::Stop;
 use super::{Agent, RunError};
-use crate::EventKind;
 use crate::compress::{Next, ask_for_summary, fitted, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::reply::{ReplyBuilder, ReplyError, read};
+use crate::{CompressionConfig, EventKind};
 
 /// Maximum time that a service may take to count. Protects a turn, for which an estimate is good enough.
 const COUNT_LIMIT: Duration = Duration::from_secs(10);
@@ -406,12 +406,14 @@ impl Agent {
     /// The most tokens that the model takes at once.
     pub(super) fn window(&self) -> u64 {
         let definition = &self.definition;
-        definition.run.compression.window.unwrap_or_else(|| window(&definition.model.model))
+        definition.run.compression.window.unwrap_or_else(|| KnownModels::default().window(&definition.model.model))
     }
 
     /// Returns the number of tokens at which a conversation is shortened; 0 is never.
     pub(super) fn compression_limit(&self) -> u64 {
-        (self.window() as f64 * self.definition.run.compression.threshold) as u64
+        let CompressionConfig { threshold, comfortable, .. } = self.definition.run.compression;
+        let share = (self.window() as f64 * threshold) as u64;
+        comfortable.map_or(share, |comfortable| share.min(comfortable))
     }
 
     /// The most tokens that a request may have: the window without room for the reply.

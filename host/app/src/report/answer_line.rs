@@ -81,7 +81,7 @@ pub fn money(charge: Charge) -> String {
     let amount = charge.cost.amount();
     let (less, amount) = if amount > 0.0 && amount < 0.01 { ("<", 0.01) } else { ("", amount) };
     match charge.basis {
-        PriceBasis::Listed => format!("{less}${amount:.2}"),
+        PriceBasis::Listed(_) => format!("{less}${amount:.2}"),
         PriceBasis::Configured => format!("cost {less}{amount:.2}"),
     }
 }
@@ -116,11 +116,11 @@ mod tests {
             assert_eq!(answer.line(Duration::from_secs(took), cost, &now), expected);
         };
         check(0, &[], 0, None, "0 s · 12:02");
-        check(12, &["main.rs", "lib.rs", "main.rs"], 2, charge(0.041, PriceBasis::Listed), {
+        check(12, &["main.rs", "lib.rs", "main.rs"], 2, charge(0.041, PriceBasis::Listed(date(2026, 11, 27))), {
             "12 s · 5 calls · main.rs, lib.rs · $0.04 · 12:02"
         });
         check(61, &[], 1, charge(0.0004, PriceBasis::Configured), "1 min 1 s · 1 call · cost <0.01 · 12:02");
-        check(7_260, &["a", "b", "c", "d\u{1b}", "e"], 0, charge(0.0, PriceBasis::Listed), {
+        check(7_260, &["a", "b", "c", "d\u{1b}", "e"], 0, charge(0.0, PriceBasis::Listed(date(2026, 11, 27))), {
             "2 h 1 min · 5 calls · a, b, c, 2 more · 12:02"
         });
     }

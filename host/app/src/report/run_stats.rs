@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
 use host_journal::{CallStatus, TerminateReason};
 use host_message::{CallId, Usage};
-use host_settings::models::prices::PRICES_READ;
 use host_text::{counted, exact};
 use host_tool::{Decided, PausableClock};
+use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -121,10 +121,10 @@ pub struct Statistics<'a> {
     /// In the currency of the configured prices, or in US dollars by list prices; missing without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The year and month of the list prices by which the cost, or a part of it, is estimated; missing if all prices
-    /// are configured.
+    /// The day of the list prices by which the cost, or a part of it, is estimated; missing if all prices are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
-    list_prices: Option<&'static str>,
+    #[schemars(with = "Option<String>")]
+    list_prices: Option<Date>,
     /// By the tool's name.
     tools: &'a BTreeMap<String, Calls>,
     /// By the agent's name.
@@ -313,16 +313,16 @@ impl Statistics<'_> {
     }
 }
 
-/// Returns the year and month of the list prices that a cost is estimated by; `None` if all its prices are configured.
-pub fn list_prices(charge: Charge) -> Option<&'static str> {
+/// Returns the day of the list prices that a cost is estimated by; `None` if all its prices are configured.
+pub fn list_prices(charge: Charge) -> Option<Date> {
     match charge.basis {
         PriceBasis::Configured => None,
-        PriceBasis::Listed => Some(PRICES_READ),
+        PriceBasis::Listed(read) => Some(read),
     }
 }
 
 /// Returns the words behind a cost that is estimated by list prices; empty for any other.
-pub fn estimate(list_prices: Option<&str>) -> String {
+pub fn estimate(list_prices: Option<Date>) -> String {
     list_prices.map(|read| format!(" (estimate in USD, list prices of {read})")).unwrap_or_default()
 }
 
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(statistics.line(), line);
         let rows = "  a\\u{1b}b  2 done, 1 failed, 1.2 s\n  ls        1 done, 1.2 s\n";
         assert_eq!(statistics.table(), format!("{line}\n{rows}"));
-        let estimated = Statistics { list_prices: Some("2026-11"), ..statistics };
+        let estimated = Statistics { list_prices: Some(jiff::civil::date(2026, 11, 27)), ..statistics };
         let words = "cost 0.5000 (estimate in USD, list prices of 2026-11)";
         assert!(estimated.line().contains(words), "{}", estimated.line());
     }

@@ -32,7 +32,7 @@ pub fn definition(
     is_attended: bool,
     model: &Model,
 ) -> Result<AgentDefinition, Failure> {
-    let usual = app.configuration.with_run_defaults(RunConfig::unlimited(), model.window);
+    let usual = app.configuration.with_run_defaults(RunConfig::unlimited(), model);
     let configured = &app.configuration.run;
     let text = |name: &str, description: &str| {
         (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })

@@ -251,7 +251,7 @@ pub(super) struct Tools<'a> {
 impl Tools<'_> {
     /// When the definitions of MCP servers' tools are deferred.
     fn deferral(&self) -> Deferral {
-        let window = self.model.window.unwrap_or_else(|| host_model::window(&self.model.name));
+        let window = self.model.window;
         let share = self.app.configuration.mcp_share();
         Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred) }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_agent::{Budget, Charge, Event, EventKind, Observer};
 use host_journal::TerminateReason;
-use host_model::window;
+use host_model::{Effort, KnownModels};
 use host_plugin::{BackgroundPrograms, Forwarded};
 use host_settings::models;
 use host_tool::ApprovalMode;
@@ -25,6 +25,8 @@ pub struct SessionStatus {
     pub model: String,
     /// The approval mode.
     pub mode: ApprovalMode,
+    /// How much the model thinks; `None` if its service decides.
+    pub effort: Option<Effort>,
     /// The use of the model's window.
     pub context: ContextUse,
     /// The tokens sent and received in this conversation since the process began it.
@@ -61,6 +63,7 @@ pub struct StatusTracker {
     state: Mutex<State>,
     background: Arc<BackgroundPrograms>,
     ports: watch::Receiver<Vec<Forwarded>>,
+    known: KnownModels,
 }
 
 struct State {
@@ -72,6 +75,7 @@ struct State {
     tokens: u64,
     cost: Option<Charge>,
     size: Counted,
+    known: KnownModels,
 }
 
 /// What the tokens of the context were counted of.
@@ -92,8 +96,9 @@ impl StatusTracker {
         budget: Arc<Budget>,
         background: Arc<BackgroundPrograms>,
         ports: watch::Receiver<Vec<Forwarded>>,
+        known: KnownModels,
     ) -> Self {
-        Self { state: Mutex::new(State::new(budget)), background, ports }
+        Self { state: Mutex::new(State::new(budget, known.clone())), background, ports, known }
     }
 
     /// Returns the present status.
@@ -109,7 +114,7 @@ impl StatusTracker {
 
     /// Begins to track another conversation.
     pub(super) fn begin(&self, budget: Arc<Budget>) {
-        *self.state() = State::new(budget);
+        *self.state() = State::new(budget, self.known.clone());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -119,7 +124,7 @@ impl StatusTracker {
 }
 
 impl State {
-    fn new(budget: Arc<Budget>) -> Self {
+    fn new(budget: Arc<Budget>, known: KnownModels) -> Self {
         Self {
             status: SessionStatus::default(),
             budget,
@@ -127,6 +132,7 @@ impl State {
             tokens: 0,
             cost: None,
             size: Counted::Nothing,
+            known,
         }
     }
 
@@ -153,7 +159,7 @@ impl State {
             EventKind::ChatCompressed { tokens_after, .. } if is_main => self.status.context.tokens = tokens_after,
             EventKind::ModelSwitched { model, .. } if is_main => {
                 model.clone_into(&mut self.status.model);
-                self.status.context.window = window(model);
+                self.status.context.window = self.known.window(model);
             }
             EventKind::RunEnded { terminate_reason, .. } if is_main => {
                 self.count();
@@ -194,7 +200,7 @@ impl Session {
         // A fallback that answered once answers from then on; `auto` picks again.
         let answering = self.conversation.budget.model().filter(|_| id != models::AUTO);
         let answering = answering.unwrap_or_else(|| id.to_owned());
-        let own = (answering == id).then(|| self.model.window.unwrap_or_else(|| window(&self.model.name)));
+        let own = (answering == id).then_some(self.model.window);
         let tokens = match state.size {
             Counted::LastRun => state.status.context.tokens,
             Counted::Messages(count) if count == contents.len() => state.status.context.tokens,
@@ -203,9 +209,11 @@ impl Session {
             Counted::Messages(_) | Counted::Nothing => self.window().total.tokens(),
         };
         state.size = Counted::Messages(contents.len());
-        let context = ContextUse { tokens, window: own.unwrap_or_else(|| window(&answering)) };
+        let context =
+            ContextUse { tokens, window: own.unwrap_or_else(|| self.app.configuration.known.window(&answering)) };
         (state.status.model, state.status.mode) = (answering, self.mode());
         (state.status.context, state.status.branch) = (context, branch);
+        state.status.effort = self.model.settings.effort;
         drop(state);
         self.status.status()
     }
@@ -220,9 +228,11 @@ mod tests {
 
     use super::*;
 
+    const DAY: jiff::civil::Date = jiff::civil::date(2026, 11, 27);
+
     fn budget() -> Arc<Budget> {
         let price = Price { input: 1.0, cached: 1.0, output: 1.0 };
-        let prices = Prices::new(BTreeMap::new(), BTreeMap::from([("a/m".to_owned(), price)]));
+        let prices = Prices::new(BTreeMap::new(), BTreeMap::from([("a/m".to_owned(), (price, DAY))]));
         Budget::with_prices(AgentId::new("main"), TreeLimits::default(), Arc::new(prices))
     }
 
@@ -242,8 +252,10 @@ mod tests {
     #[test]
     fn status_counts_while_a_run_is_under_way_and_what_a_subagent_uses() {
         let budget = budget();
-        let (main, tracker) =
-            (AgentId::new("main"), StatusTracker::new(Arc::clone(&budget), Arc::default(), no_ports()));
+        let (main, tracker) = (
+            AgentId::new("main"),
+            StatusTracker::new(Arc::clone(&budget), Arc::default(), no_ports(), KnownModels::default()),
+        );
         let usage = Usage { input: 1_500_000, output: 500_000, ..Usage::default() };
         tell(&tracker, &main, EventKind::RunStarted { model: "a/m", session: None });
         let finished = |usage| EventKind::Finished { reason: &FinishReason::Stop, usage: Some(usage) };
@@ -258,7 +270,7 @@ mod tests {
         below.add_usage(usage);
         tell(&tracker, below.id(), ended(TerminateReason::Goal));
         let status = tracker.status();
-        let cost = Charge { cost: Cost::from_amount(2.0), basis: PriceBasis::Listed };
+        let cost = Charge { cost: Cost::from_amount(2.0), basis: PriceBasis::Listed(DAY) };
         assert_eq!((status.tokens, status.cost, status.context.tokens), (4_000_000, Some(cost), 2_000_000));
         tell(&tracker, &main, ended(TerminateReason::Goal));
         tell(&tracker, &main, EventKind::UserCancelled);
@@ -269,7 +281,8 @@ mod tests {
 
     #[test]
     fn status_names_the_model_that_took_over() {
-        let (main, tracker) = (AgentId::new("main"), StatusTracker::new(budget(), Arc::default(), no_ports()));
+        let (main, tracker) =
+            (AgentId::new("main"), StatusTracker::new(budget(), Arc::default(), no_ports(), KnownModels::default()));
         tell(&tracker, &main, EventKind::ModelSwitched { model: "anthropic/claude-haiku-4-5", reason: "quota" });
         let status = tracker.status();
         assert_eq!((status.model.as_str(), status.context.window), ("anthropic/claude-haiku-4-5", 200_000));

@@ -1,6 +1,7 @@
 //! The arguments of `host acp`.
 
 use clap::Args;
+use host_model::Effort;
 use host_settings::request::RunRequest;
 
 use super::{Access, amount, duration, model_help};
@@ -20,6 +21,10 @@ docs/editors.md has the settings of other editors.";
 pub(crate) struct Acp {
     #[arg(short, long, value_name = "ID", help = model_help())]
     pub(crate) model: Option<String>,
+    /// How much the model thinks: none, minimal, low, medium, high, xhigh or max; a model without this one uses the
+    /// next lower one [default: the configured one, else the usual one of the model]
+    #[arg(long, value_name = "EFFORT")]
+    pub(crate) effort: Option<Effort>,
     /// Maximum number of requests to the model for each prompt [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
@@ -44,6 +49,7 @@ impl Acp {
     pub(crate) fn request(&self) -> RunRequest {
         RunRequest {
             model: self.model.clone(),
+            effort: self.effort,
             max_turns: self.max_turns,
             timeout: self.timeout,
             max_tokens: self.max_tokens,

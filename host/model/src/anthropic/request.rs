@@ -21,9 +21,10 @@ const MARKED_MESSAGES: usize = 2;
 
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
-    let (prompt, Plan { max_tokens, temperature, top_p, .. }) = prompt(request);
+    let (prompt, Plan { max_tokens, temperature, top_p, effort, .. }) = prompt(request);
     let stop_sequences = &request.settings.stop;
-    written(&Body { prompt, max_tokens, stream: true, temperature, top_p, stop_sequences })
+    let output_config = effort.map(|effort| OutputConfig { effort });
+    written(&Body { prompt, max_tokens, stream: true, temperature, top_p, output_config, stop_sequences })
 }
 
 /// Writes the body of the request that counts its tokens: the same prompt, and no settings of the answer.
@@ -201,8 +202,15 @@ struct Body<'a> {
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop_sequences: &'a [String],
+}
+
+#[derive(Serialize)]
+struct OutputConfig {
+    effort: &'static str,
 }
 
 #[derive(Serialize)]

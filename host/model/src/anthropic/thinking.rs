@@ -6,12 +6,14 @@
 
 use serde::Serialize;
 
-use crate::Settings;
+use crate::{Effort, Settings};
 
 /// The settings of a request that concern thinking or depend on it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan {
     pub(super) thinking: Option<Thinking>,
+    /// How much a model that decides itself is to think.
+    pub(super) effort: Option<&'static str>,
     /// The service requires it. Thoughts count towards it.
     pub(super) max_tokens: u32,
     pub(super) temperature: Option<f32>,
@@ -69,7 +71,9 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
         Way::Adaptive | Way::Always => USUAL_ADAPTIVE_ANSWER,
     };
     let mut max_tokens = settings.max_output_tokens.unwrap_or(usual).max(1);
-    let thinking = match (way, settings.thinking_budget) {
+    // A budget wins. An effort without one means a budget where the model takes only that.
+    let effort = settings.effort.filter(|_| settings.thinking_budget.is_none());
+    let thinking = match (way, settings.thinking_budget.or(effort.map(Effort::budget))) {
         // What a model does not support is left out: the service rejects it and does not ignore it.
         (Way::Never, _) | (_, None) | (Way::Budget | Way::Foreign | Way::Always, Some(0)) => None,
         (Way::Adaptive, Some(0)) => Some(Thinking::Disabled),
@@ -98,7 +102,11 @@ pub(super) fn plan(model: &str, settings: &Settings, may_think: bool) -> Plan {
             (settings.temperature.map(|heat| heat.min(1.0)), settings.top_p.filter(|_| settings.temperature.is_none()))
         }
     };
-    Plan { thinking, max_tokens, temperature, top_p }
+    let effort = match way {
+        Way::Adaptive | Way::Always => effort.filter(|effort| *effort != Effort::None).map(Effort::name),
+        Way::Never | Way::Budget | Way::Foreign => None,
+    };
+    Plan { thinking, effort, max_tokens, temperature, top_p }
 }
 
 /// Decides by the names in <https://platform.claude.com/docs/en/about-claude/models>:
@@ -157,14 +165,16 @@ mod tests {
             };
             assert_eq!(plan(model, &settings, true), expected, "{model} {budget:?} {max:?}");
         };
-        let warm = |max_tokens| Plan { thinking: None, max_tokens, temperature: Some(1.0), top_p: None };
+        let warm = |max_tokens| Plan { thinking: None, effort: None, max_tokens, temperature: Some(1.0), top_p: None };
         let thinking = |budget_tokens, max_tokens| Plan {
             thinking: Some(Thinking::Enabled { budget_tokens }),
+            effort: None,
             max_tokens,
             temperature: None,
             top_p: Some(0.95),
         };
-        let adaptive = |thinking, max_tokens| Plan { thinking, max_tokens, temperature: None, top_p: None };
+        let adaptive =
+            |thinking, max_tokens| Plan { thinking, effort: None, max_tokens, temperature: None, top_p: None };
         check("claude-haiku-4-5", None, None, warm(32_000));
         check("claude-haiku-4-5", Some(0), Some(100), warm(100));
         check("claude-haiku-4-5", Some(-1), None, thinking(24_000, 32_000));
@@ -180,8 +190,27 @@ mod tests {
         check("claude-opus-5", Some(2_000), Some(9_000), adaptive(shown(), 9_000));
         check("claude-fable-5", Some(0), None, adaptive(None, 64_000));
         check("claude-fable-5", Some(-1), None, adaptive(shown(), 64_000));
-        let free = Plan { thinking: None, max_tokens: 32_000, temperature: Some(1.5), top_p: Some(0.95) };
+        let free = Plan { thinking: None, effort: None, max_tokens: 32_000, temperature: Some(1.5), top_p: Some(0.95) };
         check("qwen3", None, None, free);
+    }
+
+    #[test]
+    fn anthropic_effort_is_sent_as_the_model_takes_it_and_a_budget_wins() {
+        let plan = |model: &str, effort, thinking_budget| {
+            let settings = Settings { effort: Some(effort), thinking_budget, ..Settings::default() };
+            let Plan { thinking, effort, .. } = plan(model, &settings, true);
+            (thinking, effort)
+        };
+        let adaptive = || Some(Thinking::Adaptive { display: "summarized" });
+        assert_eq!(plan("claude-opus-5-5", Effort::Xhigh, None), (adaptive(), Some("xhigh")));
+        assert_eq!(plan("claude-opus-5-5", Effort::None, None), (Some(Thinking::Disabled), None));
+        assert_eq!(plan("claude-fable-5", Effort::Low, None), (adaptive(), Some("low")));
+        assert_eq!(plan("claude-opus-5-5", Effort::Low, Some(-1)), (adaptive(), None));
+        let budget = |budget_tokens| Some(Thinking::Enabled { budget_tokens });
+        assert_eq!(plan("claude-haiku-4-5", Effort::Medium, None), (budget(8_192), None));
+        assert_eq!(plan("claude-haiku-4-5", Effort::Max, None), (budget(24_000), None));
+        assert_eq!(plan("claude-haiku-4-5", Effort::None, None), (None, None));
+        assert_eq!(plan("claude-3-haiku-20240307", Effort::High, None), (None, None));
     }
 
     #[test]

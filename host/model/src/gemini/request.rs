@@ -177,9 +177,16 @@ fn declaration(tool: &ToolSpec) -> Declaration<'_> {
 }
 
 fn generation_config<'a>(model: &str, settings: &'a Settings) -> GenerationConfig<'a> {
-    let thinking_config = can_think(model).then(|| ThinkingConfig {
-        include_thoughts: settings.thinking_budget != Some(0),
-        thinking_budget: settings.thinking_budget,
+    // The third generation has levels, the one before it only budgets.
+    let (thinking_budget, thinking_level) = match (settings.thinking_budget, settings.effort) {
+        (None, Some(effort)) if is_third_generation(model) => (None, Some(effort.name())),
+        (None, Some(effort)) => (Some(effort.budget()), None),
+        (budget, _) => (budget, None),
+    };
+    let thinking_config = can_think(model).then_some(ThinkingConfig {
+        include_thoughts: thinking_budget != Some(0),
+        thinking_budget,
+        thinking_level,
     });
     GenerationConfig {
         temperature: settings.temperature,
@@ -330,6 +337,8 @@ struct ThinkingConfig {
     include_thoughts: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_budget: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<&'static str>,
 }
 
 #[cfg(test)]

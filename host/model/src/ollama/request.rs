@@ -11,7 +11,7 @@ use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, Tool
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Request;
+use crate::{Effort, Request, Settings};
 
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
@@ -31,8 +31,7 @@ pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
         messages,
         tools: request.tools.iter().map(tool).collect(),
         stream: true,
-        // The server rejects `true` for a model that cannot think, so it is set only on request.
-        think: settings.thinking_budget.map(|budget| budget != 0),
+        think: think(request.model, settings),
         options: Options {
             temperature: settings.temperature,
             top_p: settings.top_p,
@@ -41,6 +40,23 @@ pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
         },
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
+}
+
+/// Returns whether and how much to think. The server rejects `true` for a model that cannot think, so it is set only on
+/// request; only the models that have levels accept one.
+fn think(model: &str, settings: &Settings) -> Option<Think> {
+    let effort = match settings.thinking_budget {
+        Some(budget) => return Some(Think::Switch(budget != 0)),
+        None => settings.effort?,
+    };
+    let has_levels = model.rsplit('/').next().is_some_and(|name| name.starts_with("gpt-oss"));
+    Some(match effort {
+        Effort::None => Think::Switch(false),
+        _ if !has_levels => Think::Switch(true),
+        Effort::Minimal | Effort::Low => Think::Level("low"),
+        Effort::Medium => Think::Level("medium"),
+        Effort::High | Effort::Xhigh | Effort::Max => Think::Level("high"),
+    })
 }
 
 fn is_said_by_user(content: &Content) -> bool {
@@ -120,8 +136,16 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    think: Option<bool>,
+    think: Option<Think>,
     options: Options<'a>,
+}
+
+/// The request's `think`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Think {
+    Switch(bool),
+    Level(&'static str),
 }
 
 #[derive(Serialize)]

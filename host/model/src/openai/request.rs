@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::{Request, Settings};
+use crate::{Effort, Request, Settings};
 
 /// The differences between the service itself and the servers that copy its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             Role::Model => push_model(&mut messages, content),
         }
     }
-    let Settings { temperature, top_p, max_output_tokens, stop, .. } = request.settings;
+    let Settings { temperature, top_p, max_output_tokens, effort, stop, .. } = request.settings;
     // These models reject other values than their own.
     let fixed = dialect == Dialect::OpenAi && is_sampling_fixed(request.model);
     let body = Body {
@@ -56,6 +56,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         // OpenAI's own service knows the newer name, and most compatible servers only the old one.
         max_tokens: max_output_tokens.filter(|_| dialect == Dialect::Compatible),
         max_completion_tokens: max_output_tokens.filter(|_| dialect == Dialect::OpenAi),
+        reasoning_effort: effort.map(Effort::name),
         // Models that reason take no texts to stop at.
         stop: if fixed { &[] } else { stop },
     };
@@ -178,6 +179,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
 }

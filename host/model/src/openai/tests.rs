@@ -249,6 +249,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         top_p: None,
         max_output_tokens: None,
         thinking_budget: None,
+        effort: None,
         stop: Vec::new(),
         safety: Vec::new(),
     };

@@ -13,12 +13,7 @@ use serde_json::{Map, Value};
 
 use super::NAME;
 use crate::openai::request::{Dialect, is_web, named};
-use crate::{Request, Settings};
-
-/// The largest thinking budgets that count as a low and a medium effort, in tokens, according to Google's documentation
-/// of its OpenAI-compatible interface. A larger one is a high effort.
-const LOW: u32 = 1_024;
-const MEDIUM: u32 = 8_192;
+use crate::{Effort, Request, Settings};
 
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
@@ -29,7 +24,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             Role::Model => push_model(&mut input, content),
         }
     }
-    let Settings { temperature, top_p, max_output_tokens, thinking_budget, .. } = request.settings;
+    let Settings { temperature, top_p, max_output_tokens, thinking_budget, effort, .. } = request.settings;
     let reasons = reasons(request.model);
     // OpenAI's reasoning models reject sampling settings.
     let free = !reasons || dialect == Dialect::Compatible;
@@ -43,8 +38,11 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         store: false,
         include: if reasons { &["reasoning.encrypted_content"] } else { &[] },
         reasoning: reasons.then(|| Reasoning {
-            effort: thinking_budget.and_then(|budget| effort(request.model, budget)),
-            summary: (*thinking_budget != Some(0)).then_some("auto"),
+            effort: match thinking_budget {
+                Some(budget) => Effort::of_budget(*budget).map(|effort| sendable(request.model, effort)),
+                None => effort.map(Effort::name),
+            },
+            summary: (*thinking_budget != Some(0) && *effort != Some(Effort::None)).then_some("auto"),
         }),
         temperature: temperature.filter(|_| free),
         top_p: top_p.filter(|_| free),
@@ -66,20 +64,14 @@ fn reasons(model: &str) -> bool {
     !old && !model.contains("-chat")
 }
 
-/// Returns the effort for a thinking budget in tokens; `None` leaves it to the service, as an unlimited budget does. A
-/// budget of 0 becomes the least effort that the family supports.
-fn effort(model: &str, budget: i32) -> Option<&'static str> {
-    let least = || match bare(model).strip_prefix("gpt-5") {
-        Some(rest) if rest.starts_with('.') => "none",
-        Some(_) => "minimal",
-        None => "low",
-    };
-    match u32::try_from(budget) {
-        Err(_) => None,
-        Ok(0) => Some(least()),
-        Ok(budget) if budget <= LOW => Some("low"),
-        Ok(budget) if budget <= MEDIUM => Some("medium"),
-        Ok(_) => Some("high"),
+/// Returns the effort that a thinking budget means for a model: no thinking is the least effort that it accepts, by its
+/// name, since a budget is written without looking at the catalogue.
+fn sendable(model: &str, effort: Effort) -> &'static str {
+    match (effort, bare(model).strip_prefix("gpt-5")) {
+        (Effort::None, Some(rest)) if rest.starts_with('.') => "none",
+        (Effort::None, Some(_)) => "minimal",
+        (Effort::None, None) => "low",
+        (effort, _) => effort.name(),
     }
 }
 

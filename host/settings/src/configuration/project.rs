@@ -53,6 +53,7 @@ const ALLOWED: &[&[&str]] = &[
     &["models", "*", "top_p"],
     &["models", "*", "max_output_tokens"],
     &["models", "*", "thinking_budget"],
+    &["models", "*", "effort"],
     &["models", "*", "stop"],
     &["models", "*", "fallback"],
     &["models", "*", "window"],
@@ -107,6 +108,8 @@ impl Configuration {
             approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
             any_folder: self.any_folder,
             saved: self.saved,
+            known: self.known,
+            effort: project.effort.or(self.effort),
             written: self.written.overlaid_by(project.written),
             confine: Confine {
                 // A project may only ask for more.
@@ -196,6 +199,7 @@ impl Model {
             top_p: project.top_p.or(self.top_p),
             max_output_tokens: project.max_output_tokens.or(self.max_output_tokens),
             thinking_budget: project.thinking_budget.or(self.thinking_budget),
+            effort: project.effort.or(self.effort),
             stop: project.stop.or(self.stop),
             safety: self.safety,
             fallback: project.fallback.or(self.fallback),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use host_model::Effort;
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 use schemars::generate::SchemaSettings;
@@ -24,6 +25,10 @@ pub(super) fn context_files() -> Vec<&'static str> {
 
 pub(super) fn approval_mode(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ApprovalMode::ALL.map(ApprovalMode::name) })
+}
+
+pub(super) fn effort(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": Effort::ALL.map(Effort::name) })
 }
 
 pub(super) fn confine_mode(_: &mut SchemaGenerator) -> Schema {

@@ -1,4 +1,4 @@
-//! The usual model of a service: the newest of its family by the service's own list, or else the one that comes with
+//! The usual model of a service: the newest of its series by the service's own list, or else the one that comes with
 //! the program.
 //!
 //! Promises: a list delays a start by at most 0.8 s once a day; without a list, or with an invalid one, the
@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::access;
+use super::{access, on_best_wire};
 use crate::configuration::Configuration;
 use crate::environment::Environment;
 
@@ -42,7 +42,7 @@ struct Cache(BTreeMap<String, Entry>);
 struct Entry {
     /// When the service was asked.
     at: Timestamp,
-    /// The newest model of the family, if the list has one that is newer than the program's.
+    /// The newest model of the series, if the list has one that is newer than the program's.
     newest: Option<String>,
     /// Whether there was a list.
     listed: bool,
@@ -70,7 +70,7 @@ pub(super) async fn main_model(
             };
             let entry = match names {
                 Ok(Ok(Some(names))) => {
-                    let newest = usual.family.newer_than(name(usual.main), names.iter().map(String::as_str));
+                    let newest = usual.series.newer_than(name(usual.main), names.iter().map(String::as_str));
                     Entry { at: now, newest: newest.map(str::to_owned), listed: true }
                 }
                 Ok(Ok(None) | Err(_)) | Err(_) => {
@@ -92,8 +92,9 @@ pub(super) async fn main_model(
         }
     };
     // The cache is a file: what is not newer than the program's own model is not used.
-    let newest = entry.newest.as_deref().and_then(|newest| usual.family.newer_than(name(usual.main), [newest]));
-    newest.map_or_else(|| usual.main.to_owned(), |newest| format!("{provider}/{newest}"))
+    let newest = entry.newest.as_deref().and_then(|newest| usual.series.newer_than(name(usual.main), [newest]));
+    let id = newest.map_or_else(|| usual.main.to_owned(), |newest| format!("{provider}/{newest}"));
+    on_best_wire(&id, configuration, environment)
 }
 
 impl Entry {

@@ -162,7 +162,8 @@ impl SavedModel {
     /// The key of a service, if it is this one.
     pub fn key_of(&self, provider: ProviderId) -> Option<ApiKey> {
         match self {
-            Self::Service { provider: saved, key } if *saved == provider => key.api_key(),
+            // A service can have two wires, which share their key.
+            Self::Service { provider: saved, key } if saved.key_variable == provider.key_variable => key.api_key(),
             Self::Service { .. } | Self::Model { .. } => None,
         }
     }

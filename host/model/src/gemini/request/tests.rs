@@ -86,6 +86,7 @@ fn a_whole_request_has_its_shape() {
         top_p: Some(0.25),
         max_output_tokens: Some(100),
         thinking_budget: Some(-1),
+        effort: None,
         stop: vec!["END".to_owned()],
         safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
     };

@@ -101,7 +101,8 @@ mod tests {
     fn cost_fits_any_width_and_names_models_without_a_price() {
         let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9 };
         let one = Usage { input: 1_000, output: 5, ..Usage::default() };
-        let charge = Charge { cost: Cost::from_amount(0.0123), basis: PriceBasis::Listed };
+        let charge =
+            Charge { cost: Cost::from_amount(0.0123), basis: PriceBasis::Listed(jiff::civil::date(2026, 11, 27)) };
         let models = [
             ("g/x", ModelSpending { usage, charge: Some(charge) }),
             ("o\u{1b}/y", ModelSpending { usage: one, charge: None }),

@@ -21,15 +21,16 @@ const MODEL: usize = 40;
 
 /// The parts of the row, in their order. The mode is the first to be left out: the label before the input has it too.
 fn parts(status: &SessionStatus) -> Vec<StatusPart> {
-    let SessionStatus { model, mode, context, tokens, cost, branch, background, ports } = status;
+    let SessionStatus { model, effort, mode, context, tokens, cost, branch, background, ports } = status;
     // `/model` has the provider.
-    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = truncate_to_width(&exact(model.rsplit('/').next().unwrap_or(model)), MODEL);
+    let name = effort.map_or_else(|| name.clone(), |effort| format!("{name} {effort}"));
     let context = context.percent().map(|percent| format!("{percent} % of {}", count(context.window)));
     let tokens = (*tokens > 0).then(|| format!("{} tokens", count(*tokens)));
     let background = (*background > 0).then(|| format!("{background} in background"));
     let ports = (!ports.is_empty()).then(|| addresses(ports));
     [
-        (Some(truncate_to_width(&exact(name), MODEL)), 6),
+        (Some(name), 6),
         (Some(mode.name().to_owned()), 1),
         (context, 5),
         (tokens, 3),
@@ -145,7 +146,10 @@ mod tests {
             mode: ApprovalMode::Plan,
             context: ContextUse { tokens: 25_000, window: 200_000 },
             tokens: 31_900,
-            cost: Some(Charge { cost: Cost::from_amount(0.123), basis: PriceBasis::Listed }),
+            cost: Some(Charge {
+                cost: Cost::from_amount(0.123),
+                basis: PriceBasis::Listed(jiff::civil::date(2026, 11, 27)),
+            }),
             branch: Some("main".to_owned()),
             background: 1,
             ports: vec![Forwarded { inside: 5173, outside: 5173 }, Forwarded { inside: 8000, outside: 40123 }],
@@ -161,8 +165,8 @@ mod tests {
     #[test]
     fn money_and_counts_are_short() {
         let cost = |amount, basis| money(Charge { cost: Cost::from_amount(amount), basis });
-        assert_eq!(cost(0.0, PriceBasis::Listed), "$0.00");
-        assert_eq!(cost(0.001, PriceBasis::Listed), "<$0.01");
+        assert_eq!(cost(0.0, PriceBasis::Listed(jiff::civil::date(2026, 11, 27))), "$0.00");
+        assert_eq!(cost(0.001, PriceBasis::Listed(jiff::civil::date(2026, 11, 27))), "<$0.01");
         assert_eq!(cost(12.345, PriceBasis::Configured), "cost 12.35");
         for (number, words) in [(0, "0"), (999, "999"), (1_250, "1.2k"), (31_999, "31k"), (1_048_576, "1.0M")] {
             assert_eq!(count(number), words);
