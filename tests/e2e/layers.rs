@@ -248,7 +248,7 @@ pub(crate) fn texts() -> Vec<(String, usize, String)> {
 }
 
 #[test]
-fn modules_of_a_crate_form_no_cycle_of_more_than_three() {
+fn modules_of_a_crate_form_no_cycle_of_more_than_two() {
     let mut wrong = Vec::new();
     for (name, folder) in LAYERS {
         let files: Vec<(String, String)> =

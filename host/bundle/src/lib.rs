@@ -15,6 +15,7 @@ mod listing;
 mod lock;
 mod oci;
 mod signature;
+mod sizes;
 mod trust;
 mod unpack;
 
@@ -35,8 +36,9 @@ pub use oci::{Descriptor, EMPTY_TYPE, IMAGE_TYPE, INDEX_TYPE, ImageManifest, Ind
 pub use signature::{
     KeyError, KeyId, KeyPair, PublicKey, SecretKey, SecretKeyError, SecretKeyFile, Signature, SignatureError,
 };
+pub use sizes::{MAX_BLOB, MAX_BUNDLE};
 pub use trust::{
     NoPattern, Pattern, PreferredKeys, Purpose, Refusal, Revocation, Revoked, Rotation, RotationError, StoreError,
     Trust, TrustError, TrustStore, TrustedKey, Verdict,
 };
-pub use unpack::{EntryFault, MAX_BLOB, MAX_BUNDLE, StoredBundle, UnpackError};
+pub use unpack::{EntryFault, StoredBundle, UnpackError};

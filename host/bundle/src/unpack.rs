@@ -29,11 +29,6 @@ pub use stored::StoredBundle;
 /// Files and folders of a bundle, two for each of its signatures. Protects the reader from a list without end: a plugin
 /// of 128 tools has a quarter of it in schemas.
 const MAX_ENTRIES: usize = 1_000;
-/// All bytes of a bundle together. Protects memory: the largest component and the largest manifest fit, and as much
-/// again as all else may have.
-pub const MAX_BUNDLE: u64 = 100 << 20;
-/// The largest blob: a component.
-pub const MAX_BLOB: u64 = host_plugin::MAX_COMPONENT as u64;
 
 impl Bundle {
     /// Reads a bundle: the archive at a path, or the OCI image layout in a folder.

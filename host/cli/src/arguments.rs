@@ -25,7 +25,7 @@ use host_tool::ApprovalMode;
 
 use self::start::Starts;
 use crate::exit::{self, Code};
-use crate::printer::Style;
+use crate::printer::{Format, Style};
 
 /// Whether the arguments of this process begin with `run`.
 pub(crate) fn is_run() -> bool {
@@ -409,13 +409,6 @@ impl Access {
             servers: Vec::new(),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Text,
-    Json,
-    StreamJson,
 }
 
 /// The documents that have a schema.

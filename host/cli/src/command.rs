@@ -22,9 +22,9 @@ use clap_complete::Shell;
 use host_settings::error::Failure;
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{Arguments, Format, Schema};
+use crate::arguments::{Arguments, Schema};
 use crate::exit::Code;
-use crate::printer::{self, Out};
+use crate::printer::{self, Format, Out};
 
 /// `host completions`: a script for a shell.
 pub(crate) fn completions(shell: Shell) -> Result<Code, Failure> {

@@ -3,6 +3,7 @@
 //! Promises: standard output has the answer (or JSON) and nothing else; text from models and tools reaches a terminal
 //! with its control characters made visible; a closed standard output ends the run quietly.
 
+mod format;
 mod stderr;
 pub(crate) mod terminal;
 mod text;
@@ -22,9 +23,8 @@ pub(crate) use host_terminal::Style;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::format::Format;
 pub(crate) use self::stderr::{Stderr, be_quiet, entries_to_stderr, never_wait, note_to_stderr, to_stderr};
-
-use crate::arguments::Format;
 
 /// Returns whether a run is shown while it is under way: to a user at a terminal.
 pub(crate) fn is_drawn(format: Format, environment: &Environment) -> bool {

@@ -32,7 +32,7 @@ use host_settings::configuration::{Configuration, ForeignAgent, HOOK_SECONDS, Ho
 use host_settings::confinement::check_without_ssh;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
-use host_settings::program_size::MAX_PROGRAM;
+use host_settings::file_sizes::MAX_PROGRAM;
 use host_settings::project::{Project, ProjectFiles, hooks as of_project};
 use host_text::{exact, one_line};
 use host_tool::HookEvent;

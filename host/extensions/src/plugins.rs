@@ -4,6 +4,7 @@
 
 mod component;
 mod file_stamps;
+mod origin;
 mod reach;
 pub mod reload;
 pub mod settings;
@@ -22,7 +23,8 @@ use host_settings::brought::Brought;
 use host_settings::error::Failure;
 
 pub(crate) use self::component::LoadedComponent;
-pub use self::sources::{DISCOVERED, MCP, PluginList, PluginOrigin, ToolSource, built_in_plugins};
+pub use self::origin::{PluginList, PluginOrigin};
+pub use self::sources::{DISCOVERED, MCP, ToolSource, built_in_plugins};
 
 /// A plugin with everything that its calls need except grants.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use self::event::{Block, Delta, Event, WireUsage};
 use crate::failure::Failure;
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{

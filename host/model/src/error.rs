@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::login::LOG_IN;
-use crate::spec::{LoginSpec, ProviderId};
+use crate::provider::spec::{LoginSpec, ProviderId};
 use crate::{LoginError, ScriptError};
 
 /// Why there is no reply.

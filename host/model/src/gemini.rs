@@ -18,7 +18,7 @@ use url::Url;
 
 use self::reply::Reply;
 use self::request::Dialect;
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelSeries, ModelStream, Provider, Request, listing};
 

@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use self::findings::Findings;
 use self::past::Past;
 use self::prompt::Task;
-use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::provider::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::{Chunk, ModelEvent, ModelStream, Provider, Request};
 
 /// How many characters one piece of streamed text has; as few as a model's, so that the display is tested.

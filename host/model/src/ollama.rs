@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::framing::Framing;
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{Access, Chunk, ModelError, ModelStream, Provider, ReplyFault, Request, listing};

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use self::calls::{Calls, WirePiece};
 use crate::failure::Failure;
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{Access, Chunk, ModelError, ModelSeries, ModelStream, Provider, ReplyFault, Request, listing};

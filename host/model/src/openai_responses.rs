@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 use self::reply::Reply;
 use crate::openai::embed::embed;
 use crate::openai::request::Dialect;
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelStream, Provider, Request, listing};
 

@@ -4,6 +4,8 @@
 //! which model is used, and whether a reply is acceptable; the caller decides these, so that they hold for every
 //! provider alike.
 
+pub(crate) mod spec;
+
 use std::time::Duration;
 
 use futures::future::BoxFuture;

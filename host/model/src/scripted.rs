@@ -35,8 +35,8 @@ use futures::{StreamExt, stream};
 use host_message::Role;
 
 use self::script::{Failed, Item, Reply, Retry, Script, Start};
+use crate::provider::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::script_error::ScriptError;
-use crate::spec::{LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::{Again, Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Service, Wanted};
 
 /// A script and the position in it.

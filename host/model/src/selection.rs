@@ -11,8 +11,8 @@ use crate::offline::Offline;
 use crate::ollama::Ollama;
 use crate::openai::OpenAi;
 use crate::openai_responses::OpenAiResponses;
+use crate::provider::spec::{ModelIds, ProviderId};
 use crate::scripted::Scripted;
-use crate::spec::{ModelIds, ProviderId};
 use crate::vertex::Vertex;
 use crate::{Access, ModelError, Provider};
 

@@ -14,7 +14,7 @@ use url::Url;
 use crate::gemini::Counted;
 use crate::gemini::reply::Reply;
 use crate::gemini::request::{self, Dialect};
-use crate::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
+use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
 use crate::{Access, ModelError, ModelStream, Provider, Request};
 

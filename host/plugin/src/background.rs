@@ -18,8 +18,8 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::background as wit;
+use crate::bindings::child::Child;
 use crate::bindings::process::Exit;
-use crate::child::Child;
 use crate::listener::ProgramEnd;
 use crate::lock::lock;
 use crate::store::CallState;

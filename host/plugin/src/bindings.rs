@@ -3,6 +3,7 @@
 //! The worlds here exist only for the generator. A plugin's actual imports are read from the plugin
 //! ([`crate::admission`]), and the linker for its grants decides what it gets.
 
+pub(crate) mod child;
 pub(crate) mod denial;
 
 wasmtime::component::bindgen!({
@@ -31,7 +32,7 @@ wasmtime::component::bindgen!({
     exports: { default: async },
     with: {
         "host:cap/fs-read.walk": crate::readable::Walk,
-        "host:cap/process.child": crate::child::Child,
+        "host:cap/process.child": crate::bindings::child::Child,
     },
 });
 

@@ -20,7 +20,6 @@ mod cache;
 mod certificates;
 mod changes;
 mod checklist;
-mod child;
 mod compile_limits;
 mod compiler;
 mod component;

@@ -7,7 +7,7 @@ use host_capability::{Grants, PluginName, Scope};
 use host_undo::CallRecorder;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::WasiCtx;
 
 use crate::background::BackgroundPrograms;
 use crate::denials::Denials;
@@ -84,10 +84,4 @@ pub(crate) struct CallState {
     pub(crate) wasi: Option<WasiCtx>,
     /// Keeps the engine's clock running while the store lives.
     pub(crate) _ticking: Ticking,
-}
-
-impl WasiView for CallState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| crate::wasi::inert(&self.log)), table: &mut self.table }
-    }
 }

@@ -17,7 +17,7 @@ use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
 use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, io, random};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 use wasmtime_wasi::random::WasiRandom;
-use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiView};
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use crate::bindings::context::Level;
 use crate::guest_log::GuestLog;
@@ -29,8 +29,14 @@ const MAX_LINE: usize = 8 << 10;
 /// The most bytes that a guest may print at once. The log has its own limits.
 const MAX_PRINTED: usize = 1 << 20;
 
+impl WasiView for CallState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: self.wasi.get_or_insert_with(|| inert(&self.log)), table: &mut self.table }
+    }
+}
+
 /// Creates a context that contains only two streams to the log.
-pub(crate) fn inert(log: &GuestLog) -> WasiCtx {
+fn inert(log: &GuestLog) -> WasiCtx {
     WasiCtxBuilder::new().stdout(Printed::new(log)).stderr(Printed::new(log)).build()
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::program_size::MAX_PROGRAM;
+use crate::file_sizes::MAX_PROGRAM;
 
 /// What separates the name of a server from that of its tool.
 pub const SEPARATOR: &str = "__";

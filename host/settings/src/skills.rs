@@ -19,7 +19,7 @@ use std::sync::Arc;
 use host_plugin::ProgramAccess;
 use host_text::{clip, escape_name, exact, visible_line};
 
-pub use self::file::{MAX_SKILL_FILE, SkillFile};
+pub use self::file::SkillFile;
 pub use self::sources::{FoundSkill, SkillOrigin};
 use crate::error::Failure;
 

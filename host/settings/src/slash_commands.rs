@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use host_text::{escape_name, exact, excerpt};
 
-pub use self::file::{CommandFile, MAX_COMMAND_FILE};
+pub use self::file::CommandFile;
 pub use self::sources::{CommandOwner, CommandSource, FoundCommand};
 
 /// The most commands of a session. Protects the menu and the time that the start takes.

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use super::run::Run;
-use super::turn::Stop;
+use super::step::Stop;
 use super::{Agent, RunError};
 use crate::compress::{Next, ask_for_summary, fitted, shortened, split, summarised, with_outputs_cut};
 use crate::deadline::Deadline;

@@ -11,7 +11,7 @@ use host_tool::{HookAnswer, HookEvent, HookInput};
 use tokio_util::sync::CancellationToken;
 
 use super::run::Run;
-use super::turn::Stop;
+use super::step::Stop;
 use super::{Agent, RunError};
 
 /// How often hooks may keep a run from ending. Protects the budget from a hook that is never content.

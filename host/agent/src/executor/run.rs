@@ -9,7 +9,7 @@ use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::turn::{Step, Stop};
+use super::step::{Step, Stop};
 use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;

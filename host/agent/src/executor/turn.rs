@@ -11,40 +11,17 @@ use tokio::time::sleep;
 
 use super::RunError;
 use super::run::Run;
+use super::step::{Step, Stop};
 use super::watch::Watch;
 use crate::deadline::Deadline;
 use crate::reply::{ReplyBuilder, ReplyError, is_visible, read};
-use crate::{EventKind, Repeated, Reply};
+use crate::{EventKind, Reply};
 
 /// Reason given to calls when the run's time is over.
 const OUT_OF_TIME: &str = "the time limit of the run has passed";
 
 /// Reason given to calls that are part of a loop, along with a message that describes the loop.
 const LOOPED: &str = "the same calls again with the same results; no call of this reply was run";
-
-/// The result of a turn.
-pub(super) enum Step {
-    /// Its calls have settled, and the model must get their outcomes.
-    Called,
-    /// The reply had no call; this is its text.
-    Answered(String),
-    /// `complete_task` accepted this.
-    Completed(String),
-    /// The user chose another approval mode, and the agent is to go on with the tools of that.
-    Switched,
-}
-
-/// Why a turn did not finish.
-pub(super) enum Stop {
-    /// The user cancelled.
-    Cancelled,
-    /// The deadline passed.
-    Late,
-    /// The model repeats itself.
-    Looped(Repeated),
-    /// Something failed.
-    Failed(RunError),
-}
 
 impl Run<'_> {
     /// Takes a turn. `message` is taken when it becomes part of the history, and is still there otherwise.
@@ -290,22 +267,5 @@ impl Run<'_> {
             true => Err(Stop::Failed(RunError::Hook(cancel.reason().to_owned()))),
             false => Ok(()),
         }
-    }
-}
-
-impl Stop {
-    /// Returns whether what can be seen of the reply stays in the conversation: it broke off, and no request follows.
-    /// What a service withdrew does not.
-    fn keeps_text(&self) -> bool {
-        match self {
-            Self::Cancelled | Self::Failed(RunError::Model(_) | RunError::Reply(ReplyError::Unfinished)) => true,
-            Self::Late | Self::Looped(_) | Self::Failed(_) => false,
-        }
-    }
-}
-
-impl<E: Into<RunError>> From<E> for Stop {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
     }
 }

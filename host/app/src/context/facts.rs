@@ -5,7 +5,7 @@
 
 use host_capability::StateAccess;
 use host_extensions::grants::UserGrants;
-use host_extensions::plugins::sources::PluginOrigin;
+use host_extensions::plugins::PluginOrigin;
 use host_text::visible_line;
 use serde::Deserialize;
 

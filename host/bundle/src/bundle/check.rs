@@ -20,7 +20,7 @@ use super::{
     SCHEMA_TYPE,
 };
 use crate::oci::{self, Descriptor, IMAGE_TYPE, ImageManifest, OciDigest};
-use crate::unpack::{MAX_BLOB, MAX_BUNDLE};
+use crate::sizes::{MAX_BLOB, MAX_BUNDLE};
 
 /// Layers of a bundle: component, README, licence, and two schemas for each of 128 tools. Protects the check.
 const MAX_LAYERS: usize = 3 + 2 * 128;

@@ -4,9 +4,10 @@
 use std::io::{self, Read, Seek};
 
 use super::layout::Blobs;
-use super::{EntryFault, Found, MAX_BLOB, MAX_BUNDLE, MAX_ENTRIES, UnpackError};
+use super::{EntryFault, Found, MAX_ENTRIES, UnpackError};
 use crate::bundle::{BundleFiles, MAX_IMAGE};
 use crate::oci::{BLOBS, INDEX_FILE, LAYOUT_FILE, OciDigest};
+use crate::sizes::{MAX_BLOB, MAX_BUNDLE};
 
 /// Zeros after the last entry: the end itself, and the block that it fills up. Protects the reader from a file that
 /// goes on for ever.

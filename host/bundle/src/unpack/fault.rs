@@ -3,9 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{MAX_BUNDLE, MAX_ENTRIES};
+use super::MAX_ENTRIES;
 use crate::bundle::ContentError;
 use crate::oci::OciDigest;
+use crate::sizes::MAX_BUNDLE;
 
 /// Why a bundle cannot be read.
 #[derive(Debug, thiserror::Error)]

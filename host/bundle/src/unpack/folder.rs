@@ -10,9 +10,10 @@ use host_files::{FileError, read_limited};
 use rustix::fs::OFlags;
 
 use super::layout::Blobs;
-use super::{EntryFault, Found, MAX_BUNDLE, UnpackError};
+use super::{EntryFault, Found, UnpackError};
 use crate::bundle::MAX_IMAGE;
 use crate::oci::{BLOBS, INDEX_FILE, LAYOUT_FILE, OciDigest};
+use crate::sizes::MAX_BUNDLE;
 
 /// The blobs in a folder.
 pub(super) struct BlobFolder {

@@ -12,11 +12,12 @@ use std::collections::BTreeSet;
 use host_manifest::cut;
 
 use super::folder::BlobFolder;
-use super::{EntryFault, MAX_BLOB, UnpackError, referrer};
+use super::{EntryFault, UnpackError, referrer};
 use crate::bundle::{Bundle, BundleFiles, ContentError, MAX_IMAGE, PLUGIN_TYPE, SIGNATURE_TYPE};
 use crate::listing::{AnyManifest, Listed, listing, read};
 use crate::oci::{INDEX_FILE, OciDigest};
 use crate::signature::{MAX_SIGNATURE, Signature, SignatureError};
+use crate::sizes::MAX_BLOB;
 
 /// Manifests of a layout that are looked at. Protects the reader from a list without end; a layout with a hundred
 /// versions of a plugin and their signatures has fewer.

@@ -26,13 +26,13 @@ use tokio_util::sync::CancellationToken;
 use self::pick::Choose;
 use self::user_input::{UserInput, joined, read_input};
 use crate::approval::{self, ApprovalTask};
-use crate::arguments::{Format, Run};
+use crate::arguments::Run;
 use crate::ask::Asker;
 use crate::exit::{self, Code};
 use crate::first_start;
 use crate::folder_question;
 use crate::printer::terminal::{self as drawn, Stats};
-use crate::printer::{self, Out};
+use crate::printer::{self, Format, Out};
 use crate::process;
 use crate::trust_question;
 

@@ -26,9 +26,7 @@ pub use self::skills::SKILL_FILE;
 pub(crate) use self::skills::{SKILL_FOLDERS, SKILLS};
 use super::shown::name as shown;
 use super::{hooks, server_files};
-use crate::program_size::MAX_PROGRAM;
-use crate::skills::MAX_SKILL_FILE;
-use crate::slash_commands::MAX_COMMAND_FILE;
+use crate::file_sizes::{MAX_COMMAND_FILE, MAX_PROGRAM, MAX_SKILL_FILE};
 
 /// The folder, at the top of a project.
 pub const FOLDER: &str = ".host";

@@ -6,11 +6,8 @@
 use host_text::{escape_name, excerpt};
 use serde::Deserialize;
 
+use crate::file_sizes::MAX_SKILL_FILE;
 use crate::front_matter::{self, Texts};
-
-/// The largest `SKILL.md`, in bytes: its instructions are one response to the model, which is not cut up to this size.
-/// The specification recommends 500 lines. Protects the model's window.
-pub const MAX_SKILL_FILE: u64 = 36 << 10;
 
 /// The longest name, in characters, by the specification.
 const MAX_NAME: usize = 64;

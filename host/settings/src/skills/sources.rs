@@ -14,10 +14,11 @@ use host_files::FileError;
 use host_manifest::FileKind;
 use host_text::exact;
 
-use super::file::{MAX_SKILL_FILE, too_large};
+use super::file::too_large;
 use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
+use crate::file_sizes::MAX_SKILL_FILE;
 use crate::project::ProjectFile;
 pub use crate::project::contents::SKILL_FILE;
 use crate::project::contents::{SKILL_FOLDERS, SKILLS};

@@ -1,6 +1,7 @@
 //! Tests of what a `SKILL.md` may say, and of what becomes of many.
 
 use super::*;
+use crate::file_sizes::MAX_SKILL_FILE;
 
 fn parse(front: &str) -> Result<SkillFile, String> {
     SkillFile::parse(&format!("---\n{front}\n---\n# Do it\n"), "pdf-tools")

@@ -10,9 +10,6 @@ use super::sources::CommandFormat;
 use super::template::Template;
 use crate::front_matter::{self, Texts};
 
-/// The largest file of a command, in bytes. Protects the model's window: all of it becomes a prompt.
-pub const MAX_COMMAND_FILE: u64 = 64 << 10;
-
 /// How much of a fault is repeated, in characters.
 const SHOWN: usize = 200;
 

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use host_files::FileError;
 use host_manifest::FileKind;
 
-use super::file::MAX_COMMAND_FILE;
 use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
+use crate::file_sizes::MAX_COMMAND_FILE;
 use crate::project::ProjectFile;
 use crate::project::contents::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
 use crate::skills::sources::{IN_WORKSPACE, read_own};

@@ -5,9 +5,8 @@ use host_app::session::Session;
 use host_settings::error::{ErrorKind, Failure};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::Format;
 use crate::exit::Code;
-use crate::printer::{self, Out};
+use crate::printer::{self, Format, Out};
 
 /// The words for it.
 const COMMANDS: [&str; 2] = ["/compress", "/compact"];

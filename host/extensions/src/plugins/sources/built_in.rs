@@ -10,8 +10,8 @@ use host_manifest::{Manifest, Source};
 use host_plugin::{CodeIdentity, Digest, Precompiled};
 use host_settings::error::Failure;
 
-use super::{DISCOVERED, Found, MCP, PluginOrigin};
-use crate::plugins::{LoadedComponent, LoadedPlugin, invalid};
+use super::{DISCOVERED, Found, MCP};
+use crate::plugins::{LoadedComponent, LoadedPlugin, PluginOrigin, invalid};
 
 /// A component of the binary, with its manifest.
 pub(super) struct BuiltIn {

@@ -28,10 +28,10 @@ use host_tool::{Discovered, Surroundings, discovered};
 use tokio_util::sync::CancellationToken;
 
 use super::built_in::BuiltIn;
-use super::{DISCOVERED, Found, PluginOrigin, SourceContext};
+use super::{DISCOVERED, Found, SourceContext};
 use crate::agents::Agents;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::{LoadedPlugin, brought};
+use crate::plugins::{LoadedPlugin, PluginOrigin, brought};
 
 /// The longest time that the command may take to list its tools. Protects the start of a run from one that never ends.
 const TIME_LIMIT: Duration = Duration::from_secs(30);

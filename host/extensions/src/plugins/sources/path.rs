@@ -8,9 +8,9 @@ use host_manifest::{Manifest, Source};
 use host_plugin::MAX_COMPONENT;
 use host_settings::error::Failure;
 
-use super::{Found, PluginOrigin};
+use super::Found;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::{LoadedComponent, LoadedPlugin, parse_manifest};
+use crate::plugins::{LoadedComponent, LoadedPlugin, PluginOrigin, parse_manifest};
 
 /// Maximum number of times that the files are read if they change meanwhile: a component and its manifest are two
 /// files, and must not be from two builds.

@@ -10,9 +10,9 @@ use host_settings::environment::Folders;
 use host_settings::error::Failure;
 use host_settings::project::{FOLDER, ProjectFile, ProjectFiles};
 
-use super::{Found, PluginOrigin};
+use super::Found;
 use crate::plugins::file_stamps::{FileStamps, Links};
-use crate::plugins::{LoadedComponent, LoadedPlugin, parse_manifest};
+use crate::plugins::{LoadedComponent, LoadedPlugin, PluginOrigin, parse_manifest};
 
 /// The folders of a project's `.host/` whose files decide, with those of `.host/` itself, whether it is as it was.
 const PARTS: [&str; 4] = ["agents", "plugins", "policies", "tools"];

@@ -15,10 +15,10 @@ use host_settings::error::Failure;
 use host_settings::project::ProjectFiles;
 use jiff::Timestamp;
 
-use super::{Found, PluginList, PluginOrigin};
+use super::Found;
 use crate::plugins::file_stamps::{FileStamps, Links};
 use crate::plugins::store::{Agreed, List, PluginStore, USER_LOCKFILE, grants, trusted_keys};
-use crate::plugins::{LoadedComponent, LoadedPlugin};
+use crate::plugins::{LoadedComponent, LoadedPlugin, PluginList, PluginOrigin};
 
 /// The plugins, with the reasons to skip others in `skipped`.
 pub(super) fn find(

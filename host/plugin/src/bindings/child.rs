@@ -4,7 +4,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::bindings::process::{Chunk, Exit};
+use super::process::{Chunk, Exit};
 
 /// A running program, as a guest holds it. Dropping it ends the program and everything that it started.
 #[derive(Debug)]

@@ -17,7 +17,6 @@ use std::{fs, io};
 use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, carry_over, check_nested, folders_of};
 use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside};
 use host_undo::holds_what_runs_later;
-use tempfile::TempDir;
 
 use super::layer_folders::{LayerFolder, LayerFolders};
 use super::{CacheLayers, ProgramAccess, roots};
@@ -325,22 +324,4 @@ impl Known {
         };
         Ok(Layered { before, layer, _folder: folder })
     }
-}
-
-/// Says that layers can lie in a folder: its file system is not an overlay itself, and keeps the kernel's marks.
-#[cfg(target_os = "linux")]
-pub(super) fn usable(place: &Path) -> io::Result<()> {
-    /// From the kernel's `magic.h`.
-    const OVERLAY: i64 = 0x794c_7630;
-    fs::create_dir_all(place)?;
-    if rustix::fs::statfs(place)?.f_type == OVERLAY {
-        return Err(io::Error::other(format!("`{}` is on an overlay file system", place.display())));
-    }
-    let probe = TempDir::with_prefix_in("layer-", place)?;
-    Ok(rustix::fs::setxattr(probe.path(), "user.overlay.host", b"y", rustix::fs::XattrFlags::empty())?)
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn usable(_place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use host_process::{Confinement, Layer, level, remove_tree};
 
 use super::ProgramAccess;
-use super::repositories::usable;
+use super::layer_place::usable;
 
 /// Where Linux names the run of the machine.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";

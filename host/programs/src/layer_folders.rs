@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use host_process::remove_tree;
 use tempfile::TempDir;
 
-use super::repositories::usable;
+use super::layer_place::usable;
 use crate::lock::lock;
 use crate::temporary::TemporaryFolder;
 

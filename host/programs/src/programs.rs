@@ -4,6 +4,7 @@
 mod caches;
 mod hidden;
 mod layer_folders;
+mod layer_place;
 mod repositories;
 mod walls;
 
