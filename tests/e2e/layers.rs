@@ -24,6 +24,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-capability", "capability"),
     ("host-process", "process"),
     ("host-undo", "undo"),
+    ("host-programs", "programs"),
     ("host-plugin", "plugin"),
     ("host-manifest", "manifest"),
     ("host-bundle", "bundle"),

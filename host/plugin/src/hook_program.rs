@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
 use host_process::{ConfineMode, Ended, Process};
+use host_programs::{Confined, ProgramReach, Repositories};
 use host_undo::CallRecorder;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::process::{AfterProgram, AllowedBy, Doors, KeptFrom, before_program, file_of, network, widen};
-use crate::programs::{Confined, ProgramReach, Repositories};
 use crate::runtime::Runtime;
 use crate::server_program::environment;
 
@@ -142,7 +142,10 @@ impl Runtime {
                 program: file,
                 arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
                 directory: command.directory.clone(),
-                environment: environment(&shared.variables.of(ProgramReach::Workspace, &[]), &command.environment),
+                environment: environment(
+                    &shared.variables.for_reach(ProgramReach::Workspace, &[]),
+                    &command.environment,
+                ),
                 has_input: true,
             },
             confinement.as_ref(),

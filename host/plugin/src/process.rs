@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use host_capability::{Capability, Resources, Scope};
 use host_process::{Confinement, Ended, Moved, Process, StartError};
+use host_programs::{Confined, Offer, ProgramReach, Repositories};
 use host_undo::ProgramRecorder;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
@@ -36,7 +37,6 @@ use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::preview_guard::Lasts;
-use crate::programs::{Confined, Offer, ProgramReach, Repositories};
 use crate::shared::Shared;
 use crate::store::CallState;
 
@@ -169,7 +169,7 @@ impl CallState {
         let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let variables = self.shared.variables.of(self.reach, &self.shared.programs.writable());
+        let variables = self.shared.variables.for_reach(self.reach, &self.shared.programs.writable());
         let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
         // Read again for each program, since what is granted can change between two.
         let Confined { mut confinement, mut note } = self.shared.programs.next(self.reach).map_err(Error::Io)?;

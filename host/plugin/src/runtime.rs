@@ -19,6 +19,7 @@ use std::time::Duration;
 use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, StatePermit};
 use host_message::{CallId, Output, ToolName};
 use host_process::SessionNetwork;
+use host_programs::{ProgramAccess, ProgramReach, Programs, Variables};
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -46,12 +47,10 @@ use crate::network::Network;
 use crate::open_files::{OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
-use crate::programs::{ProgramAccess, ProgramReach, Programs};
 use crate::secrets::Secrets;
 use crate::seen_files::{Current, Looked, SeenFiles};
 use crate::shared::Shared;
 use crate::store::CallState;
-use crate::variables::Variables;
 use crate::wasi;
 use crate::workspace::Workspace;
 
@@ -177,7 +176,7 @@ impl Runtime {
 
     /// Returns the variables of a program that runs without a question because it only reads.
     pub fn variables_of_reading(&self) -> Vec<(OsString, OsString)> {
-        self.shared.variables.of(ProgramReach::Reading, &self.shared.programs.writable())
+        self.shared.variables.for_reach(ProgramReach::Reading, &self.shared.programs.writable())
     }
 
     /// Creates a runtime. Starts nothing yet.

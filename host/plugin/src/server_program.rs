@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Grants, PluginName, Resources, Scope};
 use host_process::{ConfineMode, Ended, Process, StartError};
+use host_programs::{Confined, ProgramReach, Repositories, TemporaryFolder};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::bindings::process::Error;
 use crate::process::{AllowedBy, Doors, KeptFrom, NOBODY_THERE, file_of, kept_from_files, network, widen};
-use crate::programs::{Confined, ProgramReach, Repositories};
 use crate::runtime::Runtime;
-use crate::temporary::TemporaryFolder;
 
 /// A program that serves a session.
 #[derive(Clone)]
@@ -146,7 +145,10 @@ impl Runtime {
                 program: file,
                 arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
                 directory: directory.to_owned(),
-                environment: environment(&shared.variables.of(ProgramReach::Workspace, &[]), &command.environment),
+                environment: environment(
+                    &shared.variables.for_reach(ProgramReach::Workspace, &[]),
+                    &command.environment,
+                ),
                 has_input: true,
             },
             confinement.as_ref(),

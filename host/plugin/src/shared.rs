@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use host_programs::{Programs, Variables};
+
 use crate::certificates::Certificates;
 use crate::guest_log::SessionLogUse;
 use crate::open_files::Unsaved;
-use crate::programs::Programs;
-use crate::variables::Variables;
 
 /// What all calls of a process share.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use host_capability::{Grants, PluginName, Scope};
+use host_programs::ProgramReach;
 use host_undo::CallRecorder;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
@@ -18,7 +19,6 @@ use crate::listener::CallListener;
 use crate::mcp_client::McpClient;
 use crate::network::Network;
 use crate::preview_guard::PreviewGuard;
-use crate::programs::ProgramReach;
 use crate::secrets::Secrets;
 use crate::seen_files::{Looked, SeenFiles};
 use crate::shared::Shared;

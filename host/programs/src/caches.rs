@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use host_process::{Confinement, Layer, level, remove_tree};
 
-use super::ProgramAccess;
-use super::layer_place::usable;
+use crate::access::ProgramAccess;
+use crate::layer_place::usable;
 
 /// Where Linux names the run of the machine.
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
@@ -34,14 +34,14 @@ pub struct Caches {
 
 /// The layers of the caches that a program sees. Others wait for none of them: who comes second sees the user's own.
 #[derive(Debug, Default)]
-pub(crate) struct CacheLayers {
+pub struct CacheLayers {
     /// Each with its lock, which is held until the program and all that it started have ended.
     layers: Vec<(Layer, File)>,
 }
 
 impl CacheLayers {
     /// Prepares those of the programs that these commands name.
-    pub(super) fn new(access: &ProgramAccess, commands: &[Vec<String>]) -> Self {
+    pub(crate) fn new(access: &ProgramAccess, commands: &[Vec<String>]) -> Self {
         let mut found = Self::default();
         let (Some(place), Some(workspace)) = (&access.layers, access.writable.first()) else { return found };
         let names: Vec<&str> = commands.iter().flat_map(|command| named(command)).collect();

@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 
 use host_process::Confinement;
 
-use super::{ProgramAccess, roots};
+use crate::access::{ProgramAccess, roots};
 
 /// The most files and folders that are searched before a program starts. Protects the time of each program.
 const MAX_ENTRIES: usize = 2_000_000;
 
 /// Whether the user keeps this file or folder from programs. The path is absolute and normal.
-pub(super) fn is_hidden(access: &ProgramAccess, path: &Path) -> bool {
+pub(crate) fn is_hidden(access: &ProgramAccess, path: &Path) -> bool {
     access.shown.iter().any(|scope| !scope.has_path(path))
 }
 
 /// Returns those that are there and in one of these folders, as they are without links; not one with a folder in it
 /// that programs get by its own name.
-pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<PathBuf> {
+pub(crate) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<PathBuf> {
     let is_within = |path: &Path| {
         roots.clone().any(|root| path.starts_with(root)) && !roots.clone().any(|root| root.starts_with(path))
     };
@@ -33,7 +33,7 @@ pub(super) fn in_roots<'a>(hidden: Vec<PathBuf>, roots: impl Iterator<Item = &'a
 
 /// Hides what the user keeps from programs, in all that this one may read besides what is installed. Blocks for as long
 /// as listing that takes.
-pub(super) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io::Result<()> {
+pub(crate) fn hide(access: &ProgramAccess, confinement: &mut Confinement) -> io::Result<()> {
     // Nothing to hide, which is usual, costs no walk.
     if access.shown.is_empty() {
         return Ok(());

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use host_process::remove_tree;
 use tempfile::TempDir;
 
-use super::layer_place::usable;
+use crate::layer_place::usable;
 use crate::lock::lock;
 use crate::temporary::TemporaryFolder;
 
@@ -28,7 +28,7 @@ const WAITING: usize = 64;
 
 /// The folders of a process.
 #[derive(Debug, Default)]
-pub(super) struct LayerFolders(Mutex<Option<Made>>);
+pub(crate) struct LayerFolders(Mutex<Option<Made>>);
 
 /// What is there once a folder was needed.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ struct Made {
 
 /// A folder for the changes of one layer. Dropping it removes it, not at once.
 #[derive(Debug)]
-pub(super) struct LayerFolder {
+pub(crate) struct LayerFolder {
     path: PathBuf,
     used: SyncSender<Used>,
 }
@@ -51,7 +51,7 @@ impl LayerFolders {
     /// # Errors
     ///
     /// If it cannot be made.
-    pub(super) fn take(&self, layers: Option<&Path>) -> io::Result<LayerFolder> {
+    pub(crate) fn take(&self, layers: Option<&Path>) -> io::Result<LayerFolder> {
         let mut made = lock(&self.0);
         let made = match &mut *made {
             Some(made) => made,
@@ -71,11 +71,11 @@ const CHANGES: &str = "changes";
 const WORK: &str = "work";
 
 impl LayerFolder {
-    pub(super) fn changes(&self) -> PathBuf {
+    pub(crate) fn changes(&self) -> PathBuf {
         self.path.join(CHANGES)
     }
 
-    pub(super) fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.path.join(WORK)
     }
 }

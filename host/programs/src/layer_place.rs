@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 /// Says that layers can lie in a folder: its file system is not an overlay itself, and keeps the kernel's marks.
 #[cfg(target_os = "linux")]
-pub(super) fn usable(place: &Path) -> io::Result<()> {
+pub(crate) fn usable(place: &Path) -> io::Result<()> {
     /// From the kernel's `magic.h`.
     const OVERLAY: i64 = 0x794c_7630;
     fs::create_dir_all(place)?;
@@ -20,6 +20,6 @@ pub(super) fn usable(place: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn usable(_place: &Path) -> io::Result<()> {
+pub(crate) fn usable(_place: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

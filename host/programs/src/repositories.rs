@@ -18,8 +18,9 @@ use host_git::{Before, Change, ChangeKind, Changes, Left, Repository, Search, ca
 use host_process::{Changed, Confinement, Layer, Moved, MovedTo, Now, changed, level, move_aside};
 use host_undo::holds_what_runs_later;
 
-use super::layer_folders::{LayerFolder, LayerFolders};
-use super::{CacheLayers, ProgramAccess, roots};
+use crate::access::{ProgramAccess, roots};
+use crate::caches::CacheLayers;
+use crate::layer_folders::{LayerFolder, LayerFolders};
 use crate::lock::lock;
 
 /// The most repositories that a program sees through layers: a mount each. It cannot change the others.
@@ -30,7 +31,7 @@ const MAX_LINES: usize = 6;
 
 /// What is known of trees from earlier programs, and where layers lie.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     searches: Mutex<HashMap<PathBuf, Search>>,
     /// Files that others run later and that programs changed, besides those that are written down.
     run_later: Mutex<BTreeSet<PathBuf>>,
@@ -39,7 +40,7 @@ pub(super) struct Known {
 
 /// The repositories that a program can reach, from before it starts until it has ended.
 #[derive(Debug, Default)]
-pub(crate) struct Repositories {
+pub struct Repositories {
     known: Arc<Known>,
     layered: Vec<Layered>,
     /// Git's folders that cannot be changed.
@@ -69,7 +70,7 @@ struct Layered {
 
 impl Repositories {
     /// Finds them, and prepares their layers. Blocks for some milliseconds.
-    pub(super) fn new(known: &Arc<Known>, access: &ProgramAccess, has_layers: bool) -> Self {
+    pub(crate) fn new(known: &Arc<Known>, access: &ProgramAccess, has_layers: bool) -> Self {
         let mut found = Self::default();
         found.known = Arc::clone(known);
         found.within.clone_from(&access.writable);
@@ -149,12 +150,12 @@ impl Repositories {
     }
 
     /// Adds the caches that the program sees through layers.
-    pub(crate) fn with_caches(&mut self, caches: CacheLayers) {
+    pub fn with_caches(&mut self, caches: CacheLayers) {
         self.caches = caches;
     }
 
     /// Adds them to what the program may touch.
-    pub(crate) fn confine(&self, confinement: &mut Confinement) {
+    pub fn confine(&self, confinement: &mut Confinement) {
         self.caches.confine(confinement);
         confinement.layers.extend(self.layered.iter().map(|layered| layered.layer.clone()));
         confinement.readable.extend(self.fixed.iter().cloned());
@@ -163,18 +164,18 @@ impl Repositories {
 
     /// Takes the files that others run later and that the program changed, as far as they lie in folders that hold
     /// nothing else: also in those that version control ignores. They are known once all is settled.
-    pub(crate) fn take_run_later(&mut self) -> Vec<PathBuf> {
+    pub fn take_run_later(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.run_later)
     }
 
     /// Returns what the user should know before the program starts, a line each.
-    pub(crate) fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// Brings back what the program changed, which has ended with all that it started, and moves aside what may not
     /// stay. Returns what the user should know, a line each. Blocks.
-    pub(crate) fn settle(&mut self) -> Vec<String> {
+    pub fn settle(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         let places: Vec<PathBuf> = self.layered.iter().map(|layered| layered.layer.place.clone()).collect();
         for layered in std::mem::take(&mut self.layered) {
@@ -309,7 +310,7 @@ impl Known {
     }
 
     /// Returns all such files that programs changed in this process.
-    pub(super) fn run_later_changed(&self) -> Vec<PathBuf> {
+    pub(crate) fn run_later_changed(&self) -> Vec<PathBuf> {
         lock(&self.run_later).iter().cloned().collect()
     }
 

@@ -25,21 +25,21 @@ const ATTEMPTS: usize = 8;
 
 /// A folder for temporary files, for this user alone. Dropping it removes it.
 #[derive(Debug)]
-pub(crate) struct TemporaryFolder {
+pub struct TemporaryFolder {
     folder: PathBuf,
     _lock: File,
 }
 
 impl TemporaryFolder {
     /// Makes one, and removes those of hosts that live no more.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         // Where the system has them, which is not for this crate to find out.
         let probe = tempfile::tempdir()?;
         Self::new_at(probe.path().parent().unwrap_or(Path::new("/tmp")))
     }
 
     /// The same in this folder.
-    pub(crate) fn new_at(place: &Path) -> io::Result<Self> {
+    pub fn new_at(place: &Path) -> io::Result<Self> {
         let made = Self::new_in(place)?;
         let place = place.to_owned();
         // What programs left can be much, and nothing waits for it to be gone. What is left when this process ends
@@ -74,7 +74,7 @@ impl TemporaryFolder {
     }
 
     /// Returns the folder that programs may use.
-    pub(crate) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.folder.join(SEEN)
     }
 }

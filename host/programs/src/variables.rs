@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use self::environment::{git_settings, is_git_setting, is_secret};
-use crate::programs::ProgramReach;
+use crate::walls::ProgramReach;
 
 /// The names; a `*` at the end stands for any end.
 const PASSED: &[&str] = &[
@@ -66,7 +66,7 @@ const PASSED: &[&str] = &[
 
 /// What of the user's environment programs get.
 #[derive(Debug, Default)]
-pub(crate) struct Variables {
+pub struct Variables {
     /// Behind walls.
     listed: Vec<(OsString, OsString)>,
     /// Without them.
@@ -76,7 +76,7 @@ pub(crate) struct Variables {
 impl Variables {
     /// Sorts the environment. `named` are the names that the user adds to the list; what the user names passes whatever
     /// it holds.
-    pub(crate) fn new(environment: Vec<(OsString, OsString)>, named: &[String]) -> Self {
+    pub fn new(environment: Vec<(OsString, OsString)>, named: &[String]) -> Self {
         let (git, others): (Vec<_>, Vec<_>) = environment.into_iter().partition(|(name, _)| is_git_setting(name));
         let git = git_settings(&git);
         let is_named = |name: &OsStr| named.iter().any(|pattern| matches(pattern, name));
@@ -96,14 +96,14 @@ impl Variables {
 
     /// Returns those of a program that reaches this far. What nobody was asked about finds no program in a folder that
     /// it can write or that depends on where it runs.
-    pub(crate) fn of(&self, reach: ProgramReach, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    pub fn for_reach(&self, reach: ProgramReach, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
         let variables = if reach == ProgramReach::Everything { &self.open } else { &self.listed };
         adjusted(variables, reach == ProgramReach::Reading, writable)
     }
 
     /// Returns those of a program of the user's that the host itself starts without walls. Nothing that a confined
     /// program can write is found in its `PATH`.
-    pub(crate) fn outside(&self, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    pub fn without_walls(&self, writable: &[PathBuf]) -> Vec<(OsString, OsString)> {
         adjusted(&self.open, true, writable)
     }
 }
@@ -145,7 +145,7 @@ mod tests {
     fn passed(reach: ProgramReach, given: &[(&str, &str)], named: &[&str]) -> Vec<String> {
         let given = given.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
-        let passed = Variables::new(given, &named).of(reach, &[PathBuf::from("/w")]);
+        let passed = Variables::new(given, &named).for_reach(reach, &[PathBuf::from("/w")]);
         let shown = passed.into_iter().map(|(name, value)| format!("{}={}", name.display(), value.display()));
         shown.filter(|shown| !shown.starts_with("GIT_CONFIG_")).collect()
     }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(passed(ProgramReach::Everything, &path, &[]), ["PATH=/w/.venv/bin:/usr/bin"]);
         // The user's ssh, which the host itself starts, is none of the workspace's either.
         let given = path.map(|(name, value)| (name.into(), value.into())).into();
-        let outside = Variables::new(given, &[]).outside(&[PathBuf::from("/w")]);
+        let outside = Variables::new(given, &[]).without_walls(&[PathBuf::from("/w")]);
         assert!(outside.contains(&("PATH".into(), "/usr/bin".into())), "{outside:?}");
     }
 }

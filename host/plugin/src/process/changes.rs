@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_programs::{ProgramReach, Repositories, Unkept};
 use host_text::with_causes;
 use host_undo::{CallRecorder, ProgramRecorder, Recorder, run_later_by};
 
 use crate::Runtime;
 use crate::bindings::process::Error;
 use crate::preview_guard::Lasts;
-use crate::programs::{ProgramReach, Repositories, Unkept};
 use crate::shared::Shared;
 use crate::store::CallState;
 

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use host_capability::Resources;
 use host_process::{Moved, MovedTo};
-
-use crate::programs::{Offer, Programs};
+use host_programs::{Offer, Programs};
 
 /// How much of the end of a program's errors is looked at, in bytes.
 pub(super) const LOOKED_AT: usize = 16 << 10;

@@ -154,7 +154,7 @@ fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Comman
     // If a program can change the user's settings of ssh, they name commands that it chose.
     check_settings(home.as_deref(), &writable)?;
     // Without folders of the workspace in `PATH`, which could have an `ssh`.
-    let variables = shared.variables.outside(&writable);
+    let variables = shared.variables.without_walls(&writable);
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         found.and_then(|value| value.to_str()).filter(|value| !value.is_empty())
