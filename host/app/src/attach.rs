@@ -104,6 +104,13 @@ pub enum Supplied {
     Data(InlineData),
 }
 
+/// What came of reading an attachment.
+enum Contents {
+    Output(Output),
+    /// There is none; explains to the model why.
+    Missing(String),
+}
+
 /// The room that is left.
 struct Budget {
     characters: usize,
@@ -149,10 +156,47 @@ pub async fn attach_supplied(
             Supplied::Data(data) => images.push(data),
         }
     }
-    let mut attached =
-        Attached { prompt: text, parts: Vec::new(), notes: Vec::new(), keeps_limits: false, model: None };
+    let mut notes = Vec::new();
+    let all = mentioned(&mentions, author, app, grants, &mut notes)?;
+    let count = all.len() + texts.len() + images.len();
+    if count > MAX_ATTACHED {
+        let message = format!("the prompt attaches {count} files and folders, over the limit of {MAX_ATTACHED}");
+        return Err(Failure::input(message)
+            .help("name a folder or a glob instead, or let the model look for itself; `\\@` is a plain `@`"));
+    }
+    let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
+    let mut attached = Vec::new();
+    for (number, attachment) in all.iter().enumerate() {
+        let read = match &attachment.by {
+            ReadBy::Tool(tool) => read(attachment, *tool, number, &tools, stop).await?,
+            ReadBy::Server(resource) => tokio::select! {
+                biased;
+                () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+                read = resource.read(app) => Contents::Output(read?),
+            },
+        };
+        attached.extend(parts(&attachment.path, read, &mut budget));
+    }
+    for (name, text) in texts {
+        attached.extend(parts(&name, Contents::Output(Output::text(text)), &mut budget));
+    }
+    for data in images {
+        let output = Output { content: vec![OutputPart::Data(data)], ..Output::default() };
+        attached.extend(parts("an image", Contents::Output(output), &mut budget));
+    }
+    Ok(Attached { prompt: text, parts: attached, notes, keeps_limits: false, model: None })
+}
+
+/// What the mentions of a prompt mean, each once. A note says what they open, and which of them stay text.
+fn mentioned(
+    mentions: &[Mention],
+    author: Author,
+    app: &App,
+    grants: &UserGrants,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Attachment>, Failure> {
     let mut all: Vec<Attachment> = Vec::new();
-    for mention in &mentions {
+    for mention in mentions {
         if let Some(resource) = resource::resolve(mention, author, app, grants)? {
             let attachment = Attachment { path: resource.shown(), by: ReadBy::Server(resource) };
             if !all.contains(&attachment) {
@@ -165,43 +209,18 @@ pub async fn attach_supplied(
             Some((attachment, place)) => {
                 if place == Place::Outside {
                     let path = exact(&attachment.path);
-                    attached.notes.push(format!("tools may read `{path}`, outside of the workspace, for this session"));
+                    notes.push(format!("tools may read `{path}`, outside of the workspace, for this session"));
                 }
                 all.push(attachment);
             }
             None if looks_like_a_path(&mention.path) => {
                 let path = clip(&mention.path, SHOWN_PATH);
-                attached.notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
+                notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
             }
             None => {}
         }
     }
-    let count = all.len() + texts.len() + images.len();
-    if count > MAX_ATTACHED {
-        let message = format!("the prompt attaches {count} files and folders, over the limit of {MAX_ATTACHED}");
-        return Err(Failure::input(message)
-            .help("name a folder or a glob instead, or let the model look for itself; `\\@` is a plain `@`"));
-    }
-    let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
-    for (number, attachment) in all.iter().enumerate() {
-        let read = match &attachment.by {
-            ReadBy::Tool(tool) => read(attachment, *tool, number, &tools, stop).await?,
-            ReadBy::Server(resource) => tokio::select! {
-                biased;
-                () = stop.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
-                read = resource.read(app) => Ok(read?),
-            },
-        };
-        attached.parts.extend(parts(&attachment.path, read, &mut budget));
-    }
-    for (name, text) in texts {
-        attached.parts.extend(parts(&name, Ok(Output::text(text)), &mut budget));
-    }
-    for data in images {
-        let output = Output { content: vec![OutputPart::Data(data)], ..Output::default() };
-        attached.parts.extend(parts("an image", Ok(output), &mut budget));
-    }
-    Ok(attached)
+    Ok(all)
 }
 
 /// Where an attachment is.
@@ -292,14 +311,14 @@ fn looks_like_a_path(path: &str) -> bool {
     path.contains('/') || path.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 8)
 }
 
-/// Returns the tool's output; the inner error explains to the model why there is no output.
+/// Reads an attachment with a tool.
 async fn read(
     attachment: &Attachment,
     tool: ReadingTool,
     number: usize,
     tools: &Registry,
     stop: &CancellationToken,
-) -> Result<Result<Output, String>, Failure> {
+) -> Result<Contents, Failure> {
     let (tool, arguments) = match tool {
         ReadingTool::File => ("read_file", json!({"path": attachment.path})),
         ReadingTool::Folder => ("ls", json!({"path": attachment.path})),
@@ -325,11 +344,13 @@ async fn read(
         outcome = admitted.call(&call, context) => outcome,
     };
     match outcome {
-        Outcome::Success(output) => Ok(Ok(output)),
+        Outcome::Success(output) => Ok(Contents::Output(output)),
         Outcome::Error(failure) => match failure.kind {
             FailureKind::Denied => Err(refused(&attachment.path).cause(failure.message)),
             // A binary file, or one that is too large: the model is shown why it is missing.
-            FailureKind::InvalidArguments | FailureKind::NotFound | FailureKind::Conflict => Ok(Err(failure.message)),
+            FailureKind::InvalidArguments | FailureKind::NotFound | FailureKind::Conflict => {
+                Ok(Contents::Missing(failure.message))
+            }
             FailureKind::UnknownTool
             | FailureKind::Unavailable
             | FailureKind::TimedOut
@@ -342,11 +363,11 @@ async fn read(
 }
 
 /// The text of an attachment between lines that name it, and behind it its data.
-fn parts(path: &str, read: Result<Output, String>, budget: &mut Budget) -> Vec<Part> {
+fn parts(path: &str, read: Contents, budget: &mut Budget) -> Vec<Part> {
     let mut texts = Vec::new();
     let mut data: Vec<InlineData> = Vec::new();
     match read {
-        Ok(output) => {
+        Contents::Output(output) => {
             for part in output.content {
                 match part {
                     OutputPart::Text(text) => texts.push(text),
@@ -367,7 +388,7 @@ fn parts(path: &str, read: Result<Output, String>, budget: &mut Budget) -> Vec<P
                 }
             }
         }
-        Err(why) => texts.push(format!("(not attached: {why})")),
+        Contents::Missing(why) => texts.push(format!("(not attached: {why})")),
     }
     let text = texts.join("\n");
     let shown = clip(&text, budget.characters);
@@ -390,14 +411,14 @@ mod tests {
         let mut budget = Budget { characters: 10, bytes: 6 };
         let image =
             || OutputPart::Data(InlineData { mime_type: "image/png".to_owned(), base64: "AAAAAAAA".to_owned() });
-        let output = |content| Ok(Output { content, ..Output::default() });
+        let output = |content| Contents::Output(Output { content, ..Output::default() });
         let first = parts("a", output(vec![OutputPart::Text("12345\n".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&first), ["\n--- attached: a ---\n12345\n--- end of a ---\n"]);
         assert_eq!(first.len(), 2);
         let second = parts("b\nc", output(vec![OutputPart::Text("123456".to_owned()), image()]), &mut budget);
         assert_eq!(texts(&second), ["\n--- attached: b\\nc ---\n1234… (cut)\n--- end of b\\nc ---\n"]);
         assert_eq!(second.len(), 1, "the second image does not fit");
-        let third = parts("x.bin", Err("it is a binary file".to_owned()), &mut budget);
+        let third = parts("x.bin", Contents::Missing("it is a binary file".to_owned()), &mut budget);
         assert_eq!(texts(&third), ["\n--- attached: x.bin ---\n… (cut)\n--- end of x.bin ---\n"]);
     }
 

@@ -76,6 +76,20 @@ impl Shorter {
     }
 }
 
+/// Why there is no summary.
+enum NoSummary {
+    /// The model gave none that can be used.
+    Failed(RunError),
+    /// The run stops.
+    Stopped(Stop),
+}
+
+impl From<Stop> for NoSummary {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
 /// The way to shorten a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How<'a> {
@@ -290,9 +304,10 @@ impl Run<'_> {
         // A prompt of its own, so that what it costs is recorded apart.
         let prompt = self.take_prompt();
         let span = tracing::info_span!("compression", prompt_id = %prompt);
-        let summary = match self.ask_for_summary(&asked, &prompt, declared, deadline).instrument(span).await? {
+        let summary = match self.ask_for_summary(&asked, &prompt, declared, deadline).instrument(span).await {
             Ok(summary) => summary,
-            Err(error) => {
+            Err(NoSummary::Stopped(stop)) => return Err(stop),
+            Err(NoSummary::Failed(error)) => {
                 return Ok(Shorter { reason: Some(with_causes(&error)), ..Shorter::new(CompressionStatus::Failed) });
             }
         };
@@ -311,7 +326,7 @@ impl Run<'_> {
         prompt: &PromptId,
         declared: &Registry,
         deadline: &Deadline,
-    ) -> Result<Result<String, RunError>, Stop> {
+    ) -> Result<String, NoSummary> {
         let agent = self.agent;
         // The summary is to call no tool; but a service may refuse a conversation with calls of tools that it does not
         // know.
@@ -333,8 +348,8 @@ impl Run<'_> {
         };
         let ended = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Err(Stop::Cancelled),
-            () = deadline.passed() => return Err(Stop::Late),
+            () = self.cancel.cancelled() => return Err(Stop::Cancelled.into()),
+            () = deadline.passed() => return Err(Stop::Late.into()),
             () = watch.looped() => Ok(()),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => ended,
         };
@@ -343,22 +358,22 @@ impl Run<'_> {
         agent.budget.add_usage(usage);
         if usage != Usage::default() {
             // A resumed session must know what was spent.
-            self.record(&Fact::Usage { prompt: prompt.clone(), usage })?;
+            self.record(&Fact::Usage { prompt: prompt.clone(), usage }).map_err(Stop::from)?;
         }
-        Ok(match (ended, watch.into_found()) {
-            (_, Some(repeated)) => Err(RunError::Loop(repeated)),
-            (Err(error), None) => Err(RunError::Model(error)),
+        match (ended, watch.into_found()) {
+            (_, Some(repeated)) => Err(NoSummary::Failed(RunError::Loop(repeated))),
+            (Err(error), None) => Err(NoSummary::Failed(RunError::Model(error))),
             (Ok(()), None) => match builder.finish(|_| false, true) {
                 // A truncated summary lacks everything that it had not reached yet.
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
-                    Err(RunError::Reply(ReplyError::Empty { finish: reply.finish }))
+                    Err(NoSummary::Failed(RunError::Reply(ReplyError::Empty { finish: reply.finish })))
                 }
                 // It was told to call nothing, and what it wants to call is no summary.
                 Ok(reply) if reply.content.function_calls().next().is_some() => Ok(String::new()),
                 Ok(reply) => Ok(reply.content.visible_text()),
-                Err((error, _)) => Err(error.into()),
+                Err((error, _)) => Err(NoSummary::Failed(error.into())),
             },
-        })
+        }
     }
 
     /// Returns about how many tokens the next request has: the service's last count, plus what was added since. If the

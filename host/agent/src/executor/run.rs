@@ -9,7 +9,7 @@ use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::step::{Step, Stop};
+use super::step::{Step, Stop, Turn};
 use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;
@@ -173,51 +173,18 @@ impl<'r> Run<'r> {
     /// calls are the last message, and the same again when nothing came of asking.
     async fn until_end(&mut self, history: &mut History, message: &mut Option<Vec<Part>>) -> Result<Ending, RunError> {
         let agent = self.agent;
-        let limits = agent.definition.run;
-        let deadline = Deadline::after(limits.max_time, &agent.run_clock);
+        let deadline = Deadline::after(agent.definition.run.max_time, &agent.run_clock);
         // Subagents see the same deadline.
         agent.budget.begin(deadline.clone());
-        // Recorded before anything is sent: a log that ends here says that a request may be under way.
-        self.record(&Fact::RunStarted {
-            agent: agent.definition.name.clone(),
-            agent_id: agent.id.clone(),
-            model: agent.definition.model.model.clone(),
-            system: self.system.clone(),
-        })?;
-        // What the conversation begins with, such as a definition's first messages, cannot be read from the first
-        // request.
-        if !self.state.recorded {
-            if !history.contents().is_empty() {
-                let contents = Arc::new(history.contents().to_vec());
-                self.record(&Fact::HistoryReplaced { agent_id: agent.id.clone(), contents })?;
-            }
-            self.state.recorded = true;
-        }
+        self.record_start(history)?;
         // Before the tools: a change in between is seen by the next turn.
         let mut version = agent.tools.version();
         let mut tools = agent.tools_with(self.complete.as_ref())?;
         loop {
-            if limits.max_turns.is_some_and(|limit| self.turns >= limit) {
-                return Ok(Ending::without_answer(TerminateReason::MaxTurns));
+            if let Some(ending) = self.limit_met()? {
+                return Ok(ending);
             }
-            if let Err(exceeded) = agent.budget.check() {
-                let reason = exceeded.reason();
-                // A day that was used up before the run began leaves no request to this run, not even a last one.
-                let is_before = self.turns == 0 && matches!(exceeded, Exceeded::Day(_));
-                if is_before || reason == TerminateReason::Error {
-                    return Err(exceeded.into());
-                }
-                return Ok(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) });
-            }
-            if self.turns > 0 {
-                // Only behind a turn: before the first one the prompt is what the user has said.
-                self.hear(message).await;
-            }
-            let joining = agent.context.iter().flat_map(|context| context.take());
-            let joining: Vec<Part> = joining.map(|text| text.part()).collect();
-            if !joining.is_empty() {
-                message.get_or_insert_default().extend(joining);
-            }
+            self.gather(message).await;
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
@@ -239,35 +206,88 @@ impl<'r> Run<'r> {
             // Counted before it is asked: a turn that fails has cost something all the same.
             self.turns += 1;
             agent.budget.add_turn();
-            match self.ask(history, message, &tools, &tools, &deadline).await {
-                Ok(Step::Called) => {}
-                Ok(Step::Completed(result)) => match self.asked_to_end(&result, message).await {
-                    Ok(true) => return Ok(Ending::goal(result)),
-                    Ok(false) => {}
-                    Err(stop) => return stop.ending(TerminateReason::Timeout),
-                },
-                // The user approved a plan: the run ends, and goes on in the mode that was chosen.
-                Ok(Step::Switched) => return Ok(Ending::goal(SWITCHED.to_owned())),
-                Ok(Step::Answered(text)) => match agent.definition.completion {
-                    Completion::Text => match self.asked_to_end(&text, message).await {
-                        Ok(true) => return Ok(Ending::goal(text)),
-                        Ok(false) => {}
-                        Err(stop) => return stop.ending(TerminateReason::Timeout),
-                    },
-                    // Weak models print the JSON that they were asked for and never call the tool.
-                    Completion::Tool => match self.complete.as_ref().and_then(|complete| complete.take_text(&text)) {
-                        Some(result) => match self.asked_to_end(&result, message).await {
-                            Ok(true) => return Ok(Ending::goal(result)),
-                            Ok(false) => {}
-                            Err(stop) => return stop.ending(TerminateReason::Timeout),
-                        },
-                        None => return Ok(Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall)),
-                    },
-                },
-                Err(Stop::Looped(repeated)) => self.looped(repeated, message)?,
+            let ended = match self.ask(history, message, &tools, &tools, &deadline).await {
+                Ok(step) => self.ended_by(step, message).await,
+                Err(Stop::Looped(repeated)) => {
+                    self.looped(repeated, message)?;
+                    Ok(None)
+                }
+                Err(stop) => Err(stop),
+            };
+            match ended {
+                Ok(Some(ending)) => return Ok(ending),
+                Ok(None) => {}
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
         }
+    }
+
+    /// Records that the run begins, before anything is sent: a log that ends here says that a request may be under way.
+    fn record_start(&mut self, history: &History) -> Result<(), SessionError> {
+        let agent = self.agent;
+        self.record(&Fact::RunStarted {
+            agent: agent.definition.name.clone(),
+            agent_id: agent.id.clone(),
+            model: agent.definition.model.model.clone(),
+            system: self.system.clone(),
+        })?;
+        // What the conversation begins with, such as a definition's first messages, cannot be read from the first
+        // request.
+        if !self.state.recorded {
+            if !history.contents().is_empty() {
+                let contents = Arc::new(history.contents().to_vec());
+                self.record(&Fact::HistoryReplaced { agent_id: agent.id.clone(), contents })?;
+            }
+            self.state.recorded = true;
+        }
+        Ok(())
+    }
+
+    /// Returns the end of a run that met a limit of turns, tokens or costs.
+    fn limit_met(&self) -> Result<Option<Ending>, RunError> {
+        if self.agent.definition.run.max_turns.is_some_and(|limit| self.turns >= limit) {
+            return Ok(Some(Ending::without_answer(TerminateReason::MaxTurns)));
+        }
+        let Err(exceeded) = self.agent.budget.check() else { return Ok(None) };
+        let reason = exceeded.reason();
+        // A day that was used up before the run began leaves no request to this run, not even a last one.
+        let is_before = self.turns == 0 && matches!(exceeded, Exceeded::Day(_));
+        if is_before || reason == TerminateReason::Error {
+            return Err(exceeded.into());
+        }
+        Ok(Some(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) }))
+    }
+
+    /// Adds to the next message what joined since the last turn: the user's words, and texts of the context.
+    async fn gather(&self, message: &mut Option<Vec<Part>>) {
+        if self.turns > 0 {
+            // Only behind a turn: before the first one the prompt is what the user has said.
+            self.hear(message).await;
+        }
+        let joining = self.agent.context.iter().flat_map(|context| context.take());
+        let joining: Vec<Part> = joining.map(|text| text.part()).collect();
+        if !joining.is_empty() {
+            message.get_or_insert_default().extend(joining);
+        }
+    }
+
+    /// Returns the end that a step leads to; `None` if the run goes on, such as when the hooks do not let it end.
+    async fn ended_by(&mut self, step: Step, message: &mut Option<Vec<Part>>) -> Result<Option<Ending>, Stop> {
+        let result = match step {
+            Step::Called => return Ok(None),
+            // The user approved a plan: the run ends, and goes on in the mode that was chosen.
+            Step::Switched => return Ok(Some(Ending::goal(SWITCHED.to_owned()))),
+            Step::Completed(result) => result,
+            Step::Answered(text) => match self.agent.definition.completion {
+                Completion::Text => text,
+                // Weak models print the JSON that they were asked for and never call the tool.
+                Completion::Tool => match self.complete.as_ref().and_then(|complete| complete.take_text(&text)) {
+                    Some(result) => result,
+                    None => return Ok(Some(Ending::without_answer(TerminateReason::ErrorNoCompleteTaskCall))),
+                },
+            },
+        };
+        Ok(self.asked_to_end(&result, message).await?.then(|| Ending::goal(result)))
     }
 
     /// Asks the hooks whether the run may end with this answer. If not, the model is asked what they say.
@@ -368,7 +388,8 @@ impl<'r> Run<'r> {
         self.before.asked = true;
         let prompt = self.take_prompt();
         let span = tracing::info_span!("turn", prompt_id = %prompt);
-        self.turn(history, message, &prompt, declared, runnable, deadline).instrument(span).await
+        let turn = Turn { prompt: &prompt, declared, runnable, deadline };
+        self.turn(history, message, turn).instrument(span).await
     }
 
     /// Returns the id of the next request; each request gets a different one.

@@ -1,8 +1,24 @@
-//! The two ways in which a turn can end: it took the run a step further, or it stops it.
+//! What a turn is taken with, and how it ends: it took the run a step further, or it stops it.
+
+use host_message::PromptId;
+use host_tool::Registry;
 
 use super::RunError;
 use crate::Repeated;
+use crate::deadline::Deadline;
 use crate::reply::ReplyError;
+
+/// What a turn is taken with.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<'t> {
+    /// The id of its request.
+    pub(super) prompt: &'t PromptId,
+    /// The tools that the model is told of.
+    pub(super) declared: &'t Registry,
+    /// Those of them that run when they are called.
+    pub(super) runnable: &'t Registry,
+    pub(super) deadline: &'t Deadline,
+}
 
 /// The result of a turn.
 pub(super) enum Step {

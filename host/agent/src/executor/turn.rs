@@ -6,14 +6,13 @@ use host_journal::{Exchange, Fact, History, Replied, Unsettled};
 use host_message::{Content, Part, PromptId, Usage};
 use host_model::{Again, ModelError, Request, Settings, estimate};
 use host_text::with_causes;
-use host_tool::{CallEvent, Cancel, Registry, Scheduler};
+use host_tool::{CallEvent, Cancel, Scheduler};
 use tokio::time::sleep;
 
 use super::RunError;
 use super::run::Run;
-use super::step::{Step, Stop};
+use super::step::{Step, Stop, Turn};
 use super::watch::Watch;
-use crate::deadline::Deadline;
 use crate::reply::{ReplyBuilder, ReplyError, is_visible, read};
 use crate::{EventKind, Reply};
 
@@ -23,17 +22,29 @@ const OUT_OF_TIME: &str = "the time limit of the run has passed";
 /// Reason given to calls that are part of a loop, along with a message that describes the loop.
 const LOOPED: &str = "the same calls again with the same results; no call of this reply was run";
 
+/// Why a request has no reply that can be used.
+enum NoReply {
+    /// It is invalid; these parts of it arrived.
+    Invalid { error: ReplyError, parts: Vec<Part> },
+    /// The turn ends.
+    Stopped(Stop),
+}
+
+impl From<Stop> for NoReply {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
 impl Run<'_> {
     /// Takes a turn. `message` is taken when it becomes part of the history, and is still there otherwise.
     pub(super) async fn turn(
         &mut self,
         history: &mut History,
         message: &mut Option<Vec<Part>>,
-        prompt: &PromptId,
-        declared: &Registry,
-        runnable: &Registry,
-        deadline: &Deadline,
+        turn: Turn<'_>,
     ) -> Result<Step, Stop> {
+        let prompt = turn.prompt;
         let asked = message.is_some();
         let exchange = match message.take() {
             Some(parts) => history.ask(parts)?,
@@ -43,7 +54,7 @@ impl Run<'_> {
             // Recorded before it is sent, so that a log without a reply shows what was asked.
             self.said(prompt, content.clone())?;
         }
-        let reply = match self.reply(&exchange, prompt, declared, deadline).await {
+        let reply = match self.reply(&exchange, turn).await {
             Ok(reply) => reply,
             Err(stop) => {
                 let text = self.cut.take().filter(|_| stop.keeps_text());
@@ -56,10 +67,7 @@ impl Run<'_> {
                     }
                     return Err(stop);
                 };
-                // What the user saw of it stays, so that "no, not that" means something.
-                let content = Content::model(text);
-                self.said(prompt, content.clone())?;
-                self.has_reply |= matches!(exchange.reply(content.parts), Ok(Replied::Final));
+                self.keep_cut(exchange, text, prompt)?;
                 return Err(stop);
             }
         };
@@ -84,7 +92,20 @@ impl Run<'_> {
             }
         };
         self.has_reply = true;
-        let ended = self.run_calls(unsettled, prompt, runnable, deadline).await;
+        let ended = self.run_calls(unsettled, turn).await;
+        self.after_calls(ended)
+    }
+
+    /// Keeps what the user saw of a reply that broke off, so that "no, not that" means something.
+    fn keep_cut(&mut self, exchange: Exchange<'_>, text: String, prompt: &PromptId) -> Result<(), Stop> {
+        let content = Content::model(text);
+        self.said(prompt, content.clone())?;
+        self.has_reply |= matches!(exchange.reply(content.parts), Ok(Replied::Final));
+        Ok(())
+    }
+
+    /// Returns what a turn led to whose calls have ended like this.
+    fn after_calls(&mut self, ended: Result<(), Stop>) -> Result<Step, Stop> {
         // Asked for even if the calls failed: the result may have been given beside them.
         let completed = self.complete.as_ref().and_then(|complete| complete.take());
         match (ended, completed) {
@@ -102,26 +123,20 @@ impl Run<'_> {
     }
 
     /// Asks until the reply is a good one, as often as the policy allows.
-    async fn reply(
-        &mut self,
-        exchange: &Exchange<'_>,
-        prompt: &PromptId,
-        declared: &Registry,
-        deadline: &Deadline,
-    ) -> Result<Reply, Stop> {
+    async fn reply(&mut self, exchange: &Exchange<'_>, turn: Turn<'_>) -> Result<Reply, Stop> {
         let agent = self.agent;
         // Apart from the retries of a failed connection: here a whole reply came and was no good.
         let policy = agent.definition.run.reply;
         let mut settings = agent.definition.model.settings.clone();
         let mut attempt = 1;
         loop {
-            let answered = self.answer(exchange, prompt, declared, &settings, deadline).await?;
-            let (error, parts) = match answered {
+            let (error, parts) = match self.answer(exchange, turn, &settings).await {
                 Ok(reply) => return Ok(reply),
-                Err(no_good) => no_good,
+                Err(NoReply::Invalid { error, parts }) => (error, parts),
+                Err(NoReply::Stopped(stop)) => return Err(stop),
             };
             let reason = with_causes(&error);
-            let (prompt, parts) = (prompt.clone(), Arc::new(parts));
+            let (prompt, parts) = (turn.prompt.clone(), Arc::new(parts));
             // Recorded, since it was paid for and its text was shown.
             self.record(&Fact::Discarded { prompt, reason: reason.clone(), parts })?;
             agent.tell(EventKind::InvalidStream { reason: &reason });
@@ -137,21 +152,14 @@ impl Run<'_> {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(Stop::Cancelled),
-                () = deadline.passed() => return Err(Stop::Late),
+                () = turn.deadline.passed() => return Err(Stop::Late),
                 () = sleep(policy.pause) => {}
             }
         }
     }
 
-    /// Sends the request once. The inner error is an invalid reply, with the parts that arrived.
-    async fn answer(
-        &mut self,
-        exchange: &Exchange<'_>,
-        prompt: &PromptId,
-        declared: &Registry,
-        settings: &Settings,
-        deadline: &Deadline,
-    ) -> Result<Result<Reply, (ReplyError, Vec<Part>)>, Stop> {
+    /// Sends the request once.
+    async fn answer(&mut self, exchange: &Exchange<'_>, turn: Turn<'_>, settings: &Settings) -> Result<Reply, NoReply> {
         let contents = exchange.contents();
         // After outcomes a model may have nothing to add.
         let after_outcomes = contents.last().is_some_and(|last| last.function_responses().next().is_some());
@@ -160,12 +168,12 @@ impl Run<'_> {
             model: &agent.definition.model.model,
             system: self.system.as_deref(),
             contents,
-            tools: declared.specs(),
+            tools: turn.declared.specs(),
             settings,
         };
         // Only where a limit needs it: it goes over the whole conversation.
         let sent = if agent.budget.is_limited() { estimate(&request) } else { 0 };
-        let mut builder = ReplyBuilder::new(prompt);
+        let mut builder = ReplyBuilder::new(turn.prompt);
         let watch = self.loops.reply();
         let tell = |kind: EventKind<'_>| {
             watch.observe(&kind);
@@ -177,7 +185,7 @@ impl Run<'_> {
         let ended = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Stop::Cancelled),
-            () = deadline.passed() => Err(Stop::Late),
+            () = turn.deadline.passed() => Err(Stop::Late),
             () = watch.looped() => Ok(None),
             ended = read(agent.provider.stream(request), &mut builder, &tell) => match ended {
                 Ok(()) => Ok(None),
@@ -186,43 +194,47 @@ impl Run<'_> {
                 Err(error) => Err(Stop::Failed(RunError::Model(error))),
             }
         };
-        let usage = builder.usage();
-        // Whatever becomes of the reply, it was paid for.
-        agent.budget.add_usage(usage);
-        // A service that answered and counted nothing would make every limit void.
-        if usage == Usage::default() && builder.has_come() && agent.budget.is_limited() {
-            agent.budget.add_estimate(sent, builder.estimate());
-        }
-        // The service's count of the prompt is the best measure that there is for the next one.
-        self.state.size.count(builder.prompt_tokens(), contents.len());
+        let usage = self.charge(&builder, sent, contents.len());
         let text = builder.visible_text();
-        let found = watch.into_found();
-        // A loop before all else: the stream was cut off because of it, so it looks broken.
-        let reply = ended.and_then(|blocked| match (found, blocked) {
-            (Some(repeated), _) => Err(Stop::Looped(repeated)),
-            (None, None) => Ok(builder.finish(|id| exchange.is_taken(id), after_outcomes)),
-            (None, Some(error)) => Ok(Err((error.into(), builder.into_parts()))),
-        });
+        let reply = match (ended, watch.into_found()) {
+            (Err(stop), _) => Err(NoReply::Stopped(stop)),
+            // A loop before all else: the stream was cut off because of it, so it looks broken.
+            (Ok(_), Some(repeated)) => Err(NoReply::Stopped(Stop::Looped(repeated))),
+            (Ok(Some(error)), None) => Err(NoReply::Invalid { error: error.into(), parts: builder.into_parts() }),
+            (Ok(None), None) => builder
+                .finish(|id| exchange.is_taken(id), after_outcomes)
+                .map_err(|(error, parts)| NoReply::Invalid { error, parts }),
+        };
         self.cut = None;
-        if !matches!(reply, Ok(Ok(_))) && !text.is_empty() {
+        if reply.is_err() && !text.is_empty() {
             // What the user saw of it stays in the conversation.
             self.cut = is_visible(&text).then(|| text.clone());
             self.partial = Some(text);
         }
         if usage != Usage::default() {
-            self.record(&Fact::Usage { prompt: prompt.clone(), usage })?;
+            self.record(&Fact::Usage { prompt: turn.prompt.clone(), usage }).map_err(Stop::from)?;
         }
         reply
     }
 
+    /// Counts what a reply cost to a request of about `sent` tokens and as many messages; returns the service's count.
+    /// Whatever becomes of the reply, it was paid for.
+    fn charge(&mut self, builder: &ReplyBuilder<'_>, sent: u64, messages: usize) -> Usage {
+        let budget = &self.agent.budget;
+        let usage = builder.usage();
+        budget.add_usage(usage);
+        // A service that answered and counted nothing would make every limit void.
+        if usage == Usage::default() && builder.has_come() && budget.is_limited() {
+            budget.add_estimate(sent, builder.estimate());
+        }
+        // The service's count of the prompt is the best measure that there is for the next one.
+        self.state.size.count(builder.prompt_tokens(), messages);
+        usage
+    }
+
     /// Runs the calls of a reply, and always adds their outcomes to the history, whatever happened.
-    async fn run_calls(
-        &self,
-        unsettled: Unsettled<'_>,
-        prompt: &PromptId,
-        runnable: &Registry,
-        deadline: &Deadline,
-    ) -> Result<(), Stop> {
+    async fn run_calls(&self, unsettled: Unsettled<'_>, turn: Turn<'_>) -> Result<(), Stop> {
+        let Turn { prompt, runnable, deadline, .. } = turn;
         let calls: Vec<_> = unsettled.calls().cloned().collect();
         // With a reason of its own, which the calls report.
         let cancel = Cancel::under(self.cancel);

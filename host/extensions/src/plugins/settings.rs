@@ -190,12 +190,13 @@ fn secrets(
     for (name, declared) in &manifest.secrets {
         let of = format!("plugins.\"{}\".secrets.{name}", manifest.name);
         let found = match set.secrets.get(name) {
-            Some(source) => value(source, &of, environment)?,
-            None => Err(unset(&of, &declared.description)),
+            Some(source) => value(source, &of, environment),
+            None => Err(NoValue::Unset(unset(&of, &declared.description))),
         };
         match found {
             Ok(value) => secrets.give(name, secret(declared, &value, &of)?),
-            Err(help) => {
+            Err(NoValue::Unusable(failure)) => return Err(failure),
+            Err(NoValue::Unset(help)) => {
                 if !declared.optional {
                     missing.push(help.clone());
                 }
@@ -232,21 +233,31 @@ fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<PlacedSecr
     })
 }
 
-/// The value; the inner error says how to set one.
-pub(crate) fn value(
-    source: &SecretSource,
-    of: &str,
-    environment: &Environment,
-) -> Result<Result<String, String>, Failure> {
+/// Why there is no value.
+pub(crate) enum NoValue {
+    /// It is not set: what the user does to set it, as the end of a sentence.
+    Unset(String),
+    /// What is set cannot be used.
+    Unusable(Failure),
+}
+
+impl From<Failure> for NoValue {
+    fn from(failure: Failure) -> Self {
+        Self::Unusable(failure)
+    }
+}
+
+/// Returns the value that is set there.
+pub(crate) fn value(source: &SecretSource, of: &str, environment: &Environment) -> Result<String, NoValue> {
     match source {
-        SecretSource::Here(value) => Ok(Ok(value.clone())),
-        SecretSource::Variable(VariableSecret { env }) => Ok(match environment.text(env) {
+        SecretSource::Here(value) => Ok(value.clone()),
+        SecretSource::Variable(VariableSecret { env }) => match environment.text(env) {
             Some(value) => Ok(value.trim().to_owned()),
-            None => Err(format!("you set the variable {}, in which `{of}` is", exact(env))),
-        }),
+            None => Err(NoValue::Unset(format!("you set the variable {}, in which `{of}` is", exact(env)))),
+        },
         SecretSource::File(FileSecret { file }) => {
             let path = absolute(file, of, environment)?;
-            read(&path, of).map(Ok)
+            Ok(read(&path, of)?)
         }
     }
 }

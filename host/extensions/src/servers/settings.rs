@@ -20,7 +20,7 @@ use host_settings::request::{McpEndpoint, McpServerRequest};
 use host_text::{Secret, exact, skeleton};
 
 use super::files::{self, FileServer};
-use crate::plugins::settings::{absolute, value};
+use crate::plugins::settings::{NoValue, absolute, value};
 
 /// Where a server comes from that a frontend hands over, for messages.
 const HANDED_OVER: &str = "the client";
@@ -92,9 +92,12 @@ impl ConfiguredServers {
         let (origin, _) = Configuration::path(places.environment, places.folders);
         for (name, config) in own.iter().filter(|(_, config)| config.is_server() && is_on(config)) {
             let Ok(name) = McpServerName::parse(name) else { continue };
-            match of_user(&name, config, &origin, places)? {
+            match of_user(&name, config, &origin, places) {
                 Ok(server) => all.add(server, None),
-                Err(why) => all.notes.push(format!("the MCP server `{name}` is left out until {why}")),
+                Err(NoValue::Unset(why)) => {
+                    all.notes.push(format!("the MCP server `{name}` is left out until {why}"));
+                }
+                Err(NoValue::Unusable(failure)) => return Err(failure),
             }
         }
         for file in places.files {
@@ -149,30 +152,19 @@ impl ConfiguredServers {
     }
 }
 
-/// A server of the user's configuration; the inner error says what is missing.
-fn of_user(
-    name: &McpServerName,
-    config: &McpConfig,
-    origin: &Path,
-    places: &Places<'_>,
-) -> Result<Result<McpServer, String>, Failure> {
+/// A server of the user's configuration.
+fn of_user(name: &McpServerName, config: &McpConfig, origin: &Path, places: &Places<'_>) -> Result<McpServer, NoValue> {
     let secrets = |table: &str, sources: &BTreeMap<String, _>| {
         let mut values = BTreeMap::new();
         for (key, source) in sources {
             let of = format!("mcp.{name}.{table}.{key}");
-            match value(source, &of, places.environment)? {
-                Ok(text) => values.insert(key.clone(), Secret::new(text)),
-                Err(why) => return Ok(Err(why)),
-            };
+            values.insert(key.clone(), Secret::new(value(source, &of, places.environment)?));
         }
-        Ok::<_, Failure>(Ok(values))
+        Ok::<_, NoValue>(values)
     };
     let transport = match (&config.command, &config.url) {
         (Some(command), _) => {
-            let environment = match secrets("env", &config.env)? {
-                Ok(environment) => environment,
-                Err(why) => return Ok(Err(why)),
-            };
+            let environment = secrets("env", &config.env)?;
             let command = places.filled(std::iter::once(command).chain(&config.args).cloned());
             let directory = match &config.directory {
                 Some(folder) => Some(absolute(folder, &format!("mcp.{name}.directory"), places.environment)?),
@@ -184,22 +176,15 @@ fn of_user(
             McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
         (None, Some(url)) => {
-            let headers = match secrets("headers", &config.headers)? {
-                Ok(headers) => headers,
-                Err(why) => return Ok(Err(why)),
-            };
-            let client_secret = match &config.client_secret {
-                None => None,
-                Some(source) => match value(source, &format!("mcp.{name}.client_secret"), places.environment)? {
-                    Ok(text) => Some(Secret::new(text)),
-                    Err(why) => return Ok(Err(why)),
-                },
-            };
+            let headers = secrets("headers", &config.headers)?;
+            let of = format!("mcp.{name}.client_secret");
+            let secret = config.client_secret.as_ref().map(|source| value(source, &of, places.environment));
+            let client_secret = secret.transpose()?.map(Secret::new);
             McpTransport::Http(McpAddress { client_secret, ..address(name, url, headers, config)? })
         }
-        (None, None) => return Ok(Err("you set its `command` or its `url`".to_owned())),
+        (None, None) => return Err(NoValue::Unset("you set its `command` or its `url`".to_owned())),
     };
-    Ok(Ok(server(name, transport, config, origin)))
+    Ok(server(name, transport, config, origin))
 }
 
 /// A server of a project's file, with what the user adds to it.
