@@ -17,7 +17,7 @@ mod questions;
 mod reach;
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall, ToolName};
@@ -61,7 +61,8 @@ pub struct Gate {
 }
 
 struct Shared {
-    policy: RwLock<Policy>,
+    /// Taken out whole to decide by: a decision about a command looks at files, and nobody waits for that.
+    policy: RwLock<Arc<Policy>>,
     workspace: PathBuf,
     /// Folders besides the workspace in which a command may run as in the workspace.
     added: RwLock<Vec<PathBuf>>,
@@ -117,6 +118,18 @@ pub(crate) enum Passed {
     Rejected { reason: String },
 }
 
+/// What follows from an answer of the user's.
+enum Answered {
+    /// The call runs.
+    Run { reach: ProgramReach, because: String },
+    /// It is asked about again: the answer cannot be followed.
+    Again { why: String },
+    /// It is to run with this in place of what the question showed.
+    Change { text: String },
+    /// It does not run.
+    Rejected { reason: String },
+}
+
 /// A call, with all that is known about what it would do.
 struct Considered {
     call: Arc<FunctionCall>,
@@ -136,7 +149,7 @@ impl Gate {
         kept: Option<RulesFile>,
     ) -> Self {
         let shared = Shared {
-            policy: RwLock::new(policy),
+            policy: RwLock::new(Arc::new(policy)),
             workspace: workspace.into(),
             added: RwLock::default(),
             reads: RwLock::default(),
@@ -189,8 +202,13 @@ impl Gate {
         *self.shared.added.write().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
-    fn policy(&self) -> RwLockReadGuard<'_, Policy> {
-        self.shared.policy.read().unwrap_or_else(PoisonError::into_inner)
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.shared.policy.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the rules. What is being decided goes on by those from before.
+    fn change_policy<T>(&self, change: impl FnOnce(&mut Policy) -> T) -> T {
+        change(Arc::make_mut(&mut self.shared.policy.write().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Returns the gate for a different agent.
@@ -271,86 +289,95 @@ impl Gate {
         loop {
             match considered.decision(self.mode) {
                 // The user sees a changed call again before it runs.
-                Decision::Allow if !changed => {
-                    let because = considered.allowed_because(self.mode);
-                    let reach = considered.reach(self.walls(), self.mode);
-                    return considered.run(Decided::Allowed, reach, because);
-                }
+                Decision::Allow if !changed => return self.run_allowed(considered, Decided::Allowed),
                 Decision::Deny => return considered.denied(),
                 Decision::Allow | Decision::Ask => {}
             }
             if std::mem::take(&mut is_first) {
                 match self.instead_of_user(&mut considered, tool, &at).await {
-                    Ok(Some(decided)) => {
-                        let because = considered.allowed_because(self.mode);
-                        let reach = considered.reach(self.walls(), self.mode);
-                        return considered.run(decided, reach, because);
-                    }
+                    Ok(Some(decided)) => return self.run_allowed(considered, decided),
                     Ok(None) if considered.verdict.decision == Decision::Deny => return considered.denied(),
                     Ok(None) => {}
                     Err(ended) => return ended,
                 }
             }
             let question = self.question(&considered, objection.take());
-            // Looked at before asking, so that a run without a listener does not stop its clock for nothing.
-            if !self.asking.queue.is_heard() {
+            let Ok(answer) = self.ask(&considered.call, &question, &at).await else {
                 return considered.denied_unasked();
-            }
-            self.notify_asked(&considered.call);
-            let answer = {
-                // The time in which the user thinks is not the run's.
-                let _asking = at.run_clock.pause();
-                // The scheduler receives the question before anything else about this call.
-                let _one_at_a_time = self.asking.turn.acquire().await;
-                at.asked.send(Arc::new(question.clone())).await.ok();
-                self.asking.queue.ask(question.clone()).await
             };
             let decided = if changed { Decided::Changed } else { Decided::Approved };
-            match answer {
-                Err(NobodyListens) => return considered.denied_unasked(),
-                Ok(Answer::ProceedOnce) => {
-                    let because = vec!["the user allowed this call".to_owned()];
-                    // Behind the walls, since a plain yes says nothing about them.
-                    return considered.run(decided, ProgramReach::Workspace, because);
-                }
-                // An answer counts only if it was offered: a frontend could send any.
-                Ok(Answer::ProceedWithoutWalls) if question.can_leave_walls => {
-                    let because = vec!["the user let this call run without walls".to_owned()];
-                    return considered.run(decided, ProgramReach::Everything, because);
-                }
-                Ok(Answer::ProceedWithoutWalls) => objection = Some(NOT_OFFERED.to_owned()),
-                // The rule is made from the question that was shown, and not from the call.
-                Ok(Answer::Proceed { lasting, until }) => match self.rule_of(lasting, until, &considered, &question) {
-                    Some(rule) => {
-                        // Stored before the call runs: if it cannot be, the user learns that the answer would not last.
-                        objection = self.keep(rule, until, considered.intent.mcp.as_deref()).err();
-                        if objection.is_none() {
-                            let because = vec![answered(lasting, until)];
-                            return considered.run(decided, ProgramReach::Workspace, because);
-                        }
-                    }
-                    None => objection = Some(NOT_OFFERED.to_owned()),
-                },
-                Ok(Answer::Switch { mode }) => match &self.switching {
-                    // The same for modes: none that was not offered, such as `yolo`.
-                    Some((switch, _)) if question.switches.contains(&mode) => {
-                        switch.choose(mode);
-                        let because = format!("the user allowed this call, and chose the approval mode `{mode}`");
-                        return considered.run(decided, ProgramReach::Workspace, vec![because]);
-                    }
-                    Some(_) | None => objection = Some(NOT_OFFERED.to_owned()),
-                },
-                Ok(Answer::Modify { text }) => match self.changed(&considered, tool, &text, &at).await {
-                    Ok(new) => {
-                        // Previewed and decided like a new call; nothing of the old decision is kept.
-                        considered = new;
-                        changed = true;
-                    }
+            match self.answered(answer, &question, &considered) {
+                Answered::Run { reach, because } => return considered.run(decided, reach, vec![because]),
+                Answered::Again { why } => objection = Some(why),
+                Answered::Change { text } => match self.changed(&considered, tool, &text, &at).await {
+                    // Previewed and decided like a new call; nothing of the old decision is kept.
+                    Ok(new) => (considered, changed) = (new, true),
                     Err(why) => objection = Some(why),
                 },
-                // A rejection ends the calls behind it as well: they were planned on this one.
-                Ok(Answer::Cancel { reason }) => return Passed::Rejected { reason: rejected(reason) },
+                Answered::Rejected { reason } => return Passed::Rejected { reason },
             }
+        }
+    }
+
+    /// Runs a call that nobody was asked about.
+    fn run_allowed(&self, considered: Considered, decided: Decided) -> Passed {
+        let because = considered.allowed_because(self.mode);
+        let reach = considered.reach(self.walls(), self.mode);
+        considered.run(decided, reach, because)
+    }
+
+    /// Asks the user, one question after the other.
+    async fn ask(
+        &self,
+        call: &Arc<FunctionCall>,
+        question: &Question,
+        at: &AtGate<'_>,
+    ) -> Result<Answer, NobodyListens> {
+        // Looked at before asking, so that a run without a listener does not stop its clock for nothing.
+        if !self.asking.queue.is_heard() {
+            return Err(NobodyListens);
+        }
+        self.notify_asked(call);
+        // The time in which the user thinks is not the run's.
+        let _asking = at.run_clock.pause();
+        // The scheduler receives the question before anything else about this call.
+        let _one_at_a_time = self.asking.turn.acquire().await;
+        at.asked.send(Arc::new(question.clone())).await.ok();
+        self.asking.queue.ask(question.clone()).await
+    }
+
+    /// Returns what follows from an answer. One counts only if it was offered: a frontend could send any.
+    fn answered(&self, answer: Answer, question: &Question, considered: &Considered) -> Answered {
+        let not_offered = || Answered::Again { why: NOT_OFFERED.to_owned() };
+        // Behind the walls, since a plain yes says nothing about them.
+        let run = |because: String| Answered::Run { reach: ProgramReach::Workspace, because };
+        match answer {
+            Answer::ProceedOnce => run("the user allowed this call".to_owned()),
+            Answer::ProceedWithoutWalls if question.can_leave_walls => Answered::Run {
+                reach: ProgramReach::Everything,
+                because: "the user let this call run without walls".to_owned(),
+            },
+            Answer::ProceedWithoutWalls => not_offered(),
+            // The rule is made from the question that was shown, and not from the call.
+            Answer::Proceed { lasting, until } => match self.rule_of(lasting, until, considered, question) {
+                // Stored before the call runs: if it cannot be, the user learns that the answer would not last.
+                Some(rule) => match self.keep(rule, until, considered.intent.mcp.as_deref()) {
+                    Ok(()) => run(answered(lasting, until)),
+                    Err(why) => Answered::Again { why },
+                },
+                None => not_offered(),
+            },
+            Answer::Switch { mode } => match &self.switching {
+                // The same for modes: none that was not offered, such as `yolo`.
+                Some((switch, _)) if question.switches.contains(&mode) => {
+                    switch.choose(mode);
+                    run(format!("the user allowed this call, and chose the approval mode `{mode}`"))
+                }
+                Some(_) | None => not_offered(),
+            },
+            Answer::Modify { text } => Answered::Change { text },
+            // A rejection ends the calls behind it as well: they were planned on this one.
+            Answer::Cancel { reason } => Answered::Rejected { reason: rejected(reason) },
         }
     }
 
@@ -361,8 +388,22 @@ impl Gate {
         cancel: &CancellationToken,
     ) -> Result<Considered, CallFailure> {
         let intent = tool.intent(&call, cancel.child_token()).await?;
+        if !matches!(intent.confirmation, Some(Confirmation::Exec { .. })) {
+            return Ok(self.considered(call, intent));
+        }
+        // Which files the words of a command name, and where links lead, is on a disk that may be slow.
+        let (gate, name) = (self.clone(), call.name.clone());
+        let considered = tokio::task::spawn_blocking(move || gate.considered(call, intent));
+        considered.await.map_err(|error| {
+            let message = format!("`{name}` was not run, since nothing could be decided about it: {error}");
+            CallFailure::new(FailureKind::Denied, message)
+        })
+    }
+
+    /// Decides by the rules. Blocks on files if the call runs a command.
+    fn considered(&self, call: Arc<FunctionCall>, intent: Intent) -> Considered {
         let verdict = self.narrowed(self.verdict(&call.name, &call, &intent), &call, &intent);
-        Ok(Considered { call, intent, verdict, hooked: Hooked::default() })
+        Considered { call, intent, verdict, hooked: Hooked::default() }
     }
 
     fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
@@ -641,7 +682,7 @@ impl Gate {
             kept.add(&rule).map_err(|error| format!("cannot save the rule: {}", with_causes(&error)))?;
             rule.source.file = Some(kept.path().to_owned());
         }
-        self.shared.policy.write().unwrap_or_else(PoisonError::into_inner).add(rule);
+        self.change_policy(|policy| policy.add(rule));
         Ok(())
     }
 }

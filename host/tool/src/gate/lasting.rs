@@ -10,8 +10,6 @@
 //!
 //! Deliberately not here: rules that a user writes into a file, and grants given with a flag; both may reach further.
 
-use std::sync::PoisonError;
-
 use host_capability::{Capability, Grants, Paths, Scope};
 use host_plugin::{Confirmation, command_line, difference};
 
@@ -144,7 +142,7 @@ impl Gate {
     pub(super) fn another_version(&self, considered: &Considered) -> Option<String> {
         let Considered { call, intent, .. } = considered;
         let Origin { plugin, digest } = intent.origin.as_ref()?;
-        let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
+        let policy = self.policy();
         let mut earlier = policy.rules().iter().filter(|rule| {
             let is_of_tool = rule.tool.is_empty() || rule.tool.iter().any(|name| name == call.name.as_str());
             // Only what would have allowed this call but for its digest.
@@ -178,7 +176,7 @@ impl Gate {
     pub(super) fn redefined(&self, considered: &Considered) -> Option<String> {
         let Considered { intent, .. } = considered;
         let (target, kept) = (intent.mcp.as_ref()?, self.definitions()?);
-        let policy = self.shared.policy.read().unwrap_or_else(PoisonError::into_inner);
+        let policy = self.policy();
         let digest = &target.definition.digest;
         let digests = policy.rules().iter().filter(|rule| {
             rule.decision == Decision::Allow && !rule.digest.contains(digest) && is_of_same_server(rule, intent)

@@ -4,7 +4,6 @@
 //! Deliberately not here: rules that a user wrote into a file, and grants given with a flag. Neither was an answer.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use host_text::exact;
 
@@ -89,17 +88,18 @@ impl Gate {
         if let (Some(kept), Until::TakenBack) = (&self.shared.kept, permission.until) {
             kept.remove(rule)?;
         }
-        Ok(self.shared.policy.write().unwrap_or_else(PoisonError::into_inner).remove(rule))
+        Ok(self.change_policy(|policy| policy.remove(rule)))
     }
 
     /// Takes over the rules of another gate, without its answers for the session: that of the conversation before.
     pub fn inherit(&self, before: &Self) {
-        let mut policy = before.policy().clone();
-        let of_session: Vec<Rule> = policy.rules().iter().filter(|rule| is_of_session(rule)).cloned().collect();
-        for rule in &of_session {
-            policy.remove(rule);
-        }
-        *self.shared.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
+        let policy = before.policy();
+        self.change_policy(|own| {
+            *own = Policy::clone(&policy);
+            for rule in policy.rules().iter().filter(|rule| is_of_session(rule)) {
+                own.remove(rule);
+            }
+        });
     }
 }
 

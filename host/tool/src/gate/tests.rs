@@ -263,6 +263,27 @@ fn for_session(lasting: Lasting) -> Answer {
     Answer::Proceed { lasting, until: Until::SessionEnds }
 }
 
+#[test]
+fn gate_decides_about_a_command_on_a_thread_that_may_wait_for_a_disk() {
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().expect("a runtime");
+    runtime.block_on(async {
+        // The only thread that may block is busy, so that the decision waits for it, and nothing else does.
+        let (free, is_free) = std::sync::mpsc::channel();
+        let busy = tokio::task::spawn_blocking(move || is_free.recv());
+        let gate = gate(rules(""), &ApprovalQueue::new());
+        let (tool, call, token) = (fake("run", false, "d1"), calls(&[command("git status")]), CancellationToken::new());
+        let mut explained = std::pin::pin!(gate.explain(&call[0], &tool, &token));
+        for _ in 0..10 {
+            assert!(explained.as_mut().now_or_never().is_none(), "it was decided on the thread of all calls");
+            tokio::task::yield_now().await;
+        }
+        free.send(()).expect("the thread waits for it");
+        let (_, verdict) = explained.await.expect("the call can run");
+        assert_eq!(verdict.decision, Decision::Allow);
+        busy.await.expect("it ends").expect("it was freed");
+    });
+}
+
 // promise approval.exact
 #[tokio::test]
 async fn gate_granted_call_runs_and_an_ungranted_one_is_asked_about_once() {
