@@ -166,7 +166,10 @@ impl Session {
         let told = if is_attended { start_mode::by_default(&mut app) } else { None };
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
-        let reopened = resume.map(|resume| resume.reopen(&app, has_prompt)).transpose()?;
+        let reopened = match resume {
+            Some(resume) => Some(resume.reopen(&app, has_prompt).await?),
+            None => None,
+        };
         let recorded = reopened.as_ref().map(host_journal::Reopened::recorded);
         let model_before = recorded.and_then(|recorded| recorded.model.clone());
         let left =

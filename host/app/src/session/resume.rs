@@ -2,6 +2,9 @@
 //!
 //! A session's access is not taken from its log: the grants are those that the user gives now.
 
+use std::path::{Path, PathBuf};
+
+use host_files::ChainStore;
 use host_journal::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
 use host_settings::error::Failure;
@@ -32,15 +35,32 @@ impl Resume {
 
     /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is
     /// a prompt, or will be.
-    pub fn reopen(self, app: &App, may_end: bool) -> Result<Reopened, Failure> {
+    pub async fn reopen(self, app: &App, may_end: bool) -> Result<Reopened, Failure> {
         let sessions = Sessions::new(&app.folders.sessions);
-        let here = app.workspace.root();
+        self.reopen_in(sessions, app.workspace.root().to_owned(), app.folders.chains()?, may_end).await
+    }
+
+    async fn reopen_in(
+        self,
+        sessions: Sessions,
+        here: PathBuf,
+        chains: ChainStore,
+        may_end: bool,
+    ) -> Result<Reopened, Failure> {
+        // Logs can be long, and a process that was just killed may hold its own for some seconds.
+        let reopened = tokio::task::spawn_blocking(move || self.lock(&sessions, &here, &chains, may_end));
+        reopened.await.unwrap_or_else(|error| {
+            Err(Failure::configuration("the session log was not read").cause(error.to_string()))
+        })
+    }
+
+    fn lock(self, sessions: &Sessions, here: &Path, chains: &ChainStore, may_end: bool) -> Result<Reopened, Failure> {
         let stored = match self {
-            Self::Last => find::last_to_continue(&sessions, here)?,
-            Self::Id(id) => find::by_id(&sessions, &id)?,
-            Self::WholeId(id) => find::by_whole_id(&sessions, &id)?,
+            Self::Last => find::last_to_continue(sessions, here)?,
+            Self::Id(id) => find::by_id(sessions, &id)?,
+            Self::WholeId(id) => find::by_whole_id(sessions, &id)?,
         };
-        let reopened = SessionLog::reopen(&stored.path, Clock::system(), &app.folders.chains()?)?;
+        let reopened = SessionLog::reopen(&stored.path, Clock::system(), chains)?;
         let recorded = reopened.recorded();
         let id = &stored.id;
         if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
@@ -77,7 +97,31 @@ fn looks_like_an_id(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
+
+    #[test]
+    fn resume_waits_for_a_log_on_a_thread_that_may_block() {
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().expect("a runtime");
+        runtime.block_on(async {
+            // The only thread that may block is busy, so that the log waits for it, and nothing else does.
+            let (free, is_free) = std::sync::mpsc::channel();
+            let busy = tokio::task::spawn_blocking(move || is_free.recv());
+            let folder = tempfile::tempdir().expect("a folder");
+            let chains = ChainStore::open(&folder.path().join("audit")).expect("it can be made");
+            let here = folder.path().to_owned();
+            let sessions = Sessions::new(folder.path().join("sessions"));
+            let mut reopened = std::pin::pin!(Resume::Last.reopen_in(sessions, here, chains, true));
+            for _ in 0..10 {
+                assert!(reopened.as_mut().now_or_never().is_none(), "it was read on the thread of all sessions");
+                tokio::task::yield_now().await;
+            }
+            free.send(()).expect("the thread waits for it");
+            assert!(reopened.await.is_err(), "there is no session");
+            busy.await.expect("it ends").expect("it was freed");
+        });
+    }
 
     #[test]
     fn resume_word_that_is_not_an_id_belongs_to_the_prompt() {
