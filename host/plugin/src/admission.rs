@@ -392,16 +392,7 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
         // The parser gets a piece at a time and says how much it lacks, so the component is never in memory as a whole.
         let (consumed, nested) = match parser.parse(&piece, end >= size).map_err(|error| error.to_string())? {
             Chunk::NeedMoreData(hint) => {
-                let missing = hint.max(PIECE).min(size.saturating_sub(end));
-                let held = piece.len();
-                piece.resize(held + usize::try_from(missing).unwrap_or_default(), 0);
-                let read =
-                    read_at(end, piece.get_mut(held..).unwrap_or_default()).map_err(|error| error.to_string())?;
-                // A file that became shorter since its size was asked would be waited for without end.
-                if read == 0 {
-                    return Err("it breaks off before its end".to_owned());
-                }
-                piece.truncate(held + read);
+                read_more(&mut piece, end, hint.max(PIECE).min(size.saturating_sub(end)), &mut read_at)?;
                 continue;
             }
             Chunk::Parsed { consumed, payload } => match payload {
@@ -446,6 +437,24 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
         }
         piece.drain(..usize::try_from(done).map_or(piece.len(), |done| done.min(piece.len())));
     }
+}
+
+/// Adds to a piece what follows it in the component, from this position on.
+fn read_more(
+    piece: &mut Vec<u8>,
+    end: u64,
+    missing: u64,
+    read_at: &mut impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
+) -> Result<(), String> {
+    let held = piece.len();
+    piece.resize(held + usize::try_from(missing).unwrap_or_default(), 0);
+    let read = read_at(end, piece.get_mut(held..).unwrap_or_default()).map_err(|error| error.to_string())?;
+    // A file that became shorter since its size was asked would be waited for without end.
+    if read == 0 {
+        return Err("it breaks off before its end".to_owned());
+    }
+    piece.truncate(held + read);
+    Ok(())
 }
 
 #[cfg(test)]

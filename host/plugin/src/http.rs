@@ -145,16 +145,7 @@ impl Caller {
                 }
             };
             let Some(next) = redirect(&answer) else {
-                // A guest that asks for an encoding itself unpacks it itself.
-                let unasked = if headers.contains_key(ACCEPT_ENCODING) { None } else { packed(answer.headers()) };
-                let taken = taken(answer, request.size_limit.min(SIZE_LIMIT), &carried).await?;
-                return match unasked.filter(|_| !taken.body.is_empty()) {
-                    Some(encoding) => Err(Error::Unavailable(carried.redacted(format!(
-                        "the server answered in the content encoding `{encoding}`, which was not asked for and cannot be \
-                         unpacked"
-                    )))),
-                    None => Ok(taken),
-                };
+                return last(answer, &headers, request.size_limit.min(SIZE_LIMIT), &carried).await;
             };
             let next = next.map_err(|why| Error::Unavailable(carried.redacted(why)))?;
             // As browsers do: a 303, or a 301 or 302 to a POST, is followed by a GET without its body.
@@ -174,6 +165,24 @@ impl Caller {
             url = next;
         }
         Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
+    }
+}
+
+/// Returns the answer to a request with these headers that is no redirect.
+async fn last(
+    answer: reqwest::Response,
+    headers: &HeaderMap,
+    limit: u32,
+    carried: &Carried,
+) -> Result<Response, Error> {
+    // A guest that asks for an encoding itself unpacks it itself.
+    let unasked = if headers.contains_key(ACCEPT_ENCODING) { None } else { packed(answer.headers()) };
+    let taken = taken(answer, limit, carried).await?;
+    match unasked.filter(|_| !taken.body.is_empty()) {
+        Some(encoding) => Err(Error::Unavailable(carried.redacted(format!(
+            "the server answered in the content encoding `{encoding}`, which was not asked for and cannot be unpacked"
+        )))),
+        None => Ok(taken),
     }
 }
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_capability::{Capability, Resources, Scope};
+use host_capability::{Capability, ProcessPermit, Resources, Scope};
 use host_process::{Confinement, Ended, Moved, Process, StartError};
 use host_programs::{Confined, Offer, ProgramReach, Repositories};
 use host_undo::ProgramRecorder;
@@ -129,6 +129,19 @@ struct BeforeProgram {
     repositories: Option<Repositories>,
 }
 
+/// The walls around a program.
+struct Enclosed {
+    /// What it may touch; `None` if it is not confined.
+    confinement: Option<Confinement>,
+    /// Its network, if it is confined.
+    network: Option<host_process::Network>,
+    /// What the user should know before its own output.
+    note: Option<String>,
+    kept_from: KeptFrom,
+    /// Granted folders outside of the workspace, in which changes are not kept for undo.
+    granted: Vec<PathBuf>,
+}
+
 impl CallState {
     fn before(&self, lasts: Lasts) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
         let (changes, shared, reach) = (self.changes.clone(), Arc::clone(&self.shared), self.reach);
@@ -144,76 +157,21 @@ impl CallState {
     }
 
     fn start(&self, command: Command, lasts: Lasts, mut before: BeforeProgram) -> Result<Child, Error> {
-        let size = command.argv.iter().map(String::len).sum::<usize>();
-        if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
-            return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
-        }
-        let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
-        // The system cuts a word there, and would run another command than the one that was checked.
-        if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
-            return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
-        }
+        check_words(&command)?;
         // What the user saw comes before the grants: a wide grant must not make up for a false preview.
         self.shown.command(&command, lasts, &self.workspace).map_err(Error::Denied)?;
-        let refuse = |refused| Error::Denied(denial(&refused));
         // The words as they are; the permit's own copy is what starts.
-        let permit = self.grants.permit_process(&self.plugin, &command.argv).map_err(refuse)?;
+        let permit = self.grants.permit_process(&self.plugin, &command.argv);
+        let permit = permit.map_err(|refused| Error::Denied(denial(&refused)))?;
         let Some((name, arguments)) = permit.argv().split_first() else {
             return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
         // A variable such as `LD_PRELOAD` would run code that no word of the command shows.
         self.may_set(&command.environment)?;
         let directory = self.directory(&command.directory)?;
-
-        // The last of several values of a variable counts.
-        let given = command.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
-        let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let variables = self.shared.variables.for_reach(self.reach, &self.shared.programs.writable());
-        let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
-        // Read again for each program, since what is granted can change between two.
-        let Confined { mut confinement, mut note } = self.shared.programs.next(self.reach).map_err(Error::Io)?;
-        let named = named_program(permit.argv());
-        let allowed_by = AllowedBy::Grant { plugin: self.plugin.to_string(), program: named.clone() };
-        let kept_from = KeptFrom::new(allowed_by);
-        // Without walls nothing depends on the words within a line.
-        let commands = match &confinement {
-            Some(_) => self.shared.programs.commands_in(permit.argv()),
-            None => Vec::new(),
-        };
-        if let (Some(repositories), Some(confinement)) = (&mut before.repositories, &mut confinement) {
-            repositories.with_caches(self.shared.programs.caches(&commands));
-            repositories.confine(confinement);
-            let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
-            note = note.into_iter().chain(lines).reduce(|all, line| all + &line);
-        }
-        // Only a confined program needs its grant for servers and files. Where it has none, what it asks for is
-        // remembered.
-        let mut granted = Vec::new();
-        let environment: Vec<_> = kept.chain(set.iter().cloned()).collect();
-        let network = confinement.as_mut().map(|confinement| {
-            let permit = permit.clone().running(commands);
-            // Granted folders outside of the workspace are not kept for undo, which is said below.
-            granted = permit.resources().writes;
-            if let Some(more) = widen(confinement, permit.resources()) {
-                note = Some(note.take().unwrap_or_default() + &more);
-            }
-            // One in the background goes on when nobody waits for its call any more.
-            let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
-            let configured = self.shared.programs.servers();
-            let plugin = self.plugin.clone();
-            // What runs without a question must not use the user's keys.
-            let ssh = (self.reach == ProgramReach::Workspace)
-                .then(|| SshDoor::new(&self.shared, &directory, environment.iter().map(|(name, _)| name.as_os_str())));
-            let ssh = ssh.flatten();
-            // Git starts this file as its ssh, and must be able to read it.
-            confinement.readable.extend(ssh.iter().map(|ssh| ssh.client().to_owned()));
-            network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener, ssh })
-        });
-        if let Some(confinement) = &mut confinement {
-            // Last, since it goes by what the confinement has by now.
-            self.shared.programs.hide(confinement).map_err(Error::Io)?;
-        }
+        let environment = self.environment(&command.environment);
+        let Enclosed { confinement, network, note, kept_from, granted } =
+            self.enclose(&permit, lasts, before.repositories.as_mut(), &directory, &environment)?;
         let (file, first) = file_of(name)?;
         // Before the start: what cannot be undone is said while it can still be stopped.
         self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
@@ -232,15 +190,7 @@ impl CallState {
                 host_process::start_in(session, &command_to_start, confinement.as_ref(), network)
             }
         };
-        let process = started.map_err(|error| match error {
-            StartError::NotFound => Error::NotFound(name.clone()),
-            StartError::Invalid => Error::Invalid(error.to_string()),
-            StartError::System { .. }
-            | StartError::NoLayers { .. }
-            | StartError::Layer { .. }
-            | StartError::LayerInUse { .. }
-            | StartError::NotHidden { .. } => Error::Io(format!("`{name}` does not start: {error}")),
-        })?;
+        let process = started.map_err(|error| not_started(name, &error))?;
         // One in the background has no listener: the call that started it ends before it does.
         let (silence, cancel, listener) = match lasts {
             Lasts::Call => {
@@ -251,12 +201,69 @@ impl CallState {
             // Not that of the call, whose end would end it.
             Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
         };
-        let explained = confinement.map(|_| (self.plugin.to_string(), named));
+        let explained = confinement.map(|_| (self.plugin.to_string(), named_program(permit.argv())));
         let shared = Arc::clone(&self.shared);
         let after = AfterProgram::new(before.recorder, before.repositories);
         let (argv, folder) = (permit.argv().to_vec(), command_to_start.directory);
         let notes = Notes { first: note, kept_from, explained, listener, shared, argv, folder };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
+    }
+
+    /// Returns the variables of a program: what it gets of the user's, and what the guest sets.
+    fn environment(&self, given: &[(String, String)]) -> Vec<(OsString, OsString)> {
+        // The last of several values of a variable counts.
+        let given = given.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
+        let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
+        let variables = self.shared.variables.for_reach(self.reach, &self.shared.programs.writable());
+        let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        kept.chain(set.iter().cloned()).collect()
+    }
+
+    /// Puts up the walls around a program that runs in this folder with these variables.
+    fn enclose(
+        &self,
+        permit: &ProcessPermit,
+        lasts: Lasts,
+        repositories: Option<&mut Repositories>,
+        directory: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Enclosed, Error> {
+        let programs = &self.shared.programs;
+        // Read again for each program, since what is granted can change between two.
+        let Confined { confinement, mut note } = programs.next(self.reach).map_err(Error::Io)?;
+        let program = named_program(permit.argv());
+        let kept_from = KeptFrom::new(AllowedBy::Grant { plugin: self.plugin.to_string(), program });
+        // Only a confined program needs its grant for servers and files, and the words within its line.
+        let Some(mut confinement) = confinement else {
+            return Ok(Enclosed { confinement: None, network: None, note, kept_from, granted: Vec::new() });
+        };
+        let commands = programs.commands_in(permit.argv());
+        if let Some(repositories) = repositories {
+            repositories.with_caches(programs.caches(&commands));
+            repositories.confine(&mut confinement);
+            let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
+            note = note.into_iter().chain(lines).reduce(|all, line| all + &line);
+        }
+        let permit = permit.clone().running(commands);
+        let granted = permit.resources().writes;
+        if let Some(more) = widen(&mut confinement, permit.resources()) {
+            note = Some(note.unwrap_or_default() + &more);
+        }
+        // One in the background goes on when nobody waits for its call any more.
+        let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
+        // What runs without a question must not use the user's keys.
+        let ssh = (self.reach == ProgramReach::Workspace)
+            .then(|| SshDoor::new(&self.shared, directory, environment.iter().map(|(name, _)| name.as_os_str())));
+        let ssh = ssh.flatten();
+        // Git starts this file as its ssh, and must be able to read it.
+        confinement.readable.extend(ssh.iter().map(|ssh| ssh.client().to_owned()));
+        let (plugin, configured) = (self.plugin.clone(), programs.servers());
+        // Where it has no grant, what it asks for is remembered.
+        let network = network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener, ssh });
+        // Last, since it goes by what the confinement has by now.
+        programs.hide(&mut confinement).map_err(Error::Io)?;
+        Ok(Enclosed { confinement: Some(confinement), network: Some(network), note, kept_from, granted })
     }
 
     /// Checks that a guest may set variables. `LD_PRELOAD`, `PATH`, `GIT_EXTERNAL_DIFF` and others choose what a
@@ -289,6 +296,32 @@ impl CallState {
             return Ok(permit.root().join(permit.relative()));
         }
         Ok(real)
+    }
+}
+
+/// Checks that a command is one that the system starts as it was checked.
+fn check_words(command: &Command) -> Result<(), Error> {
+    let size = command.argv.iter().map(String::len).sum::<usize>();
+    if command.argv.len() > MAX_WORDS || size > MAX_COMMAND {
+        return Err(Error::Invalid(format!("the command is too long: {} words, {size} bytes", command.argv.len())));
+    }
+    let variables = command.environment.iter().flat_map(|(name, value)| [name, value]);
+    // The system cuts a word there, and would run another command than the one that was checked.
+    if command.argv.iter().chain(variables).any(|text| text.contains('\0')) {
+        return Err(Error::Invalid("a word of the command contains a NUL character".to_owned()));
+    }
+    Ok(())
+}
+
+fn not_started(name: &str, error: &StartError) -> Error {
+    match error {
+        StartError::NotFound => Error::NotFound(name.to_owned()),
+        StartError::Invalid => Error::Invalid(error.to_string()),
+        StartError::System { .. }
+        | StartError::NoLayers { .. }
+        | StartError::Layer { .. }
+        | StartError::LayerInUse { .. }
+        | StartError::NotHidden { .. } => Error::Io(format!("`{name}` does not start: {error}")),
     }
 }
 
@@ -448,33 +481,12 @@ fn watch(
     let supervisor = tokio::spawn(async move {
         // As a whole, so that its parts are dropped in their order.
         let Watched { process, after } = &mut { watched };
-        let mut timed_out = false;
-        let stopped = loop {
-            let quiet_until = silence.map(|silence| *lock(&last) + silence);
-            tokio::select! {
-                // The end first: a program that ended in time has not timed out.
-                biased;
-                ended = process.wait() => break Some(ended),
-                () = killed.cancelled() => break None,
-                () = cancel.cancelled() => break None,
-                () = until(quiet_until) => {
-                    // Looked at once more: output may have come since the time was taken.
-                    if silence.is_some_and(|silence| lock(&last).elapsed() >= silence) {
-                        timed_out = true;
-                        break None;
-                    }
-                }
-            }
-        };
-        let (how, background) = match stopped {
+        let waited = wait(process, &last, silence, &killed, &cancel).await;
+        let timed_out = matches!(waited, Waited::Silent);
+        let (how, background) = match waited {
             // What the program left running is named before it is ended, since the model may have meant it to go on.
-            Some(how) => (how, process.pids()),
-            None => {
-                // Politely first: a build tool that is killed leaves locks behind.
-                process.terminate();
-                let politely = tokio::time::timeout(GRACE, process.wait()).await;
-                (politely.unwrap_or(KILLED), Vec::new())
-            }
+            Waited::Ended(how) => (how, process.pids()),
+            Waited::Stopped | Waited::Silent => (stop(process).await, Vec::new()),
         };
         let (code, signal) = match how {
             Ended::Code(code) => (Some(code), None),
@@ -496,6 +508,47 @@ fn watch(
         ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });
     Child { output, exit, kill, supervisor: supervisor.abort_handle() }
+}
+
+/// Why nobody waits for a program any more.
+enum Waited {
+    Ended(Ended),
+    /// It is to end.
+    Stopped,
+    /// It printed nothing for too long.
+    Silent,
+}
+
+/// Waits for the end of a program; `last` is when it printed last.
+async fn wait(
+    process: &mut Process,
+    last: &Mutex<Instant>,
+    silence: Option<Duration>,
+    killed: &CancellationToken,
+    cancel: &CancellationToken,
+) -> Waited {
+    loop {
+        let quiet_until = silence.map(|silence| *lock(last) + silence);
+        tokio::select! {
+            // The end first: a program that ended in time has not timed out.
+            biased;
+            ended = process.wait() => return Waited::Ended(ended),
+            () = killed.cancelled() => return Waited::Stopped,
+            () = cancel.cancelled() => return Waited::Stopped,
+            () = until(quiet_until) => {
+                // Looked at once more: output may have come since the time was taken.
+                if silence.is_some_and(|silence| lock(last).elapsed() >= silence) {
+                    return Waited::Silent;
+                }
+            }
+        }
+    }
+}
+
+/// Ends a program, politely first: a build tool that is killed leaves locks behind.
+async fn stop(process: &mut Process) -> Ended {
+    process.terminate();
+    tokio::time::timeout(GRACE, process.wait()).await.unwrap_or(KILLED)
 }
 
 /// Waits until then, or for ever.

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Grants, PluginName, Resources, Scope};
+use host_capability::{Grants, PluginName, ProcessPermit, Resources, Scope};
 use host_process::{ConfineMode, Ended, Process, StartError};
 use host_programs::{Confined, ProgramReach, Repositories, TemporaryFolder};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -96,16 +96,9 @@ impl Runtime {
     ///
     /// If it cannot be started: nothing of it is left then.
     pub fn start_server(&self, command: &ServerCommand) -> Result<(ServerProgram, ServerStreams), ServerStartError> {
-        let unusable = |why: String| ServerStartError::Resources(why);
-        let scope = Scope::for_command_using(&command.argv, &command.resources);
-        let scope = scope.map_err(|error| unusable(error.to_string()))?;
-        let scope = scope.ok_or_else(|| unusable("the command names no program".to_owned()))?;
-        // As nobody's plugin: no grant of a plugin covers it.
-        let owner = PluginName::new(format!("mcp.{}", command.name));
-        let permit = Grants::none().with(scope).permit_process(&owner, &command.argv);
-        let permit = permit.map_err(|denied| unusable(denied.to_string()))?;
+        let permit = permit(command)?;
         let Some((program, arguments)) = permit.argv().split_first() else {
-            return Err(unusable("the command names no program".to_owned()));
+            return Err(ServerStartError::Resources("the command names no program".to_owned()));
         };
         let shared = self.shared();
         let Confined { mut confinement, note } =
@@ -135,11 +128,7 @@ impl Runtime {
         if let Some(confinement) = &mut confinement {
             shared.programs.hide(confinement).map_err(ServerStartError::Failed)?;
         }
-        let (file, first) = file_of(program).map_err(|error| match error {
-            Error::NotFound(what) => ServerStartError::NotFound(what),
-            Error::Invalid(why) | Error::Io(why) => ServerStartError::Failed(why),
-            Error::Denied(denied) => ServerStartError::Failed(denied.help),
-        })?;
+        let (file, first) = file_of(program).map_err(no_file)?;
         let started = host_process::start(
             &host_process::Command {
                 program: file,
@@ -154,17 +143,7 @@ impl Runtime {
             confinement.as_ref(),
             network,
         );
-        let mut process = started.map_err(|error| match error {
-            StartError::NotFound => ServerStartError::NotFound(missing(program, directory)),
-            StartError::Invalid
-            | StartError::System { .. }
-            | StartError::NoLayers { .. }
-            | StartError::Layer { .. }
-            | StartError::LayerInUse { .. }
-            | StartError::NotHidden { .. } => {
-                ServerStartError::Failed(format!("`{}` does not start: {error}", host_text::exact(program)))
-            }
-        })?;
+        let mut process = started.map_err(|error| not_started(program, directory, &error))?;
         let (Some(input), Some(output), Some(errors)) =
             (process.input.take(), process.output.take(), process.errors.take())
         else {
@@ -173,6 +152,40 @@ impl Runtime {
         let walls = ServerWalls { name: command.name.clone(), is_confined: confinement.is_some(), kept_from };
         let server = ServerProgram { process, walls, notes, _temporary: temporary, _repositories: repositories };
         Ok((server, ServerStreams { input, output, errors }))
+    }
+}
+
+/// Returns the permit for a server's own command.
+fn permit(command: &ServerCommand) -> Result<ProcessPermit, ServerStartError> {
+    let unusable = |why: String| ServerStartError::Resources(why);
+    let scope = Scope::for_command_using(&command.argv, &command.resources);
+    let scope = scope.map_err(|error| unusable(error.to_string()))?;
+    let scope = scope.ok_or_else(|| unusable("the command names no program".to_owned()))?;
+    // As nobody's plugin: no grant of a plugin covers it.
+    let owner = PluginName::new(format!("mcp.{}", command.name));
+    let permit = Grants::none().with(scope).permit_process(&owner, &command.argv);
+    permit.map_err(|denied| unusable(denied.to_string()))
+}
+
+fn no_file(error: Error) -> ServerStartError {
+    match error {
+        Error::NotFound(what) => ServerStartError::NotFound(what),
+        Error::Invalid(why) | Error::Io(why) => ServerStartError::Failed(why),
+        Error::Denied(denied) => ServerStartError::Failed(denied.help),
+    }
+}
+
+fn not_started(program: &str, directory: &Path, error: &StartError) -> ServerStartError {
+    match error {
+        StartError::NotFound => ServerStartError::NotFound(missing(program, directory)),
+        StartError::Invalid
+        | StartError::System { .. }
+        | StartError::NoLayers { .. }
+        | StartError::Layer { .. }
+        | StartError::LayerInUse { .. }
+        | StartError::NotHidden { .. } => {
+            ServerStartError::Failed(format!("`{}` does not start: {error}", host_text::exact(program)))
+        }
     }
 }
 
