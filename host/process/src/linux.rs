@@ -39,7 +39,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
@@ -187,50 +187,26 @@ fn start_with(
         None => walls,
     };
     let no_proxy = |source| StartError::System { step: Step::Proxy.name(), source };
-    let door = network.map(|network| {
-        let door = member.as_mut().map_or_else(Door::new, Member::door);
-        Ok((network, door.map_err(no_proxy)?))
-    });
-    let door = door.transpose()?;
+    let door = match network {
+        Some(network) => Some((network, member.as_mut().map_or_else(Door::new, Member::door).map_err(no_proxy)?)),
+        None => None,
+    };
     let mut variables: Vec<_> = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
     variables.extend(door.iter().filter_map(|(network, _)| network.ssh.as_ref()).flat_map(GitSsh::variables));
-    // Inside, the folder is mounted over `/tmp`; its path outside may not even be readable there.
-    let shown = if own_tmp { Some(Path::new(TMP)) } else { temporary };
-    // The folder for temporary files has another name inside, also as the one to start in.
-    let beneath = temporary.filter(|_| own_tmp).and_then(|folder| command.directory.strip_prefix(folder).ok());
-    let directory = beneath.map_or_else(|| command.directory.clone(), |beneath| Path::new(TMP).join(beneath));
+    let (shown, directory) = seen_inside(temporary, &command.directory, own_tmp);
     // All strings are made before the clone: between clone and exec nothing may be allocated.
     let image = image(command, &directory, shown, variables)?;
-    let (report, report_out) = pipe()?;
-    let (output, stdout) = pipe()?;
-    let (errors, stderr) = pipe()?;
-    let (stdin, input) = if command.has_input {
-        let (stdin, input) = pipe()?;
-        (stdin, Some(input))
-    } else {
-        // A closed descriptor 0 would be taken by the next file that the program opens.
-        let nothing = File::open("/dev/null").map_err(|source| StartError::System { step: "/dev/null", source })?;
-        (nothing.into(), None)
-    };
-    let streams = Streams {
-        stdin: stdin.as_raw_fd(),
-        stdout: stdout.as_raw_fd(),
-        stderr: stderr.as_raw_fd(),
-        report: report_out.as_raw_fd(),
-    };
     // Our ends are in the runtime before anything runs, so that an error here leaves no program behind.
-    let [report, output, errors] = [report, output, errors].map(|end| Receiver::from_owned_fd(end).map_err(broken));
-    let (report, output, errors) = (report?, output?, errors?);
-    let input = input.map(Sender::from_owned_fd).transpose().map_err(broken)?;
+    let Pipes { input, output, errors, report, streams, theirs } = Pipes::new(command.has_input)?;
     // Without mounts nothing new can be made beside what is protected.
     let vacant = confinement.filter(|_| has_namespaces).map(|(confinement, _)| Vacant::new(confinement));
     let inside = door.as_ref().and_then(|(_, door)| door.inside());
-    let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref(), door: inside }.start().map_err(
-        |failed| match (failed.step, failed.error.raw_os_error()) {
-            (Step::Exec | Step::Directory, Some(libc::ENOENT | libc::ENOTDIR)) => StartError::NotFound,
-            _ => StartError::System { step: failed.step.name(), source: failed.error },
-        },
-    )?;
+    let guard = Plan { image: Some((&image, streams)), walls: walls.as_ref(), door: inside }.start();
+    let guard = guard.map_err(|failed| match (failed.step, failed.error.raw_os_error()) {
+        (Step::Exec | Step::Directory, Some(libc::ENOENT | libc::ENOTDIR)) => StartError::NotFound,
+        _ => StartError::System { step: failed.step.name(), source: failed.error },
+    })?;
+    drop(theirs);
     // The locks of layers and the group outlive the walls: they are kept until the last process has ended.
     let held = walls.as_mut().map(Walls::take_held).unwrap_or_default();
     let group = walls.as_mut().and_then(Walls::take_group);
@@ -238,15 +214,14 @@ fn start_with(
     if let Some(rules) = walls.as_mut().and_then(Walls::take_rules) {
         rules.make_ahead();
     }
-    let (output, errors, guard) = (Some(output), Some(errors), Some(guard));
     // The process owns the guard from here on, so that an error ends it.
     let mut process = Process {
         input,
-        output,
-        errors,
+        output: Some(output),
+        errors: Some(errors),
         report,
         ended: None,
-        guard,
+        guard: Some(guard),
         has_namespace: has_namespaces,
         is_alone: false,
         proxy: JoinSet::new(),
@@ -262,6 +237,58 @@ fn start_with(
         process.proxy.spawn(proxy::serve(listener, network, token));
     }
     Ok(process)
+}
+
+/// Returns the folder for temporary files and the one to start in, as the program sees them.
+fn seen_inside<'t>(temporary: Option<&'t Path>, directory: &Path, own_tmp: bool) -> (Option<&'t Path>, PathBuf) {
+    // Inside, the folder is mounted over `/tmp`; its path outside may not even be readable there.
+    let shown = if own_tmp { Some(Path::new(TMP)) } else { temporary };
+    // It has another name inside, also as the one to start in.
+    let beneath = temporary.filter(|_| own_tmp).and_then(|folder| directory.strip_prefix(folder).ok());
+    (shown, beneath.map_or_else(|| directory.to_owned(), |beneath| Path::new(TMP).join(beneath)))
+}
+
+/// The pipes between a program and the host.
+struct Pipes {
+    input: Option<Sender>,
+    output: Receiver,
+    errors: Receiver,
+    report: Receiver,
+    /// The program's own ends, as it gets them.
+    streams: Streams,
+    /// The same; they close here once it has them.
+    theirs: [OwnedFd; 4],
+}
+
+impl Pipes {
+    fn new(has_input: bool) -> Result<Self, StartError> {
+        let (report, report_out) = pipe()?;
+        let (output, stdout) = pipe()?;
+        let (errors, stderr) = pipe()?;
+        let (stdin, input) = if has_input {
+            let (stdin, input) = pipe()?;
+            (stdin, Some(input))
+        } else {
+            // A closed descriptor 0 would be taken by the next file that the program opens.
+            let nothing = File::open("/dev/null").map_err(|source| StartError::System { step: "/dev/null", source })?;
+            (nothing.into(), None)
+        };
+        let streams = Streams {
+            stdin: stdin.as_raw_fd(),
+            stdout: stdout.as_raw_fd(),
+            stderr: stderr.as_raw_fd(),
+            report: report_out.as_raw_fd(),
+        };
+        let ours = |end| Receiver::from_owned_fd(end).map_err(broken);
+        Ok(Self {
+            input: input.map(Sender::from_owned_fd).transpose().map_err(broken)?,
+            output: ours(output)?,
+            errors: ours(errors)?,
+            report: ours(report)?,
+            streams,
+            theirs: [stdin, stdout, stderr, report_out],
+        })
+    }
 }
 
 impl Process {

@@ -100,20 +100,23 @@ pub(super) async fn forward(
         close(&mut open, |port, to| !stays(port, to)).await;
         // Only what was there at the look before as well: servers of tests listen for a moment and would flicker.
         for (port, to) in seen.iter().filter(|(port, to)| stays(port, to)) {
-            if open.len() < MAX_FORWARDED_PORTS
-                && !open.contains_key(port)
-                && let Ok((outside, listeners)) = listen(*port)
-            {
-                let mut accepting = JoinSet::new();
-                for listener in listeners {
-                    accepting.spawn(accept(listener, *to, way.clone()));
-                }
-                open.insert(*port, Open { to: *to, outside, accepting });
+            if open.len() < MAX_FORWARDED_PORTS && !open.contains_key(port) {
+                open.extend(opened(*port, *to, &way).map(|opened| (*port, opened)));
             }
         }
         seen = reached;
         publish(&ports, &open);
     }
+}
+
+/// Opens a port on the host's side; `None` if it is taken there.
+fn opened(port: u16, to: SocketAddr, way: &Way) -> Option<Open> {
+    let (outside, listeners) = listen(port).ok()?;
+    let mut accepting = JoinSet::new();
+    for listener in listeners {
+        accepting.spawn(accept(listener, to, way.clone()));
+    }
+    Some(Open { to, outside, accepting })
 }
 
 /// Closes those of these ports, which are free then.

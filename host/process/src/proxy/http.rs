@@ -77,58 +77,71 @@ async fn head(first: u8, stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> 
     Ok(Some(head))
 }
 
+fn invalid() -> Asked {
+    Asked::Wrong("400 Bad Request", "the proxy does not understand this request".to_owned())
+}
+
 fn asked(head: &[u8], token: Option<&Token>) -> Asked {
-    let invalid = || Asked::Wrong("400 Bad Request", "the proxy does not understand this request".to_owned());
     // A fixed number, as the parser wants it; a request with more is invalid.
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     if !matches!(request.parse(head), Ok(httparse::Status::Complete(_))) {
         return invalid();
     }
-    let named = |name: &'static str| {
-        request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
-    };
     // Before the request is read any further: other programs of the session reach this port, with their own grants.
-    if token.is_some_and(|token| !named("proxy-authorization").any(|field| token.is_in(field))) {
+    if token.is_some_and(|token| !named(&request, "proxy-authorization").any(|field| token.is_in(field))) {
         return Asked::Unknown;
     }
     let (Some(method), Some(target)) = (request.method, request.path) else { return invalid() };
-    if method == "CONNECT" {
-        return server(target, None).map_or_else(invalid, Asked::Tunnel);
+    match method {
+        "CONNECT" => server(target, None).map_or_else(invalid, Asked::Tunnel),
+        METHOD => git(&request, target),
+        method => plain(&request, method, target).unwrap_or_else(|wrong| wrong),
     }
-    if method == METHOD {
-        let one = |name: &'static str| {
-            let mut fields = named(name);
-            let field = fields.next().filter(|_| fields.next().is_none())?;
-            std::str::from_utf8(field).ok()
-        };
-        return match GitRequest::parse(target, one(COMMAND_FIELD).unwrap_or_default()) {
-            Ok(request) => {
-                let family = Family::ALL.into_iter().find(|family| one(FAMILY_FIELD) == Some(family.option()));
-                Asked::Git(request.with_protocol(one(PROTOCOL_FIELD).unwrap_or_default()).with_family(family))
-            }
-            Err(wrong) => Asked::Wrong("400 Bad Request", wrong.to_string()),
-        };
-    }
-    // A path alone would be a request to the proxy as a server, which serves nothing.
-    let Some(rest) = target.strip_prefix("http://") else {
-        return Asked::Wrong("501 Not Implemented", "the proxy takes CONNECT and addresses with http://".to_owned());
+}
+
+/// Returns the values of the fields with this name.
+fn named<'b>(request: &httparse::Request<'_, 'b>, name: &'static str) -> impl Iterator<Item = &'b [u8]> {
+    request.headers.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+}
+
+/// What git asks for through the host's own ssh.
+fn git(request: &httparse::Request<'_, '_>, target: &str) -> Asked {
+    let one = |name: &'static str| {
+        let mut fields = named(request, name);
+        let field = fields.next().filter(|_| fields.next().is_none())?;
+        std::str::from_utf8(field).ok()
     };
+    match GitRequest::parse(target, one(COMMAND_FIELD).unwrap_or_default()) {
+        Ok(request) => {
+            let family = Family::ALL.into_iter().find(|family| one(FAMILY_FIELD) == Some(family.option()));
+            Asked::Git(request.with_protocol(one(PROTOCOL_FIELD).unwrap_or_default()).with_family(family))
+        }
+        Err(wrong) => Asked::Wrong("400 Bad Request", wrong.to_string()),
+    }
+}
+
+/// A request without TLS, as it is passed on; the error is the answer to it.
+fn plain(request: &httparse::Request<'_, '_>, method: &str, target: &str) -> Result<Asked, Asked> {
+    // A path alone would be a request to the proxy as a server, which serves nothing.
+    let rest = target.strip_prefix("http://").ok_or_else(|| {
+        Asked::Wrong("501 Not Implemented", "the proxy takes CONNECT and addresses with http://".to_owned())
+    })?;
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let Some(server) = server(authority, Some(80)) else { return invalid() };
+    let server = server(authority, Some(80)).ok_or_else(invalid)?;
     // Another name here would reach a different server behind the same address.
-    if named("host").any(|host| !host.eq_ignore_ascii_case(authority.as_bytes()))
+    if named(request, "host").any(|host| !host.eq_ignore_ascii_case(authority.as_bytes()))
         // A body of chunks ends where the chunks say; two readers that disagree let a second request through.
-        || named("transfer-encoding").count() > 0
+        || named(request, "transfer-encoding").count() > 0
     {
-        return invalid();
+        return Err(invalid());
     }
     let mut body = 0;
-    for length in named("content-length") {
+    for length in named(request, "content-length") {
         match std::str::from_utf8(length).ok().and_then(|length| length.parse().ok()) {
             // Two lengths are the same trick.
-            Some(length) if named("content-length").count() == 1 => body = length,
-            _ => return invalid(),
+            Some(length) if named(request, "content-length").count() == 1 => body = length,
+            _ => return Err(invalid()),
         }
     }
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
@@ -142,7 +155,7 @@ fn asked(head: &[u8], token: Option<&Token>) -> Asked {
         }
     }
     early.extend(b"\r\n");
-    Asked::Request(server, early, body)
+    Ok(Asked::Request(server, early, body))
 }
 
 /// Reads `HOST:PORT`, or `HOST` if there is a usual port.
