@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::str::Chars;
 
 use crate::error::ScopeError;
 use crate::visible::visible;
@@ -96,17 +97,7 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
         match c {
             '\'' | '"' => {
                 item.open_quote();
-                loop {
-                    match rest.next() {
-                        None => return Err(ScopeError::Quote { text: visible(text) }),
-                        Some(close) if close == c => break,
-                        // Elsewhere a backslash is a character, as a path may have one.
-                        Some('\\') if c == '"' && rest.as_str().starts_with(['"', '\\']) => {
-                            rest.next().into_iter().for_each(|escaped| item.push(escaped));
-                        }
-                        Some(literal) => item.push(literal),
-                    }
-                }
+                quoted(c, &mut rest, &mut item).ok_or_else(|| ScopeError::Quote { text: visible(text) })?;
             }
             ',' if item.braces == 0 => list.push(finished(std::mem::take(&mut item))?),
             // A list ends here, since resources and denies hold for the list in front of them.
@@ -133,6 +124,18 @@ pub(crate) fn lists(text: &str, form: Form<'_>) -> Result<Vec<Vec<Item>>, ScopeE
     match lists.iter().map(Vec::len).sum::<usize>() > item_limit {
         true => Err(ScopeError::TooMany { limit: item_limit }),
         false => Ok(lists),
+    }
+}
+
+/// Reads to the end of a quote; `None` if it has none.
+fn quoted(quote: char, rest: &mut Chars<'_>, item: &mut Item) -> Option<()> {
+    loop {
+        match rest.next()? {
+            close if close == quote => return Some(()),
+            // Elsewhere a backslash is a character, as a path may have one.
+            '\\' if quote == '"' && rest.as_str().starts_with(['"', '\\']) => item.push(rest.next()?),
+            literal => item.push(literal),
+        }
     }
 }
 

@@ -123,9 +123,11 @@ pub(crate) fn lists_the_same(one: &[u8], other: &[u8], hash: Hash) -> bool {
     one == other || matches!((digest(one), digest(other)), (Some(one), Some(other)) if one == other)
 }
 
+/// What is wrong with an index in which something is missing.
+const CUT: &str = "it is cut off";
+
 /// Calls the function for each entry, until it says no.
 fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -> Result<(), &'static str> {
-    const CUT: &str = "it is cut off";
     let end = index.len().checked_sub(hash.size()).ok_or("it is too short")?;
     let body = index.get(..end).ok_or(CUT)?;
     if body.get(..4) != Some(b"DIRC") {
@@ -150,27 +152,12 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
             false => 0,
         };
         let name = flags_at + if extended { 4 } else { 2 };
-        let from = match version {
-            4 => {
-                // Version 4 leaves out what a path has in common with the one before it.
-                let (dropped, from) = varint(body, name).ok_or(CUT)?;
-                path.truncate(path.len().checked_sub(dropped).ok_or("a path is shorter than it says")?);
-                from
-            }
-            _ => {
-                path.clear();
-                name
-            }
-        };
-        let rest = body.get(from..).ok_or(CUT)?;
-        // By its end and not by the length in the flags: that is cut at 4095.
-        let length = memchr::memchr(0, rest).ok_or(CUT)?;
-        path.extend_from_slice(rest.get(..length).ok_or(CUT)?);
+        let path_end = read_path(body, name, version, &mut path)?;
         let mode = number(body, at + MODE).ok_or(CUT)?;
         at = match version {
-            4 => from + length + 1,
+            4 => path_end + 1,
             // One to eight zeros, so that the next entry begins at a multiple of eight from this one's begin.
-            _ => at + (name - at + length + 8) / 8 * 8,
+            _ => at + (path_end - at + 8) / 8 * 8,
         };
         // The upper bits say what git assumes of the file, the lower ones how long its path is.
         if !each(Entry { mode, object, flags: flags & 0xb000 | more << 16, path: &path }) {
@@ -188,6 +175,27 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
         at = at.checked_add(8).and_then(|at| at.checked_add(size)).ok_or(CUT)?;
     }
     if at == end { Ok(()) } else { Err(CUT) }
+}
+
+/// Reads a path into the one before it; returns the position of the zero behind it.
+fn read_path(body: &[u8], name: usize, version: u32, path: &mut Vec<u8>) -> Result<usize, &'static str> {
+    let from = match version {
+        4 => {
+            // Version 4 leaves out what a path has in common with the one before it.
+            let (dropped, from) = varint(body, name).ok_or(CUT)?;
+            path.truncate(path.len().checked_sub(dropped).ok_or("a path is shorter than it says")?);
+            from
+        }
+        _ => {
+            path.clear();
+            name
+        }
+    };
+    let rest = body.get(from..).ok_or(CUT)?;
+    // By its end and not by the length in the flags: that is cut at 4095.
+    let length = memchr::memchr(0, rest).ok_or(CUT)?;
+    path.extend_from_slice(rest.get(..length).ok_or(CUT)?);
+    Ok(from + length)
 }
 
 /// Returns a number of variable length, and the position behind it.

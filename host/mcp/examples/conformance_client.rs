@@ -94,20 +94,7 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
     let servers = Connector.connect(setup);
     let status = ready(&*servers, &name).await?;
     eprintln!("ready: {:?} with {} tools", status.revision, status.tools.len());
-    // A scenario may say which calls it wants; otherwise each tool is called.
-    let wanted: Vec<(String, Map<String, Value>)> = match context["toolCalls"].as_array() {
-        Some(calls) => {
-            let wanted = |call: &Value| {
-                (
-                    call["name"].as_str().unwrap_or_default().to_owned(),
-                    call["arguments"].as_object().cloned().unwrap_or_default(),
-                )
-            };
-            calls.iter().map(wanted).collect()
-        }
-        None => status.tools.iter().map(|tool| (tool.name.clone(), arguments(&status, &tool.input_schema))).collect(),
-    };
-    for (tool, arguments) in wanted {
+    for (tool, arguments) in wanted(&status, context) {
         let mut answer = call(&*servers, &name, &tool, arguments.clone()).await;
         for _ in 0..LOGINS {
             if !matches!(answer, Err(McpError::NeedsLogin(_))) {
@@ -126,6 +113,20 @@ async fn run(url: &str, scenario: &str, context: &Value) -> Result<(), String> {
         eprintln!("{}: {:?}", resource.uri, servers.resource(&name, &resource.uri).await);
     }
     Ok(())
+}
+
+/// The calls that a scenario wants; if it does not say, each tool once.
+fn wanted(status: &McpStatus, context: &Value) -> Vec<(String, Map<String, Value>)> {
+    let Some(calls) = context["toolCalls"].as_array() else {
+        return status.tools.iter().map(|tool| (tool.name.clone(), arguments(status, &tool.input_schema))).collect();
+    };
+    let wanted = |call: &Value| {
+        (
+            call["name"].as_str().unwrap_or_default().to_owned(),
+            call["arguments"].as_object().cloned().unwrap_or_default(),
+        )
+    };
+    calls.iter().map(wanted).collect()
 }
 
 /// The program to run as a server: what follows `--`, if anything does.

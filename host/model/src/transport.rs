@@ -142,25 +142,8 @@ impl Transport {
                     .to_owned();
             return Err(ModelError::Address { provider, address: clip(&shown(address)), why });
         }
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut headers = headers(provider, &access, key_header)?;
         let key = access.key.filter(|_| access.login.is_none());
-        if let Some(key) = &key {
-            let (name, before) = key_header;
-            let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose()))
-                .map_err(|_| ModelError::UnusableKey { provider })?;
-            // Keeps the key out of what the HTTP client logs.
-            value.set_sensitive(true);
-            headers.insert(HeaderName::from_static(name), value);
-        }
-        // After the key, so that a configured header can take its place.
-        for (name, value) in &access.headers {
-            let unusable = || ModelError::UnusableHeader { provider, name: clip(name) };
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
-            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| unusable())?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
         let proxy = access.proxy.as_deref().map(|address| {
             // The user's own, for all addresses; without one that of the environment counts.
             Proxy::all(address).map_err(|error| {
@@ -372,6 +355,34 @@ impl Transport {
         let Failure { message, status, kind, again } = failure;
         ModelError::Reported { service: self.service.clone(), status, kind, message: self.without_key(&message), again }
     }
+}
+
+/// Returns the headers of each request: the key, if there is no login, and what the user configured. `key_header` is the
+/// header for the key and the text before the key in it.
+fn headers(
+    provider: ProviderId,
+    access: &Access,
+    key_header: (&'static str, &'static str),
+) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(key) = access.key.as_ref().filter(|_| access.login.is_none()) {
+        let (name, before) = key_header;
+        let mut value = HeaderValue::from_str(&format!("{before}{}", key.expose()))
+            .map_err(|_| ModelError::UnusableKey { provider })?;
+        // Keeps the key out of what the HTTP client logs.
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    // After the key, so that a configured header can take its place.
+    for (name, value) in &access.headers {
+        let unusable = || ModelError::UnusableHeader { provider, name: clip(name) };
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| unusable())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 /// Reads `Retry-After`, which is a number of seconds or a date (RFC 9110, section 10.2.3).

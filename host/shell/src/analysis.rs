@@ -4,7 +4,7 @@
 //! would run. Anything that the text does not determine is reported as unclear, with the reason; words that make a
 //! program do more than its name says are reported as hazards.
 
-use crate::grammar::{self, SimpleCommand};
+use crate::grammar::{self, Redirect, SimpleCommand};
 use crate::hazard::Hazard;
 use crate::inner::{Inner, Wrapped};
 use crate::looks;
@@ -162,28 +162,7 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
     command.looks.extend(simple.expands.iter().map(NamedPath::expanded));
     // `PATH=x make` runs another `make`.
     command.unclear.extend(simple.assignments.iter().filter_map(variable::risk));
-    for redirect in &simple.redirects {
-        let target = redirect.target.literal();
-        match redirect.writes {
-            // Nothing is written there, and half of all lines end like this.
-            true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
-            true => {
-                command.redirects.push(redirect.target.to_string());
-                let target = NamedPath::new(redirect.target.text.as_str(), &redirect.target);
-                command.writes.extend(target.with_braces(&redirect.target));
-            }
-            false if target == Some("/dev/null") => {}
-            false => {
-                // bash takes `/dev/tcp/HOST/PORT` for a connection.
-                if target.is_some_and(|target| target.starts_with("/dev/")) {
-                    command.unclear.push("it reads a device".to_owned());
-                }
-                let input = target.map(|_| NamedPath::expanded(&redirect.target));
-                // Only at run time is it known what is read; that is no file which may be read.
-                command.inputs.push(input.unwrap_or_else(NamedPath::unknown));
-            }
-        }
-    }
+    redirected(&mut command, &simple.redirects);
     command.words = simple.words;
     let words = &command.words;
     let mut inner = Vec::new();
@@ -225,6 +204,32 @@ fn command(simple: SimpleCommand, around: &Around) -> (Command, Vec<Inner>) {
         }
     }
     (command, inner)
+}
+
+/// Adds what the redirections of a command read and write.
+fn redirected(command: &mut Command, redirects: &[Redirect]) {
+    for redirect in redirects {
+        let target = redirect.target.literal();
+        match redirect.writes {
+            // Nothing is written there, and half of all lines end like this.
+            true if matches!(target, Some("/dev/null" | "/dev/stdout" | "/dev/stderr")) => {}
+            true => {
+                command.redirects.push(redirect.target.to_string());
+                let target = NamedPath::new(redirect.target.text.as_str(), &redirect.target);
+                command.writes.extend(target.with_braces(&redirect.target));
+            }
+            false if target == Some("/dev/null") => {}
+            false => {
+                // bash takes `/dev/tcp/HOST/PORT` for a connection.
+                if target.is_some_and(|target| target.starts_with("/dev/")) {
+                    command.unclear.push("it reads a device".to_owned());
+                }
+                let input = target.map(|_| NamedPath::expanded(&redirect.target));
+                // Only at run time is it known what is read; that is no file which may be read.
+                command.inputs.push(input.unwrap_or_else(NamedPath::unknown));
+            }
+        }
+    }
 }
 
 /// Returns what the program runs besides itself.

@@ -213,44 +213,59 @@ impl PluginTool {
         })?;
         // A call beyond the ceiling is denied before the user is asked.
         if let Some(denied) = self.beyond(&confirmation, &at_most) {
-            let words = match denied.capability {
-                Capability::FsWrite => format!(
-                    "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and of host, files that a shell runs when it starts, and what the user denied",
-                    call.name, denied.wanted
-                ),
-                Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
-                    self.explained(&denied)
-                }
-            };
-            return Err(CallFailure::new(FailureKind::Denied, words));
+            return Err(CallFailure::new(FailureKind::Denied, self.never_allowed(call, &denied)));
         }
-        let touches = match confirmation {
-            // Nothing was named, so all that could be used counts.
-            Confirmation::Mcp { .. } | Confirmation::Call => self.unnamed(&touches, &granted, &at_most),
-            // With what the last run of this command was kept from, so that one question opens all of it.
-            Confirmation::Exec { ref argv, .. } => self.with_wanted(argv, touches).meet(&at_most),
-            Confirmation::Edit { .. } | Confirmation::Info { .. } => touches.meet(&at_most),
-        };
-        let touches = match self.beyond(&confirmation, &granted) {
-            Some(_) => touches,
-            None => without_what_is_denied(touches, &granted),
-        };
+        let touches = self.touched(&confirmation, touches, &granted, &at_most);
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
         // Looked at before the question, since afterwards it is too late to decide.
         let not_undone = self.not_undone(&confirmation);
         let uses = self.uses(&confirmation, &touches.join(&granted));
         let changed_before = self.changed_before(&confirmation);
-        let is_fenced = match &confirmation {
+        let is_fenced = self.is_fenced(&confirmation);
+        let confirmation = Some(confirmation);
+        Ok(Intent { confirmation, touches, refusal, uses, not_undone, changed_before, is_fenced, ..quiet })
+    }
+
+    /// Returns what a call that named this touches.
+    fn touched(&self, confirmation: &Confirmation, named: Grants, granted: &Grants, at_most: &Grants) -> Grants {
+        let touches = match confirmation {
+            // Nothing was named, so all that could be used counts.
+            Confirmation::Mcp { .. } | Confirmation::Call => self.unnamed(&named, granted, at_most),
+            // With what the last run of this command was kept from, so that one question opens all of it.
+            Confirmation::Exec { argv, .. } => self.with_wanted(argv, named).meet(at_most),
+            Confirmation::Edit { .. } | Confirmation::Info { .. } => named.meet(at_most),
+        };
+        match self.beyond(confirmation, granted) {
+            Some(_) => touches,
+            None => without_what_is_denied(touches, granted),
+        }
+    }
+
+    /// Says that no answer could allow a call.
+    fn never_allowed(&self, call: &FunctionCall, denied: &Denied) -> String {
+        match denied.capability {
+            Capability::FsWrite => format!(
+                "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and \
+                 of host, files that a shell runs when it starts, and what the user denied",
+                call.name, denied.wanted
+            ),
+            Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+                self.explained(denied)
+            }
+        }
+    }
+
+    /// Whether the command failed behind its walls before.
+    fn is_fenced(&self, confirmation: &Confirmation) -> bool {
+        match confirmation {
             Confirmation::Exec { argv, .. } => {
                 self.fenced.lock().unwrap_or_else(PoisonError::into_inner).contains(argv)
             }
             Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
                 false
             }
-        };
-        let confirmation = Some(confirmation);
-        Ok(Intent { confirmation, touches, refusal, uses, not_undone, changed_before, is_fenced, ..quiet })
+        }
     }
 
     /// Returns which of the files that a command's programs are known to run were changed in this session.

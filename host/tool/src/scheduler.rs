@@ -119,15 +119,9 @@ impl<'r> Scheduler<'r> {
         }
     }
 
-    fn start(
-        &self,
-        table: &mut CallTable<'_>,
-        at: usize,
-        context: Vec<HookText>,
-        cancel: &Cancel,
-        channels: &Channels,
-        running: &mut Running,
-    ) {
+    fn start(&self, table: &mut CallTable<'_>, at: usize, context: Vec<HookText>, wave: &mut Wave<'_>) {
+        let Wave { cancel, channels, running } = wave;
+        let cancel = *cancel;
         let live = LiveOutput::new(at, channels.live.clone());
         let Some(Ready { call, tool, allowance }) = table.start(at, live.clone()) else { return };
         let run_clock = self.run_clock.clone();
@@ -142,22 +136,42 @@ impl<'r> Scheduler<'r> {
         running.begin(async move { (at, hooks.heard(&call, task.await, &cancel).await) });
     }
 
+    /// Does what was decided about a call.
+    fn follow(&self, table: &mut CallTable<'_>, at: usize, passed: Passed, wave: &mut Wave<'_>) {
+        match passed {
+            Passed::Run { call, allowance, decided, context } => {
+                table.schedule(at, call, allowance, decided);
+                self.start(table, at, context, wave);
+            }
+            Passed::Stopped { reason } => {
+                // The calls beside it end, and so does the run.
+                wave.cancel.cancel(reason.as_str());
+                table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Denied));
+            }
+            Passed::Denied { failure, decided } => table.settle_as(at, failure.into(), decided),
+            Passed::Rejected { reason } => {
+                // Before this one settles: an observer of the rejection must not see those behind it as still open.
+                table.stop(BEHIND_REJECTED.to_owned());
+                table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Rejected));
+            }
+        }
+    }
+
     async fn run_wave(
         &self,
         table: &mut CallTable<'_>,
-        wave: Vec<usize>,
+        calls: Vec<usize>,
         cancel: &Cancel,
         channels: &Channels,
         receiver: &mut mpsc::Receiver<Piece>,
         questions: &mut mpsc::Receiver<(usize, Arc<Question>)>,
     ) {
-        let mut waiting = wave.iter().copied();
-        // The tasks end when it is dropped: cancelling a wave leaves none behind.
-        let mut running = Running::of(wave.len());
+        let mut waiting = calls.iter().copied();
+        let mut wave = Wave { cancel, channels, running: Running::with_capacity(calls.len()) };
         let mut deciding = Deciding::nothing();
         loop {
             // One decision at a time, so that the user sees the state after the call before, and one question.
-            while deciding.is_idle() && running.len() < SIDE_BY_SIDE {
+            while deciding.is_idle() && wave.running.len() < SIDE_BY_SIDE {
                 let Some(at) = waiting.next() else { break };
                 // It may have been settled since: a rejected call ends those behind it.
                 let Some((call, tool)) = table.pending(at) else { continue };
@@ -165,11 +179,11 @@ impl<'r> Scheduler<'r> {
                     Some(gate) => deciding.begin(at, self.passing(gate.clone(), call, tool, cancel)),
                     None => {
                         table.schedule(at, call, Arc::default(), Decided::Allowed);
-                        self.start(table, at, Vec::new(), cancel, channels, &mut running);
+                        self.start(table, at, Vec::new(), &mut wave);
                     }
                 }
             }
-            if deciding.is_idle() && running.is_empty() {
+            if deciding.is_idle() && wave.running.is_empty() {
                 break;
             }
             tokio::select! {
@@ -179,13 +193,9 @@ impl<'r> Scheduler<'r> {
                     let at = deciding.end();
                     table.settle(at, Outcome::Cancelled { reason: cancel.reason().to_owned(), partial: None });
                 }
-                Some(ended) = running.next(), if !running.is_empty() => {
+                Some(ended) = wave.running.next(), if !wave.running.is_empty() => {
                     // The live output of a call comes before its end; that of other calls can wait.
-                    for _ in 0..receiver.len() {
-                        if let Ok((at, piece)) = receiver.try_recv() {
-                            table.show(at, &piece);
-                        }
-                    }
+                    show_waiting(table, receiver);
                     match ended {
                         Ok((at, outcome)) => table.settle(at, outcome),
                         // It is settled below: a lost task does not report which call it belonged to.
@@ -194,24 +204,7 @@ impl<'r> Scheduler<'r> {
                 }
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
                     Decision::Asked(question) => table.ask(at, question),
-                    Decision::Passed(Passed::Run { call, allowance, decided, context }) => {
-                        table.schedule(at, call, allowance, decided);
-                        self.start(table, at, context, cancel, channels, &mut running);
-                    }
-                    Decision::Passed(Passed::Stopped { reason }) => {
-                        // The calls beside it end, and so does the run.
-                        cancel.cancel(reason.as_str());
-                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Denied));
-                    }
-                    Decision::Passed(Passed::Denied { failure, decided }) => {
-                        table.settle_as(at, failure.into(), decided);
-                    }
-                    Decision::Passed(Passed::Rejected { reason }) => {
-                        // Before this one settles: an observer of the rejection must not see those behind it as still
-                        // open.
-                        table.stop(BEHIND_REJECTED.to_owned());
-                        table.settle_as(at, Outcome::Cancelled { reason, partial: None }, Some(Decided::Rejected));
-                    }
+                    Decision::Passed(passed) => self.follow(table, at, passed, &mut wave),
                 },
                 // Questions of running calls, such as about a server, come here while others run on.
                 Some((at, question)) = questions.recv() => table.ask_running(at, &question),
@@ -219,10 +212,27 @@ impl<'r> Scheduler<'r> {
             }
         }
         // Nothing is left to do here unless a task was lost: the runtime shuts down, or a destructor panicked.
-        for at in wave {
+        for at in calls {
             table.settle(at, CallFailure::new(FailureKind::Crashed, "the call was lost while it ran").into());
         }
     }
+}
+
+/// Shows what the running calls have printed by now.
+fn show_waiting(table: &mut CallTable<'_>, receiver: &mut mpsc::Receiver<Piece>) {
+    for _ in 0..receiver.len() {
+        if let Ok((at, piece)) = receiver.try_recv() {
+            table.show(at, &piece);
+        }
+    }
+}
+
+/// A wave under way.
+struct Wave<'w> {
+    cancel: &'w Cancel,
+    channels: &'w Channels,
+    /// The tasks end when it is dropped: cancelling a wave leaves none behind.
+    running: Running,
 }
 
 /// The ways from the running calls of a reply to their scheduler.

@@ -93,17 +93,8 @@ impl Journal {
             return Ok(Outcome::LeftAlone(Reason::Obstacle(Obstacle::NotKept(why))));
         }
         // What is taken back is kept first, so that an undo can be undone too.
-        if let State::File { digest, .. } = &now
-            && !self.objects().has(digest)
-        {
-            let kept = match place.read() {
-                Ok(file) => self.keep(file)?.0,
-                Err(error) => return Ok(failed(&error)),
-            };
-            // It changed between the look and the copy: then it is not what the session left.
-            if kept != *digest {
-                return Ok(Outcome::LeftAlone(Reason::Changed));
-            }
+        if let Some(outcome) = self.keep_now(&place, &now)? {
+            return Ok(outcome);
         }
         // Otherwise a change would be written down that is not made.
         if matches!((&now, &step.target), (State::Folder { .. }, State::Absent)) {
@@ -129,6 +120,20 @@ impl Journal {
         })?;
         let outcome = self.swap(&place, &beside, &now, &step.target);
         Ok(outcome.unwrap_or_else(|error| failed(&error)))
+    }
+
+    /// Keeps what is there now, if it is not kept yet; returns the outcome if that is not possible.
+    fn keep_now(&mut self, place: &Place, now: &State) -> Result<Option<Outcome>, JournalError> {
+        let State::File { digest, .. } = now else { return Ok(None) };
+        if self.objects().has(digest) {
+            return Ok(None);
+        }
+        let kept = match place.read() {
+            Ok(file) => self.keep(file)?.0,
+            Err(error) => return Ok(Some(failed(&error))),
+        };
+        // It changed between the look and the copy: then it is not what the session left.
+        Ok((kept != *digest).then_some(Outcome::LeftAlone(Reason::Changed)))
     }
 
     /// Removes what an undo that was killed left beside the files. A content that is not kept stays.
@@ -172,28 +177,8 @@ impl Journal {
         match (now, target) {
             (File { .. } | Link { .. } | Folder { .. }, File { .. } | Link { .. }) => {
                 self.make_beside(beside, name, target)?;
-                // One step of the kernel: between two renames the file would be missing, or a content be lost.
-                if let Err(error) = place.exchange(beside) {
-                    beside.remove()?;
-                    return Err(error);
-                }
-                let is_gone = match now {
-                    // One with something in it is not removed.
-                    Folder { .. } => beside.remove_folder().is_ok(),
-                    // Looked at after the swap, when nobody else reaches it under its name any more.
-                    _ => beside.state()? == *now,
-                };
-                if !is_gone {
-                    // Somebody wrote to it in this moment: theirs is put back.
-                    place.exchange(beside)?;
-                    // And somebody again, perhaps: only what was made here is removed.
-                    if beside.state()? == *target {
-                        beside.remove()?;
-                    }
+                if !exchange(place, beside, now, target)? {
                     return changed;
-                }
-                if !matches!(now, Folder { .. }) {
-                    beside.remove()?;
                 }
             }
             (File { .. } | Link { .. }, Absent | Folder { .. }) => {
@@ -238,6 +223,32 @@ impl Journal {
         place.sync()?;
         Ok(Outcome::Restored)
     }
+}
+
+/// Exchanges what is there with what was made beside it, and removes that; returns whether it was as it is to be now.
+fn exchange(place: &Place, beside: &Place, now: &State, target: &State) -> io::Result<bool> {
+    // One step of the kernel: between two renames the file would be missing, or a content be lost.
+    if let Err(error) = place.exchange(beside) {
+        beside.remove()?;
+        return Err(error);
+    }
+    let is_folder = matches!(now, State::Folder { .. });
+    // One with something in it is not removed. The rest is looked at after the swap, when nobody else reaches it under
+    // its name any more.
+    let is_gone = if is_folder { beside.remove_folder().is_ok() } else { beside.state()? == *now };
+    if !is_gone {
+        // Somebody wrote to it in this moment: theirs is put back.
+        place.exchange(beside)?;
+        // And somebody again, perhaps: only what was made here is removed.
+        if beside.state()? == *target {
+            beside.remove()?;
+        }
+        return Ok(false);
+    }
+    if !is_folder {
+        beside.remove()?;
+    }
+    Ok(true)
 }
 
 fn is_taken(error: &io::Error) -> bool {

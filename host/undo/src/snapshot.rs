@@ -184,7 +184,7 @@ impl Snapshot {
         // No recursion: a program decides how deep it nests, and the stack would end first.
         let mut folders: Vec<Unread> = Vec::new();
         let mut next = Some((Vec::new(), root));
-        let (mut count, mut bytes) = (0, 0);
+        let mut size = TreeSize::default();
         while let Some((mut path, folder)) = next {
             // A folder stays open as long as one in it is not read yet: that one is opened by its name in here.
             let folder = Rc::new(folder);
@@ -205,16 +205,7 @@ impl Snapshot {
                 }
                 path.truncate(above);
                 path.extend_from_slice(name.as_bytes());
-                count += 1;
-                bytes += path.len();
-                // An error and no cut: a list that ends somewhere would report what follows as removed.
-                if count > MAX_SNAPSHOT_ENTRIES {
-                    return Err(SnapshotError::TooMany);
-                }
-                // Folders in each other make paths whose sum is the square of their number.
-                if bytes > MAX_SNAPSHOT_PATHS {
-                    return Err(SnapshotError::TooDeep);
-                }
+                size.add(path.len())?;
                 let about = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(about) => about,
                     // It went in between.
@@ -222,15 +213,7 @@ impl Snapshot {
                     Err(error) => return Err(error.into()),
                 };
                 if FileType::from_raw_mode(about.st_mode) == FileType::Directory {
-                    // What comes back of git's folder is decided elsewhere; undoing it file by file would break a
-                    // repository.
-                    if is_version_control(name) {
-                        continue;
-                    }
-                    let absolute = self.absolute(&path);
-                    // Ignored folders have build products and packages; copying them would cost more than the program.
-                    if is_left_out(&absolute) {
-                        self.left_out.push(absolute);
+                    if !self.enters(name, &path, is_left_out) {
                         continue;
                     }
                     // Read after its siblings, so that the number of open folders is that of the levels, not of the
@@ -243,6 +226,28 @@ impl Snapshot {
             drop(folder);
             next = open_next(&mut folders)?;
         }
+        self.forget_gone(&mut differences)?;
+        differences.sort_by(|one, other| by_parts(&one.path, &other.path));
+        Ok(differences)
+    }
+
+    /// Whether a look goes into a folder. What rules leave out is written down.
+    fn enters(&mut self, name: &OsStr, path: &[u8], is_left_out: &LeftOut) -> bool {
+        // What comes back of git's folder is decided elsewhere; undoing it file by file would break a repository.
+        if is_version_control(name) {
+            return false;
+        }
+        let absolute = self.absolute(path);
+        // Ignored folders have build products and packages; copying them would cost more than the program.
+        let is_left_out = is_left_out(&absolute);
+        if is_left_out {
+            self.left_out.push(absolute);
+        }
+        !is_left_out
+    }
+
+    /// Forgets what this look did not see.
+    fn forget_gone(&mut self, differences: &mut Vec<Difference>) -> Result<(), SnapshotError> {
         let looks = self.looks;
         let gone: Vec<(Box<[u8]>, Entry)> = self.entries.extract_if(|_, entry| entry.seen != looks).collect();
         for (path, entry) in gone {
@@ -250,8 +255,7 @@ impl Snapshot {
             differences.extend(self.difference(&path, Some(&entry), after)?);
             self.pack.forget(&entry);
         }
-        differences.sort_by(|one, other| by_parts(&one.path, &other.path));
-        Ok(differences)
+        Ok(())
     }
 
     /// Returns the folders that rules leave out in which something was changed at this time of the file system's clock
@@ -345,6 +349,30 @@ impl Snapshot {
             Content::Unreadable(why) => other(format!("it cannot be read: {why}")),
             Content::Special => other("it is not a regular file".to_owned()),
         })
+    }
+}
+
+/// How much a look has found so far.
+#[derive(Default)]
+struct TreeSize {
+    entries: usize,
+    /// Bytes of the paths of all of them.
+    paths: usize,
+}
+
+impl TreeSize {
+    fn add(&mut self, path: usize) -> Result<(), SnapshotError> {
+        self.entries += 1;
+        self.paths += path;
+        // An error and no cut: a list that ends somewhere would report what follows as removed.
+        if self.entries > MAX_SNAPSHOT_ENTRIES {
+            return Err(SnapshotError::TooMany);
+        }
+        // Folders in each other make paths whose sum is the square of their number.
+        if self.paths > MAX_SNAPSHOT_PATHS {
+            return Err(SnapshotError::TooDeep);
+        }
+        Ok(())
     }
 }
 

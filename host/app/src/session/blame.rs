@@ -301,20 +301,24 @@ fn attributions(stored: &Stored) -> (HashMap<String, Attribution>, Option<ReadEr
     }
     for call in ended.into_iter().chain(calls.into_open()) {
         let prompt = prompts.get(call.number).cloned().flatten();
-        match all.entry(call.call.id.to_string()) {
-            hash_map::Entry::Vacant(entry) => drop(entry.insert(Attribution::of(call, prompt))),
-            // Two agents of an older host's log may have calls with one id.
-            hash_map::Entry::Occupied(mut entry) => {
-                let title = several(entry.key());
-                entry.insert(Attribution { title, ..Attribution::default() });
-            }
-        }
+        add(&mut all, call, prompt);
     }
     (all, damage)
 }
 
+fn add(all: &mut HashMap<String, Attribution>, call: LoggedCall, prompt: Option<String>) {
+    match all.entry(call.call.id.to_string()) {
+        hash_map::Entry::Vacant(entry) => drop(entry.insert(Attribution::new(call, prompt))),
+        // Two agents of an older host's log may have calls with one id.
+        hash_map::Entry::Occupied(mut entry) => {
+            let title = several(entry.key());
+            entry.insert(Attribution { title, ..Attribution::default() });
+        }
+    }
+}
+
 impl Attribution {
-    fn of(LoggedCall { call, time, because, end, .. }: LoggedCall, prompt: Option<String>) -> Self {
+    fn new(LoggedCall { call, time, because, end, .. }: LoggedCall, prompt: Option<String>) -> Self {
         let end = end.filter(|end| answers(&end.parts));
         let report = end.as_ref().and_then(|end| end.report.as_ref());
         Self {

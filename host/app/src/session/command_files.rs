@@ -138,21 +138,8 @@ impl Session {
         let failed = |why: &str| not_sent(command, format!("`{}`: {why}", excerpt(line, SHOWN)));
         let text = match outcome {
             Some(Outcome::Success(output)) => text_of(output),
-            Some(Outcome::Error(failure)) => match failure.kind {
-                FailureKind::Denied
-                | FailureKind::UnknownTool
-                | FailureKind::Unauthorized
-                | FailureKind::Unavailable => {
-                    return Err(failed(&failure.message));
-                }
-                // The model reads how it failed.
-                FailureKind::InvalidArguments
-                | FailureKind::NotFound
-                | FailureKind::Conflict
-                | FailureKind::TimedOut
-                | FailureKind::Crashed
-                | FailureKind::Failed => failure.message,
-            },
+            Some(Outcome::Error(failure)) if has_run(failure.kind) => failure.message,
+            Some(Outcome::Error(failure)) => return Err(failed(&failure.message)),
             Some(Outcome::Cancelled { reason, .. }) if cancel.is_cancelled() => {
                 return Err(Failure::new(ErrorKind::Cancelled, reason));
             }
@@ -161,6 +148,19 @@ impl Session {
         };
         let text = text.strip_prefix(HEADING).unwrap_or(&text);
         Ok(clip(text.trim_end_matches('\n'), MAX_OUTPUT).replace(PLACE, "\u{fffd}"))
+    }
+}
+
+/// Whether a line that failed so ran, so that the model reads how it failed.
+fn has_run(failure: FailureKind) -> bool {
+    match failure {
+        FailureKind::Denied | FailureKind::UnknownTool | FailureKind::Unauthorized | FailureKind::Unavailable => false,
+        FailureKind::InvalidArguments
+        | FailureKind::NotFound
+        | FailureKind::Conflict
+        | FailureKind::TimedOut
+        | FailureKind::Crashed
+        | FailureKind::Failed => true,
     }
 }
 

@@ -209,59 +209,13 @@ impl Bundle<()> {
     ) -> Result<Self, ContentError> {
         // The image manifest first: it is what was signed, and it names everything else by digest.
         let read = image_manifest(&image)?;
-        let mut named = BTreeSet::new();
-        let mut blob = |descriptor: &Descriptor, what: String, limit: u64| -> Result<&[u8], ContentError> {
-            named.insert(descriptor.digest.clone());
-            find(blobs, descriptor, what, limit)
-        };
-        let manifest = blob(&read.config, "manifest".to_owned(), Manifest::MAX_BYTES)?;
+        let mut found = NamedBlobs { blobs, named: BTreeSet::new() };
+        let manifest = found.find(&read.config, "manifest".to_owned(), Manifest::MAX_BYTES)?;
         // As strictly as a manifest that is built: a user is shown what stands in it.
         let manifest = Manifest::parse(&text(manifest, "manifest")?, Source::Bundle)?;
         // Other tools show the annotations, and must not show another plugin than the host does.
         annotations(&read, &manifest)?;
-
-        // Schemas lie beside the manifest for other tools. They are compared with it, so that both say the same.
-        let mut schemas = schemas(&manifest);
-        let (mut component, mut readme, mut license) = (None, None, None);
-        for layer in &read.layers {
-            let title = layer.title().unwrap_or_default();
-            // What has no place here could be something that a later version obeys.
-            let strange = || ContentError::Layer { title: cut(title), media_type: cut(&layer.media_type) };
-            let (place, what, limit) = match layer.media_type.as_str() {
-                COMPONENT_TYPE => (&mut component, "component", host_plugin::MAX_COMPONENT as u64),
-                README_TYPE => (&mut readme, "README", MAX_TEXT),
-                LICENSE_TYPE => (&mut license, "licence", MAX_TEXT),
-                SCHEMA_TYPE => {
-                    let wanted = schemas.remove(title).ok_or_else(strange)?;
-                    if blob(layer, format!("schema `{title}`"), wanted.len() as u64)? != wanted {
-                        return Err(ContentError::Schema { title: title.to_owned() });
-                    }
-                    continue;
-                }
-                _ => return Err(strange()),
-            };
-            // Two components would be one for each reader.
-            if place.replace(layer.digest.clone()).is_some() {
-                return Err(strange());
-            }
-            // An installed bundle is read without its component, which is hashed when it is used.
-            match elsewhere {
-                Some((digest, size)) if layer.media_type == COMPONENT_TYPE && layer.digest == *digest => {
-                    fits(layer, size, what.to_owned(), limit)?;
-                }
-                Some(_) | None => {
-                    let bytes = blob(layer, what.to_owned(), limit)?;
-                    if layer.media_type != COMPONENT_TYPE {
-                        text(bytes, what)?;
-                    }
-                }
-            }
-        }
-        // A schema that the manifest has and the image lacks was lost on the way.
-        if let Some((title, bytes)) = schemas.into_iter().next() {
-            let digest = OciDigest::of(&bytes);
-            return Err(ContentError::Missing { what: format!("schema `{title}`"), digest });
-        }
+        let Layers { component, readme, license } = Layers::read(&read.layers, &manifest, &mut found, elsewhere)?;
         let Some(component) = component else {
             return Err(ContentError::NoPlugin {
                 what: "layers",
@@ -270,7 +224,7 @@ impl Bundle<()> {
             });
         };
         // Bytes that nothing names are covered by no signature.
-        if let Some(digest) = blobs.keys().find(|digest| !named.contains(*digest)) {
+        if let Some(digest) = blobs.keys().find(|digest| !found.named.contains(*digest)) {
             return Err(ContentError::Unreferenced(digest.clone()));
         }
         let digest = OciDigest::of(&image);
@@ -360,6 +314,81 @@ pub(crate) fn check_title(title: Option<&str>) -> Result<(), ContentError> {
     match title {
         Some(title) if !is_name(title) => Err(ContentError::Title { title: cut(title) }),
         Some(_) | None => Ok(()),
+    }
+}
+
+/// The blobs of a bundle, and which of them were asked for.
+struct NamedBlobs<'b> {
+    blobs: &'b BundleFiles,
+    named: BTreeSet<OciDigest>,
+}
+
+impl<'b> NamedBlobs<'b> {
+    fn find(&mut self, descriptor: &Descriptor, what: String, limit: u64) -> Result<&'b [u8], ContentError> {
+        self.named.insert(descriptor.digest.clone());
+        find(self.blobs, descriptor, what, limit)
+    }
+}
+
+/// The layers of an image besides the schemas, each by its digest.
+#[derive(Default)]
+struct Layers {
+    component: Option<OciDigest>,
+    readme: Option<OciDigest>,
+    license: Option<OciDigest>,
+}
+
+impl Layers {
+    /// Reads the layers. Schemas lie beside the manifest for other tools; they are compared with it, so that both say
+    /// the same.
+    fn read(
+        layers: &[Descriptor],
+        manifest: &Manifest,
+        blobs: &mut NamedBlobs<'_>,
+        elsewhere: Option<(&OciDigest, u64)>,
+    ) -> Result<Self, ContentError> {
+        let mut schemas = schemas(manifest);
+        let mut all = Self::default();
+        for layer in layers {
+            let title = layer.title().unwrap_or_default();
+            // What has no place here could be something that a later version obeys.
+            let strange = || ContentError::Layer { title: cut(title), media_type: cut(&layer.media_type) };
+            let (place, what, limit) = match layer.media_type.as_str() {
+                COMPONENT_TYPE => (&mut all.component, "component", host_plugin::MAX_COMPONENT as u64),
+                README_TYPE => (&mut all.readme, "README", MAX_TEXT),
+                LICENSE_TYPE => (&mut all.license, "licence", MAX_TEXT),
+                SCHEMA_TYPE => {
+                    let wanted = schemas.remove(title).ok_or_else(strange)?;
+                    if blobs.find(layer, format!("schema `{title}`"), wanted.len() as u64)? != wanted {
+                        return Err(ContentError::Schema { title: title.to_owned() });
+                    }
+                    continue;
+                }
+                _ => return Err(strange()),
+            };
+            // Two components would be one for each reader.
+            if place.replace(layer.digest.clone()).is_some() {
+                return Err(strange());
+            }
+            // An installed bundle is read without its component, which is hashed when it is used.
+            match elsewhere {
+                Some((digest, size)) if layer.media_type == COMPONENT_TYPE && layer.digest == *digest => {
+                    fits(layer, size, what.to_owned(), limit)?;
+                }
+                Some(_) | None => {
+                    let bytes = blobs.find(layer, what.to_owned(), limit)?;
+                    if layer.media_type != COMPONENT_TYPE {
+                        text(bytes, what)?;
+                    }
+                }
+            }
+        }
+        // A schema that the manifest has and the image lacks was lost on the way.
+        if let Some((title, bytes)) = schemas.into_iter().next() {
+            let digest = OciDigest::of(&bytes);
+            return Err(ContentError::Missing { what: format!("schema `{title}`"), digest });
+        }
+        Ok(all)
     }
 }
 

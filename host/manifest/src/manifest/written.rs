@@ -48,16 +48,7 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         at(broken.span().map_or(0, |span| span.start), ManifestError::Form { message, nearest })
     })?;
     check_name(written.name.get_ref()).map_err(|error| at(written.name.span().start, error))?;
-    type Check = fn(&str, &str) -> Result<(), ManifestError>;
-    for (key, words, check) in [
-        ("license", Some(&written.license), check_line as Check),
-        ("description", written.description.as_ref(), check_line),
-        ("source", written.source.as_ref(), check_address),
-        ("homepage", written.homepage.as_ref(), check_address),
-    ] {
-        let Some(words) = words else { continue };
-        check(key, words.get_ref()).map_err(|error| at(words.span().start, error))?;
-    }
+    check_words(&written).map_err(|(place, error)| at(place, error))?;
     let name = written.name.into_inner();
     let mut capabilities = BTreeMap::new();
     for (capability, declared) in written.capabilities {
@@ -102,6 +93,21 @@ pub(super) fn parse(text: &str, source_: &Source) -> Result<SourceManifest, Mani
         titles,
         build: written.build,
     })
+}
+
+/// Checks what is only shown; an error comes with its place.
+fn check_words(written: &Written) -> Result<(), (usize, ManifestError)> {
+    type Check = fn(&str, &str) -> Result<(), ManifestError>;
+    for (key, words, check) in [
+        ("license", Some(&written.license), check_line as Check),
+        ("description", written.description.as_ref(), check_line),
+        ("source", written.source.as_ref(), check_address),
+        ("homepage", written.homepage.as_ref(), check_address),
+    ] {
+        let Some(words) = words else { continue };
+        check(key, words.get_ref()).map_err(|error| (words.span().start, error))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

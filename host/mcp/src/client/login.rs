@@ -84,25 +84,9 @@ async fn in_browser(
     let challenge = shared.challenge().get();
     let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(not)?;
     manager.set_metadata(found.metadata);
-    // By its number, since `localhost` may be an address that something else listens on.
-    let request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{PATH}"))
-        .with_client_name("host")
-        .with_initial_scope_selection();
     // A login for more keeps what was granted before.
     let scopes = scopes(challenge.as_deref(), &address.url, Tokens::new(&opener.folder, &address.url).granted());
-    let request = request.with_scopes(scopes);
-    // An id that is an address is that of a document about this client, which the authorization server reads itself.
-    let request = match &address.client_id {
-        Some(id) if id.starts_with("https://") => request.with_client_metadata_url(id.as_str()),
-        Some(id) => {
-            let request = request.with_preregistered_client(id.as_str());
-            match &address.client_secret {
-                Some(secret) => request.with_client_secret(secret.expose()),
-                None => request,
-            }
-        }
-        None => request,
-    };
+    let request = request(address, port, scopes);
     let session = AuthorizationSession::new(manager, request).await.map_err(|(_, error)| not(error))?;
     let visited =
         url::Url::parse(session.get_authorization_url()).map_err(|error| failed(shared, &error.to_string()))?;
@@ -134,6 +118,27 @@ async fn in_browser(
     done?;
     shared.again.notify_one();
     Ok(())
+}
+
+/// The request for a login that comes back to this port.
+fn request(address: &McpAddress, port: u16, scopes: Vec<String>) -> AuthorizationRequest {
+    // By its number, since `localhost` may be an address that something else listens on.
+    let request = AuthorizationRequest::new(format!("http://127.0.0.1:{port}{PATH}"))
+        .with_client_name("host")
+        .with_initial_scope_selection()
+        .with_scopes(scopes);
+    // An id that is an address is that of a document about this client, which the authorization server reads itself.
+    match &address.client_id {
+        Some(id) if id.starts_with("https://") => request.with_client_metadata_url(id.as_str()),
+        Some(id) => {
+            let request = request.with_preregistered_client(id.as_str());
+            match &address.client_secret {
+                Some(secret) => request.with_client_secret(secret.expose()),
+                None => request,
+            }
+        }
+        None => request,
+    }
 }
 
 /// Returns what to ask for: what the server wants besides what it granted before. Empty if it is left to what the

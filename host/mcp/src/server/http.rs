@@ -68,18 +68,7 @@ pub async fn serve_http(
 ) -> Result<(), ServeError> {
     let server = ToolServer::new(service);
     let shared = Arc::clone(&server.shared);
-    let mut config = StreamableHttpServerConfig::default()
-        // Any web page can send requests to this machine's ports.
-        .enforce_origin_validation()
-        .with_max_request_body_bytes(MAX_MESSAGE)
-        .with_cancellation_token(stop.child_token());
-    // A page of this very address is none of a browser's: nothing here is a page.
-    if let Ok(address) = listener.local_addr() {
-        let port = address.port();
-        config.allowed_origins = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("http://{name}:{port}")).into();
-    }
-    // Against names that an attacker lets lead to this machine.
-    config.allowed_hosts.extend(options.names);
+    let config = configuration(&listener, options.names, &stop);
     let http: Http = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(BoundedSessions::new()), config);
     let token = Arc::new(options.token);
     let places = Places::new();
@@ -123,6 +112,27 @@ pub async fn serve_http(
     // Calls end before this returns, so that no program is left.
     shared.end().await;
     Ok(())
+}
+
+/// What the server takes: small messages, from this machine's own names and from no web page.
+fn configuration(
+    listener: &TcpListener,
+    names: impl IntoIterator<Item = String>,
+    stop: &CancellationToken,
+) -> StreamableHttpServerConfig {
+    let mut config = StreamableHttpServerConfig::default()
+        // Any web page can send requests to this machine's ports.
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_MESSAGE)
+        .with_cancellation_token(stop.child_token());
+    // A page of this very address is none of a browser's: nothing here is a page.
+    if let Ok(address) = listener.local_addr() {
+        let port = address.port();
+        config.allowed_origins = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("http://{name}:{port}")).into();
+    }
+    // Against names that an attacker lets lead to this machine.
+    config.allowed_hosts.extend(names);
+    config
 }
 
 /// Whether something but a port follows an address in brackets: the library compares what is in the brackets alone.

@@ -75,17 +75,8 @@ impl Reader for Reply {
             "response.output_item.added" => self.begin(&mut chunk, event.item.unwrap_or_default()),
             "response.output_item.done" => self.item(&mut chunk, at, event.item.unwrap_or_default()),
             "response.completed" | "response.incomplete" => {
-                let response = event.response.unwrap_or_default();
-                // An item without events of its own is in this list alone.
-                for (at, item) in (0..).zip(response.output.unwrap_or_default()) {
-                    self.item(&mut chunk, at, item);
-                }
-                chunk.usage = response.usage.map(usage);
-                let why = response.incomplete_details.and_then(|details| details.reason);
                 let stopped = event.kind == "response.incomplete";
-                // Only here calls are handed over, in the order of the items.
-                self.finish(&mut chunk, finish(why.as_deref(), stopped));
-                return Ok(Heard::Done(chunk));
+                return Ok(Heard::Done(self.last(chunk, event.response.unwrap_or_default(), stopped)));
             }
             "response.failed" => {
                 let error = event.response.and_then(|response| response.error);
@@ -112,6 +103,19 @@ impl Reader for Reply {
 }
 
 impl Reply {
+    /// Takes the whole reply in, which comes last.
+    fn last(&mut self, mut chunk: Chunk, response: Response, stopped: bool) -> Chunk {
+        // An item without events of its own is in this list alone.
+        for (at, item) in (0..).zip(response.output.unwrap_or_default()) {
+            self.item(&mut chunk, at, item);
+        }
+        chunk.usage = response.usage.map(usage);
+        let why = response.incomplete_details.and_then(|details| details.reason);
+        // Only here calls are handed over, in the order of the items.
+        self.finish(&mut chunk, finish(why.as_deref(), stopped));
+        chunk
+    }
+
     /// Returns a part at once, or holds it behind a call.
     fn say(&mut self, chunk: &mut Chunk, part: Part) {
         if part.as_text() == Some("") && part.signature.is_none() {

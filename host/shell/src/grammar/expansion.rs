@@ -118,6 +118,23 @@ impl Parser<'_> {
         if is_length {
             self.at += 1;
         }
+        self.parameter_name()?;
+        if self.peek() == Some(':') && matches!(self.raw(1), Some('-' | '+' | '?' | '=')) {
+            self.at += 1;
+        }
+        match self.peek() {
+            // Bash and dash disagree about what `${#x-}` is.
+            Some(c) if is_length && c != '}' => self.mark_unclear("an operator follows a length"),
+            Some('}' | '-' | '+' | '?' | '%' | '#') => {}
+            // A default that is assigned stays for the commands behind this one.
+            Some('=') => self.mark_unclear("an expansion sets a variable"),
+            _ => self.mark_unclear("a parameter expansion is not in every shell"),
+        }
+        self.operand(quoted)
+    }
+
+    /// Reads the name or the sign of a parameter.
+    fn parameter_name(&mut self) -> Step<()> {
         match self.peek() {
             // `${!x}` is the value of the variable that `x` names.
             Some('!') if self.raw(1) != Some('}') => self.mark_unclear("an indirect expansion is not in every shell"),
@@ -134,17 +151,11 @@ impl Parser<'_> {
             Some(c) if "@*#?-$!".contains(c) => self.at += 1,
             _ => return Err(Broken("a parameter expansion has no name")),
         }
-        if self.peek() == Some(':') && matches!(self.raw(1), Some('-' | '+' | '?' | '=')) {
-            self.at += 1;
-        }
-        match self.peek() {
-            // Bash and dash disagree about what `${#x-}` is.
-            Some(c) if is_length && c != '}' => self.mark_unclear("an operator follows a length"),
-            Some('}' | '-' | '+' | '?' | '%' | '#') => {}
-            // A default that is assigned stays for the commands behind this one.
-            Some('=') => self.mark_unclear("an expansion sets a variable"),
-            _ => self.mark_unclear("a parameter expansion is not in every shell"),
-        }
+        Ok(())
+    }
+
+    /// Reads what follows the operator of a parameter expansion, to its end.
+    fn operand(&mut self, quoted: bool) -> Step<()> {
         let mut operand = Word::default();
         loop {
             match self.peek() {

@@ -4,18 +4,45 @@ use super::parser::{Broken, Parser, Step, is_meta};
 use crate::word::{UNKNOWN, Word};
 
 /// Where a brace expansion could be: after `{`, and after a `,` or `..` behind it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Brace {
+    #[default]
     None,
     Open,
     Parted,
+}
+
+/// What unquoted characters of a word have begun.
+#[derive(Default)]
+struct Unquoted {
+    brace: Brace,
+    bracket: bool,
+}
+
+impl Unquoted {
+    /// Follows one more character of a word, and marks what it makes of the word.
+    fn follow(&mut self, c: char, word: &mut Word) {
+        match c {
+            '*' | '?' => word.glob = true,
+            '[' => self.bracket = true,
+            ']' if self.bracket => word.glob = true,
+            '{' => self.brace = Brace::Open,
+            ',' if self.brace == Brace::Open => self.brace = Brace::Parted,
+            '.' if self.brace == Brace::Open && word.text.ends_with('.') => self.brace = Brace::Parted,
+            // Braces without a comma or dots are not expanded.
+            '}' if self.brace == Brace::Parted => word.brace = true,
+            // A tilde counts at the beginning of a word, and only unquoted.
+            '~' if word.text.is_empty() && !word.quoted => word.tilde = true,
+            _ => {}
+        }
+    }
 }
 
 impl Parser<'_> {
     /// Reads a word.
     pub(super) fn word(&mut self) -> Step<Word> {
         // Braces, brackets and dots are followed while reading, since quotes end their meaning.
-        let (start, mut word, mut brace, mut bracket) = (self.at, Word::default(), Brace::None, false);
+        let (start, mut word, mut unquoted) = (self.at, Word::default(), Unquoted::default());
         // Looked at in front: a quote in the name makes it no assignment.
         let name_end = self.assignment_name();
         while let Some(c) = self.peek() {
@@ -48,20 +75,7 @@ impl Parser<'_> {
                 '$' => self.dollar(&mut word, false)?,
                 '`' => self.backquoted(&mut word, false)?,
                 c => {
-                    let last_dot = word.text.ends_with('.');
-                    match c {
-                        '*' | '?' => word.glob = true,
-                        '[' => bracket = true,
-                        ']' if bracket => word.glob = true,
-                        '{' => brace = Brace::Open,
-                        ',' if brace == Brace::Open => brace = Brace::Parted,
-                        '.' if brace == Brace::Open && last_dot => brace = Brace::Parted,
-                        // Braces without a comma or dots are not expanded.
-                        '}' if brace == Brace::Parted => word.brace = true,
-                        // A tilde counts at the beginning of a word, and only unquoted.
-                        '~' if word.text.is_empty() && !word.quoted => word.tilde = true,
-                        _ => {}
-                    }
+                    unquoted.follow(c, &mut word);
                     self.push(&mut word, c);
                 }
             }
@@ -74,12 +88,7 @@ impl Parser<'_> {
                 }
             }
         }
-        if word.brace {
-            self.mark_unclear("a brace expansion is not in every shell");
-        }
-        if word.tilde && word.text[1..].starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) {
-            self.mark_unclear("`~+` and `~-` are not in every shell");
-        }
+        self.mark_expansions(&word);
         if self.at == start {
             return Err(Broken("a word is missing"));
         }
@@ -88,6 +97,16 @@ impl Parser<'_> {
             self.mark_unclear("a word has several lines before a here-document begins");
         }
         Ok(word)
+    }
+
+    /// Marks what only some shells expand.
+    fn mark_expansions(&mut self, word: &Word) {
+        if word.brace {
+            self.mark_unclear("a brace expansion is not in every shell");
+        }
+        if word.tilde && word.text[1..].starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) {
+            self.mark_unclear("`~+` and `~-` are not in every shell");
+        }
     }
 
     /// Returns where the name of an assignment ends, if one begins here.

@@ -57,23 +57,9 @@ impl CallQuestions {
         let (gate, reads) = (&self.gate, self.gate.reads());
         // Keys, logins and the host's own files are not asked about at all: a question invites a yes.
         let Some(scope) = reads.scope_of(path) else { return ReadAnswer::NotAsked(NotAsked::Secret) };
-        // Its caller was allowed what it may read; a subagent asking would be a way around that.
-        if gate.agent_id.is_subagent() {
-            return ReadAnswer::NotAsked(NotAsked::Subagent);
-        }
-        if !gate.asking.queue.is_heard() {
-            return ReadAnswer::NotAsked(NotAsked::NobodyListens);
-        }
-        // What is shown must be what is read. A link shows one path and leads to another.
-        match std::fs::canonicalize(path) {
-            Ok(real) if real == path => {}
-            Ok(_) => return ReadAnswer::NotAsked(NotAsked::Link),
-            Err(_) => return ReadAnswer::NotAsked(NotAsked::Denied),
-        }
         let touches = Grants::none().with(scope.clone());
-        // A rule that denies is an answer already.
-        if self.is_denied(&touches, origin.as_ref()) {
-            return ReadAnswer::NotAsked(NotAsked::Denied);
+        if let Some(why) = self.is_not_asked(path, &touches, origin.as_ref()) {
+            return ReadAnswer::NotAsked(why);
         }
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
@@ -120,6 +106,25 @@ impl CallQuestions {
                 }
             }
         }
+    }
+
+    /// Returns why nobody is asked about reading a path that is no secret; `None` if somebody is.
+    fn is_not_asked(&self, path: &Path, touches: &Grants, origin: Option<&Origin>) -> Option<NotAsked> {
+        // Its caller was allowed what it may read; a subagent asking would be a way around that.
+        if self.gate.agent_id.is_subagent() {
+            return Some(NotAsked::Subagent);
+        }
+        if !self.gate.asking.queue.is_heard() {
+            return Some(NotAsked::NobodyListens);
+        }
+        // What is shown must be what is read. A link shows one path and leads to another.
+        match std::fs::canonicalize(path) {
+            Ok(real) if real == path => {}
+            Ok(_) => return Some(NotAsked::Link),
+            Err(_) => return Some(NotAsked::Denied),
+        }
+        // A rule that denies is an answer already.
+        self.is_denied(touches, origin).then_some(NotAsked::Denied)
     }
 
     async fn ask_about_plan(&self, text: String, modes: Vec<ApprovalMode>) -> PlanAnswer {

@@ -114,11 +114,7 @@ impl Call<'_, '_> {
         // Where the shell can be: each command may be run in it or in a part of it that has moved.
         let directory = self.query.directory.filter(|directory| self.place.is_unprotected(directory));
         if directory.is_none() && !self.lenient {
-            let why = match self.query.directory {
-                Some(_) => "it runs in a folder in which nothing may be changed",
-                None => "the folder in which it runs cannot be found",
-            };
-            reasons.push(reason(None, Decision::Ask, Because::Obscure(why.to_owned())));
+            reasons.push(self.folder_doubt());
         }
         // Every folder in which the shell can be by then: `cd a || cd b` leaves two.
         let mut shells = vec![self.query.directory.unwrap_or(&self.place.workspace).to_path_buf()];
@@ -157,11 +153,7 @@ impl Call<'_, '_> {
             // One for each part, so that parts within others find the decision about theirs.
             allowed.push(allows);
         }
-        // Of a line whose other commands nobody let out, none gets out.
-        let parts = || allowed.iter().zip(&analysis.commands).filter(|(_, part)| !part.transparent);
-        let leaves_walls = analysis.unclear.is_empty()
-            && parts().next().is_some()
-            && parts().all(|(allowed, _)| allowed.as_ref().is_some_and(|allowed| allowed.leaves_walls));
+        let leaves_walls = leaves_walls(analysis, &allowed);
         // What the reader did not understand is a question, unless nothing could follow from it.
         if !self.lenient {
             let unclear = analysis.unclear.iter().cloned();
@@ -170,6 +162,21 @@ impl Call<'_, '_> {
         if let Some(more) = self.more() {
             reasons.push(reason(None, Decision::Ask, Because::UsesMore(more)));
         }
+        self.whole(analysis, &mut reasons);
+        Verdict { leaves_walls, ..verdict(reasons, denied.or(self.base)) }
+    }
+
+    /// Returns why a command is asked about whose folder nobody may use.
+    fn folder_doubt(&self) -> Reason {
+        let why = match self.query.directory {
+            Some(_) => "it runs in a folder in which nothing may be changed",
+            None => "the folder in which it runs cannot be found",
+        };
+        reason(None, Decision::Ask, Because::Obscure(why.to_owned()))
+    }
+
+    /// Adds what is decided about the call as a whole to the reasons of its commands.
+    fn whole(&self, analysis: &Analysis, reasons: &mut Vec<Reason>) {
         // If a command also touches anything else, that needs a grant too, or a rule for the whole call.
         let others: Grants =
             self.query.touches.iter().filter(|scope| scope.capability() != Capability::Process).cloned().collect();
@@ -188,7 +195,6 @@ impl Call<'_, '_> {
             None if reasons.is_empty() => reasons.push(reason(None, Decision::Ask, Because::Nothing)),
             Some(_) | None => {}
         }
-        Verdict { leaves_walls, ..verdict(reasons, denied.or(self.base)) }
     }
 
     /// Returns what the command wants besides what every confined one may use, if neither a grant nor a rule with a
@@ -217,25 +223,7 @@ impl Call<'_, '_> {
         if let Some(what) = part.writes.iter().find_map(|target| self.place.protects(target, shells)) {
             return PartDecision::Strict(reason(shown(), Decision::Deny, Because::Protected(what)), None);
         }
-        let mut perhaps = None;
-        let mut winner = None;
-        // The first rule that surely fits ends the search; any before it that may fit counts as well.
-        for rule in &self.rules {
-            let met = match rule.command.is_empty() {
-                // A wrapper is decided by what it runs.
-                true if part.transparent => Met::No,
-                true => Met::Yes(0),
-                false => meets(rule, &part.words),
-            };
-            match met {
-                Met::Yes(words) => {
-                    winner = Some((*rule, words));
-                    break;
-                }
-                Met::Perhaps => perhaps = perhaps.or(Some(*rule)),
-                Met::No => {}
-            }
-        }
+        let (winner, perhaps) = self.rules_about(part);
         if let Some((rule, _)) = winner
             && rule.decision != Decision::Allow
         {
@@ -264,6 +252,32 @@ impl Call<'_, '_> {
         if part.transparent {
             return PartDecision::Silent;
         }
+        self.by_grants(part, outer, shells, stays)
+    }
+
+    /// Returns the first rule that surely fits a part, with how many of its words it names, and the first one before
+    /// that which may fit.
+    fn rules_about(&self, part: &Command) -> (Option<(&Rule, usize)>, Option<&Rule>) {
+        let mut perhaps = None;
+        for rule in &self.rules {
+            let met = match rule.command.is_empty() {
+                // A wrapper is decided by what it runs.
+                true if part.transparent => Met::No,
+                true => Met::Yes(0),
+                false => meets(rule, &part.words),
+            };
+            match met {
+                Met::Yes(words) => return (Some((*rule, words)), perhaps),
+                Met::Perhaps => perhaps = perhaps.or(Some(*rule)),
+                Met::No => {}
+            }
+        }
+        (None, perhaps)
+    }
+
+    /// Decides a part that no rule is about.
+    fn by_grants(&self, part: &Command, outer: Option<usize>, shells: &[PathBuf], stays: bool) -> PartDecision<'_> {
+        let unasked = || PartDecision::Strict(reason(Some(part.source.clone()), Decision::Ask, Because::Nothing), None);
         match granted(self.query.granted, &part.words) {
             Some(words) => PartDecision::Allow(Allowed { leaves_walls: false, words, because: Because::Granted }),
             // The whole command was granted word for word, so no part of it is asked about.
@@ -271,9 +285,7 @@ impl Call<'_, '_> {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Granted })
             }
             // The words of a command are never all of it, so what nobody is asked about needs walls.
-            None if self.walls.is_some_and(|walls| !walls.are_complete()) && outer.is_none() => {
-                PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None)
-            }
+            None if self.walls.is_some_and(|walls| !walls.are_complete()) && outer.is_none() => unasked(),
             // Only within the workspace: elsewhere even a test for a file shows what nobody meant to be seen.
             None if stays && self.place.is_harmless(part, shells) => {
                 PartDecision::Allow(Allowed { leaves_walls: false, words: 0, because: Because::Harmless })
@@ -288,7 +300,7 @@ impl Call<'_, '_> {
             }
             None => match outer {
                 Some(words) => PartDecision::Allow(Allowed { leaves_walls: false, words, because: Because::Outer }),
-                None => PartDecision::Strict(reason(shown(), Decision::Ask, Because::Nothing), None),
+                None => unasked(),
             },
         }
     }
@@ -348,6 +360,14 @@ impl Call<'_, '_> {
             HazardKind::Risk | HazardKind::UnknownWord | HazardKind::UnknownProgram => false,
         }
     }
+}
+
+/// Whether a line runs without walls. If nobody let its other commands out, none gets out.
+fn leaves_walls(analysis: &Analysis, allowed: &[Option<Allowed>]) -> bool {
+    let parts = || allowed.iter().zip(&analysis.commands).filter(|(_, part)| !part.transparent);
+    analysis.unclear.is_empty()
+        && parts().next().is_some()
+        && parts().all(|(allowed, _)| allowed.as_ref().is_some_and(|allowed| allowed.leaves_walls))
 }
 
 /// The decision about a part.

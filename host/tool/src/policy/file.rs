@@ -127,10 +127,12 @@ impl Policy {
     }
 }
 
-fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
-    let value = |key: &'static str, why: String| PolicyProblem::Value { key, why };
-    let command = raw.command.0.iter().map(|text| prefix(text)).collect::<Result<Vec<_>, _>>();
-    let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
+fn value(key: &'static str, why: String) -> PolicyProblem {
+    PolicyProblem::Value { key, why }
+}
+
+/// Checks what the keys of a rule say together, and that the file it is in may say so.
+fn check_keys(raw: &RawRule, source: &RuleSource) -> Result<(), PolicyProblem> {
     // A star within a name would look as if it worked.
     if let Some(bad) = raw.tool.0.iter().find(|tool| tool.is_empty() || tool.trim_end_matches('*').contains('*')) {
         return Err(value("tool", format!("`{bad}` is not a name; a `*` is allowed only at its end")));
@@ -160,6 +162,13 @@ fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
     // Checked as a grant, so that a rule cannot name a server that no grant could.
     Scope::for_command_using(&["x".to_owned()], &servers)
         .map_err(|error| value("net", format!("{error}; {}", error.help())))?;
+    Ok(())
+}
+
+fn rule(raw: RawRule, source: RuleSource) -> Result<Rule, PolicyProblem> {
+    check_keys(&raw, &source)?;
+    let command = raw.command.0.iter().map(|text| prefix(text)).collect::<Result<Vec<_>, _>>();
+    let priority = u16::try_from(raw.priority).ok().filter(|priority| *priority <= MAX_PRIORITY);
     let rule = Rule {
         net: raw.net.0,
         leaves_walls: raw.walls == Some(false),

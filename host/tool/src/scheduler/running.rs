@@ -33,7 +33,7 @@ pub(super) enum Lost {
 
 impl Running {
     /// Creates the room for a wave of so many calls.
-    pub(super) fn of(calls: usize) -> Self {
+    pub(super) fn with_capacity(calls: usize) -> Self {
         Self { is_single: calls == 1, single: None, tasks: JoinSet::new() }
     }
 
