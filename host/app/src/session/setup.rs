@@ -159,7 +159,7 @@ impl Start<'_> {
         if let Some((_, started)) = &past {
             budget.skip(*started);
         }
-        let recorder = host_plugin::recorder(log.path().with_extension("undo"));
+        let recorder = host_plugin::recorder(log.artifacts().undo());
         let changes = Arc::new(recorder.chained(app.folders.chains()?));
         changes.set_roots(undo::roots(app, &grants));
         let observer = Arc::clone(self.observers) as Arc<dyn Observer>;
