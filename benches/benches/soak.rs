@@ -20,7 +20,7 @@ use host_agent::{
     Observer, PromptConfig, RunConfig, Setup, ToolConfig, TreeLimits,
 };
 use host_files::ChainStore;
-use host_journal::{About, CallStatus, Clock, SessionLog, TerminateReason};
+use host_journal::{About, CallStatus, Clock, Fact, SessionLog, TerminateReason};
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, PartData, ToolName};
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
 use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};
@@ -311,12 +311,12 @@ struct Settled(Mutex<(usize, Option<String>)>);
 
 impl Observer for Settled {
     fn event(&self, event: &Event<'_>) {
-        let EventKind::ToolCallEnd { name, end, .. } = &event.kind else { return };
+        let EventKind::Fact(Fact::CallSettled { end, .. }) = event.kind else { return };
         let mut settled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match end.status {
             CallStatus::Success => settled.0 += 1,
             CallStatus::Error { .. } | CallStatus::Cancelled | CallStatus::Interrupted => {
-                settled.1.get_or_insert_with(|| format!("{name}: {:?}", end.status));
+                settled.1.get_or_insert_with(|| format!("{}: {:?}", end.tool(), end.status));
             }
         }
     }

@@ -15,7 +15,7 @@ use agent_client_protocol::v1::schema::{
 };
 use host_agent::{Event, EventKind, Observer};
 use host_app::report::notices;
-use host_journal::{CallReport, CallStatus};
+use host_journal::{CallReport, CallStatus, Fact};
 use host_message::{AgentId, CallId, ChecklistItem, ChecklistState, Display, FunctionCall};
 use host_text::{Escaper, Newlines, visible_line};
 use serde_json::Value;
@@ -126,6 +126,34 @@ impl Updates {
             .raw_input(input);
         self.push(SessionUpdate::ToolCall(update), size);
     }
+
+    fn fact(&self, event: &Event<'_>, agent: &str, fact: &Fact) {
+        let is_main = !event.agent_id.is_subagent();
+        match fact {
+            Fact::CallStarted { call_id: call, name, title, .. } => {
+                let title = of_agent(agent, calls::title(name.as_str(), title));
+                let fields = ToolCallUpdateFields::new().title(title).status(ToolCallStatus::InProgress);
+                self.change(call_id(event.agent_id, call), fields, 0);
+            }
+            Fact::CallSettled { call_id: call, end, .. } => {
+                let id = call_id(event.agent_id, call);
+                self.state.lock().unwrap_or_else(PoisonError::into_inner).live.remove(&id);
+                let (status, response) = (end.status, end.response());
+                let (report, display) = (end.report.as_ref(), end.display.as_ref());
+                let fields = Ended { tool: end.tool(), status, report, display, response }.fields(agent, &self.tools);
+                self.change(id, fields, response.len());
+                if let (Some(Display::Checklist { items }), CallStatus::Success, true) = (display, status, is_main) {
+                    self.push(SessionUpdate::Plan(plan(items)), 0);
+                }
+            }
+            Fact::RunEnded { .. } if is_main => self.end_texts(),
+            other => {
+                if let Some(words) = notices::fact(other) {
+                    self.notice(NoticeSeverity::Info, &words);
+                }
+            }
+        }
+    }
 }
 
 impl Observer for Updates {
@@ -144,7 +172,8 @@ impl Observer for Updates {
                 let text = self.state.lock().unwrap_or_else(PoisonError::into_inner).thought.push(text);
                 self.thought(text);
             }
-            EventKind::Finished { .. } | EventKind::RunEnded { .. } if is_main => self.end_texts(),
+            EventKind::Finished { .. } if is_main => self.end_texts(),
+            EventKind::Fact(fact) => self.fact(event, agent, fact),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 // What a failed attempt had begun is over; the next one begins a text of its own.
                 self.end_texts();
@@ -155,27 +184,10 @@ impl Observer for Updates {
                 self.notice(NoticeSeverity::Warning, &notices::switched(model, reason));
             }
             EventKind::ToolCallRequest { call, title } => self.begun(agent, id(&call.id), call, title),
-            EventKind::ToolCallStart { call_id, name, title } => {
-                let title = of_agent(agent, calls::title(name.as_str(), title));
-                let fields = ToolCallUpdateFields::new().title(title).status(ToolCallStatus::InProgress);
-                self.change(id(call_id), fields, 0);
-            }
             EventKind::ToolCallOutput { call_id, text, .. } => self.live(id(call_id), text, false),
             EventKind::ToolCallProgress { call_id, done, total, message, .. } => {
                 let of = total.map_or_else(String::new, |total| format!(" of {total}"));
                 self.live(id(call_id), &format!("{message} ({done}{of})"), true);
-            }
-            EventKind::ToolCallEnd { call_id, name, end, .. } => {
-                let id = id(call_id);
-                self.state.lock().unwrap_or_else(PoisonError::into_inner).live.remove(&id);
-                let (status, response) = (end.status, end.response());
-                let (report, display) = (end.report.as_ref(), end.display.as_ref());
-                let fields =
-                    Ended { tool: name.as_str(), status, report, display, response }.fields(agent, &self.tools);
-                self.change(id, fields, response.len());
-                if let (Some(Display::Checklist { items }), CallStatus::Success, true) = (display, status, is_main) {
-                    self.push(SessionUpdate::Plan(plan(items)), 0);
-                }
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
                 let words = notices::compressed(status, tokens_before, tokens_after, reason);
@@ -184,27 +196,18 @@ impl Observer for Updates {
             EventKind::LoopDetected { repeated } => {
                 self.notice(NoticeSeverity::Warning, &notices::repetition(repeated));
             }
-            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
-                if let Some(words) = notices::hook(event, hook, result, reason, message) {
-                    self.notice(NoticeSeverity::Info, &words);
-                }
-            }
             // Written out: a new event must be shown or left out on purpose.
             EventKind::Content { .. }
             | EventKind::HookWaiting { .. }
             | EventKind::Thought { .. }
             | EventKind::Finished { .. }
-            | EventKind::RunStarted { .. }
+            | EventKind::RunRequested { .. }
             | EventKind::Asked { .. }
             | EventKind::TurnStarted { .. }
             | EventKind::ToolCallForming { .. }
             | EventKind::Citation { .. }
-            | EventKind::InvalidStream { .. }
             | EventKind::ToolCallConfirmation { .. }
-            | EventKind::RecoveryStarted { .. }
-            | EventKind::UserCancelled
-            | EventKind::Error { .. }
-            | EventKind::RunEnded { .. } => {}
+            | EventKind::UserCancelled => {}
         }
     }
 }

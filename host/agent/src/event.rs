@@ -1,9 +1,10 @@
 //! The events of a run, as they happen: the terminal, JSON lines and editors receive the same events.
 //!
-//! The serialised names are stable. An event borrows its content, so reporting it costs next to nothing; an observer
-//! that keeps an event must copy it. Content arrives here in pieces, while the session log gets whole messages.
+//! Everything that a run records is an event with its [`Fact`]; the other events are of use only while they happen, and
+//! no log has them. An event borrows its content, so reporting it costs next to nothing; an observer that keeps an event
+//! must copy it. Content arrives in pieces, and once more as a fact when the message is whole.
 
-use host_journal::{CallEnd, HookResult, TerminateReason};
+use host_journal::Fact;
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, SessionId, ToolName, Usage};
 use host_model::Again;
 use host_tool::HookEvent;
@@ -35,8 +36,11 @@ pub struct Event<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventKind<'a> {
-    /// A run began.
-    RunStarted {
+    /// Something that is a part of the session. It was recorded before, unless nothing is recorded, or it is why the
+    /// run never began or can no longer be recorded.
+    Fact(&'a Fact),
+    /// A run was requested. `Fact::RunStarted` follows once the prompt is accepted.
+    RunRequested {
         /// The model, as the user names it: with its provider.
         model: &'a str,
         /// The session that records it.
@@ -81,11 +85,6 @@ pub enum EventKind<'a> {
         /// Its address.
         uri: &'a str,
     },
-    /// The reply is invalid. The next event reports how it is handled.
-    InvalidStream {
-        /// Why it is invalid.
-        reason: &'a str,
-    },
     /// The reply is requested again: its content and thoughts so far are void.
     Retry {
         /// Why the previous attempt failed.
@@ -129,15 +128,6 @@ pub enum EventKind<'a> {
         /// it wants to read (`read`), or a plan (`plan`).
         kind: &'a str,
     },
-    /// A call begins to run.
-    ToolCallStart {
-        /// The call.
-        call_id: &'a CallId,
-        /// Its tool.
-        name: &'a ToolName,
-        /// What the call is called from now on: the user may have changed it.
-        title: &'a str,
-    },
     /// A running call shows something.
     ToolCallOutput {
         /// The call.
@@ -161,45 +151,12 @@ pub enum EventKind<'a> {
         /// Description of the current step.
         message: &'a str,
     },
-    /// A call ended, whether it ran or not.
-    ToolCallEnd {
-        /// The call.
-        call_id: &'a CallId,
-        /// Its tool.
-        name: &'a ToolName,
-        /// How.
-        #[serde(flatten)]
-        end: &'a CallEnd,
-        /// Number of bytes of its live output that were dropped.
-        dropped_bytes: u64,
-    },
     /// A hook has run for a second and is waited for.
     HookWaiting {
         /// The event that it was asked about.
         event: HookEvent,
         /// Its name, safe to show.
         hook: &'a str,
-    },
-    /// A hook ended.
-    HookEnded {
-        /// The event that it was asked about.
-        event: HookEvent,
-        /// Its name, safe to show.
-        hook: &'a str,
-        /// What came of it.
-        result: HookResult,
-        /// Its reason, or why it failed; empty if there is none.
-        reason: &'a str,
-        /// What it wants the user to read.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        message: Option<&'a str>,
-        /// Duration in milliseconds.
-        duration_ms: u64,
-    },
-    /// A limit was met, and the model gets one last request.
-    RecoveryStarted {
-        /// The end that the run comes to if that fails.
-        reason: TerminateReason,
     },
     /// The conversation was long, or was to be shortened.
     ChatCompressed {
@@ -221,26 +178,6 @@ pub enum EventKind<'a> {
     },
     /// The user's cancel reached the run.
     UserCancelled,
-    /// Something failed that ends the run, or its recovery.
-    Error {
-        /// What, with its causes.
-        message: &'a str,
-    },
-    /// The run ended.
-    RunEnded {
-        /// How.
-        terminate_reason: TerminateReason,
-        /// The limit that was met before a recovery made it `GOAL`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recovered_from: Option<TerminateReason>,
-        /// The answer.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        result: Option<&'a str>,
-        /// Number of its own turns; a recovery does not count.
-        turns: u32,
-        /// Token usage of all its replies and those of the agents that it started.
-        usage: Usage,
-    },
 }
 
 /// The result of shortening a conversation.

@@ -18,7 +18,7 @@ mod window;
 use std::mem;
 use std::sync::Arc;
 
-use host_journal::{Fact, History, Journal, Past, PastParts, TerminateReason};
+use host_journal::{Fact, History, Journal, Past, PastParts, SessionError, TerminateReason};
 use host_message::{AgentId, Content, ModelId, Part, Role};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
@@ -233,7 +233,7 @@ impl Executor {
         // Dropping the future of a run cancels its calls too, which run as tasks of their own.
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
-        self.agent.tell(EventKind::RunStarted { model: &self.agent.model(), session });
+        self.agent.tell(EventKind::RunRequested { model: &self.agent.model(), session });
         let prompts = match self.begin(inputs) {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
@@ -311,9 +311,7 @@ impl Executor {
         }
         let text = self.history.contents().get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
         let text = text.unwrap_or_default().to_owned();
-        if let Some(session) = &self.agent.session {
-            session.append(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
-        }
+        self.agent.record(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
         self.history.take_back(at)?;
         self.state.question.clear();
         self.state.cut_short = None;
@@ -343,9 +341,7 @@ impl Executor {
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
         let ChosenModel { provider, window, comfortable, tools } = chosen;
         let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
-        if let Some(session) = &self.agent.session {
-            session.append(&Fact::ModelChosen { model: id.clone() })?;
-        }
+        self.agent.record(&Fact::ModelChosen { model: id.clone() })?;
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());
         self.agent.definition.model = model;
@@ -380,7 +376,7 @@ impl Executor {
         let token = cancel.child_token();
         let _cancels_when_dropped = token.clone().drop_guard();
         let session = self.agent.session.as_ref().map(|session| session.id());
-        self.agent.tell(EventKind::RunStarted { model: &self.agent.model(), session });
+        self.agent.tell(EventKind::RunRequested { model: &self.agent.model(), session });
         let system = self.agent.definition.prompt.system.as_deref().map(|system| fill(system, inputs)).transpose();
         let system = match system {
             Ok(system) => system,
@@ -431,6 +427,23 @@ impl Agent {
     /// The tools, with those of the supply as they are now.
     fn current_tools(&self) -> Registry {
         self.tools.current(|tool| self.gate.as_ref().is_some_and(|gate| gate.never(tool)))
+    }
+
+    /// Records a fact, and then reports it.
+    fn record(&self, fact: &Fact) -> Result<(), SessionError> {
+        self.append(fact)?;
+        self.tell(EventKind::Fact(fact));
+        Ok(())
+    }
+
+    /// Records a fact that is reported in another place.
+    fn append(&self, fact: &Fact) -> Result<(), SessionError> {
+        self.session.as_ref().map_or(Ok(()), |session| session.append(fact))
+    }
+
+    /// Reports a failure. Recording it is up to the run that it ends.
+    fn tell_error(&self, message: String) {
+        self.tell(EventKind::Fact(&Fact::Error { agent_id: self.id.clone(), message }));
     }
 
     fn tell(&self, kind: EventKind<'_>) {

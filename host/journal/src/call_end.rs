@@ -3,7 +3,7 @@
 //! Deliberately not here: the outcome before it is put into words for the model (`host-tool`), and what a frontend
 //! shows of it.
 
-use host_message::{Display, Part, PartData};
+use host_message::{Display, FunctionResponse, Part, PartData};
 use host_tool::{Decided, Outcome, Response, SettledCall};
 use serde::Serialize;
 
@@ -55,9 +55,21 @@ impl CallEnd {
 
     /// Returns the text of the response to the model.
     pub fn response(&self) -> &str {
-        self.parts.first().map_or("", |part| match &part.data {
-            PartData::FunctionResponse(response) => response.body.text(),
-            _ => "",
-        })
+        self.function_response().map_or("", |response| response.body.text())
+    }
+
+    /// Returns the name of the call's tool.
+    pub fn tool(&self) -> &str {
+        self.function_response().map_or("", |response| response.name.as_str())
+    }
+
+    /// The first part; what a damaged log has instead is no response.
+    fn function_response(&self) -> Option<&FunctionResponse> {
+        match &self.parts.first()?.data {
+            PartData::FunctionResponse(response) => Some(response),
+            PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionCall(_) => {
+                None
+            }
+        }
     }
 }

@@ -40,46 +40,26 @@ pub struct Calls {
 impl Calls {
     /// Takes in the next fact, and returns the call that ended with it.
     pub fn take_in(&mut self, Logged { time, fact }: &Logged) -> Option<LoggedCall> {
-        match fact {
-            Fact::Content { prompt, content } => {
-                for call in content.function_calls() {
-                    let (number, end) = (self.asked, None);
-                    self.asked += 1;
-                    let (time, prompt, because) = (*time, prompt.clone(), Vec::new());
-                    // By agent and id: two agents may use one id.
-                    let key = (prompt.agent.clone(), call.id.clone());
-                    self.open.insert(key, LoggedCall { number, prompt, call: call.clone(), time, because, end });
-                }
-                None
+        if let Fact::Content { prompt, content } = fact {
+            for call in content.function_calls() {
+                let (number, end) = (self.asked, None);
+                self.asked += 1;
+                let (time, prompt, because) = (*time, prompt.clone(), Vec::new());
+                // By agent and id: two agents may use one id.
+                let key = (prompt.agent.clone(), call.id.clone());
+                self.open.insert(key, LoggedCall { number, prompt, call: call.clone(), time, because, end });
             }
-            Fact::CallStarted { prompt, call_id, because, .. } => {
-                // A call that no message has is passed over here; whether a log makes sense is decided elsewhere.
-                let call = self.open.get_mut(&(prompt.agent.clone(), call_id.clone()))?;
-                // When it began, and not when the model asked for it: between the two the user may have been asked.
-                call.time = *time;
-                call.because.clone_from(because);
-                None
-            }
-            Fact::CallSettled { prompt, call_id, end } => {
-                let call = self.open.remove(&(prompt.agent.clone(), call_id.clone()))?;
-                Some(LoggedCall { end: Some(Arc::clone(end)), ..call })
-            }
-            // Written out: a new kind of fact has to say whether it is about calls.
-            Fact::Session { .. }
-            | Fact::Resumed { .. }
-            | Fact::RunStarted { .. }
-            | Fact::HistoryReplaced { .. }
-            | Fact::TakenBack { .. }
-            | Fact::ModelChosen { .. }
-            | Fact::Usage { .. }
-            | Fact::RecoveryStarted { .. }
-            | Fact::Withdrawn { .. }
-            | Fact::Discarded { .. }
-            | Fact::CommandLine { .. }
-            | Fact::HookEnded { .. }
-            | Fact::Error { .. }
-            | Fact::RunEnded { .. } => None,
         }
+        if let Fact::CallStarted { prompt, call_id, because, .. } = fact {
+            // A call that no message has is passed over here; whether a log makes sense is decided elsewhere.
+            let call = self.open.get_mut(&(prompt.agent.clone(), call_id.clone()))?;
+            // When it began, and not when the model asked for it: between the two the user may have been asked.
+            call.time = *time;
+            call.because.clone_from(because);
+        }
+        let Fact::CallSettled { prompt, call_id, end } = fact else { return None };
+        let call = self.open.remove(&(prompt.agent.clone(), call_id.clone()))?;
+        Some(LoggedCall { end: Some(Arc::clone(end)), ..call })
     }
 
     /// Returns the calls without an end, in the order in which they were asked for.
@@ -128,7 +108,8 @@ mod tests {
         assert!(calls.take_in(&logged(1, asks("main", &["a", "b"]))).is_none());
         assert!(calls.take_in(&logged(2, asks("main/x-1", &["a"]))).is_none());
         let (call_id, name, because) = (CallId::new("a"), ToolName::new("t"), vec!["granted".to_owned()]);
-        let started = Fact::CallStarted { prompt: prompt("main/x-1"), call_id, name, because };
+        let title = String::new();
+        let started = Fact::CallStarted { prompt: prompt("main/x-1"), call_id, name, because, title };
         assert!(calls.take_in(&logged(3, started)).is_none());
         let of_main = calls.take_in(&logged(4, ended("main", "a", CallStatus::Cancelled))).expect("it ended");
         assert_eq!((of_main.number, of_main.time.as_second(), of_main.because.len()), (0, 1, 0));

@@ -30,6 +30,9 @@ pub struct Logged {
 
 /// Something that happened. A clone copies no message and no output.
 ///
+/// A new kind says in `past.rs` what it means for a conversation that is resumed, and in `host-app`'s notices what users
+/// read of it; whoever needs more of it picks it out by name.
+///
 /// In a log each is a line, an object with `time`, the name of the variant as `type`, and its fields in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -146,6 +149,10 @@ pub enum Fact {
         /// Why it may run: a line each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         because: Vec<String>,
+        /// What the call is called from now on, as the user may have changed it. For those who watch it begin: not
+        /// stored, and empty in what is read back.
+        #[serde(skip)]
+        title: String,
     },
     /// A call ended, whether it ran or not.
     #[serde(deserialize_with = "settled::fields")]
@@ -185,6 +192,9 @@ pub enum Fact {
         /// The arguments that it put in the place of the call's.
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<Map<String, Value>>,
+        /// What it wants the user to read now: not stored, and missing in what is read back.
+        #[serde(skip)]
+        message: Option<String>,
         /// Duration in milliseconds.
         duration_ms: u64,
     },
@@ -212,4 +222,26 @@ pub enum Fact {
         /// Token usage of all its replies and those of the agents that it started.
         usage: Usage,
     },
+}
+
+impl Fact {
+    /// Returns the agent that it is about; `None` if it is about the session itself.
+    pub fn agent(&self) -> Option<&AgentId> {
+        match self {
+            Self::RunStarted { agent_id, .. }
+            | Self::HistoryReplaced { agent_id, .. }
+            | Self::TakenBack { agent_id, .. }
+            | Self::RecoveryStarted { agent_id, .. }
+            | Self::HookEnded { agent_id, .. }
+            | Self::Error { agent_id, .. }
+            | Self::RunEnded { agent_id, .. } => Some(agent_id),
+            Self::Content { prompt, .. }
+            | Self::Usage { prompt, .. }
+            | Self::Withdrawn { prompt }
+            | Self::Discarded { prompt, .. }
+            | Self::CallStarted { prompt, .. }
+            | Self::CallSettled { prompt, .. } => Some(&prompt.agent),
+            Self::Session { .. } | Self::Resumed { .. } | Self::ModelChosen { .. } | Self::CommandLine { .. } => None,
+        }
+    }
 }

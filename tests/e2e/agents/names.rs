@@ -9,7 +9,7 @@ use host_agent::{
     RunConfig, Setup, Subagent, SubagentSetup, ToolConfig, TreeLimits,
 };
 use host_capability::Grants;
-use host_journal::TerminateReason;
+use host_journal::{Fact, TerminateReason};
 use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;
@@ -23,7 +23,7 @@ struct Nobody;
 
 impl Observer for Nobody {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::Error { message } = event.kind {
+        if let EventKind::Fact(Fact::Error { message, .. }) = event.kind {
             panic!("{message}");
         }
     }

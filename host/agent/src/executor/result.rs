@@ -1,7 +1,7 @@
 //! The result of a run.
 
-use host_journal::{HistoryError, SessionError, TerminateReason};
-use host_message::{FinishReason, Usage};
+use host_journal::{Fact, HistoryError, SessionError, TerminateReason};
+use host_message::{AgentId, FinishReason, Usage};
 use host_model::ModelError;
 use host_text::with_causes;
 use host_tool::RegistryError;
@@ -106,7 +106,7 @@ impl RunResult {
 
     /// Returns the result of a run whose prompts could not be made; no request was sent.
     pub(super) fn never_began(error: RunError, agent: &Agent) -> Self {
-        agent.tell(EventKind::Error { message: &with_causes(&error) });
+        agent.tell_error(with_causes(&error));
         let result = Self {
             result: None,
             terminate_reason: TerminateReason::Error,
@@ -119,15 +119,17 @@ impl RunResult {
             turns: 0,
             is_taken_back: true,
         };
-        agent.tell(result.as_event());
+        agent.tell(EventKind::Fact(&result.fact(&agent.id)));
         result
     }
 
-    pub(super) fn as_event(&self) -> EventKind<'_> {
-        EventKind::RunEnded {
+    /// Returns the end of the run of this agent.
+    pub(super) fn fact(&self, agent: &AgentId) -> Fact {
+        Fact::RunEnded {
+            agent_id: agent.clone(),
             terminate_reason: self.terminate_reason,
             recovered_from: self.recovered_from,
-            result: self.result.as_deref(),
+            result: self.result.clone(),
             turns: self.turns,
             usage: self.usage,
         }

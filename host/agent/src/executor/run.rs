@@ -117,7 +117,7 @@ impl<'r> Run<'r> {
             if let Some(why) = why.filter(|_| recovered_from.is_none()) {
                 // Report the last failure; the limit that was reached stays the reason.
                 if let Some(error) = ending.error.replace(why) {
-                    self.agent.tell(EventKind::Error { message: &with_causes(&error) });
+                    self.agent.tell_error(with_causes(&error));
                 }
             }
         }
@@ -317,7 +317,7 @@ impl<'r> Run<'r> {
                     message.get_or_insert_default().extend(steering::message(parts).into_iter().chain(context));
                 }
                 // Denied words are left out, and the run goes on without them.
-                Err(error) => self.agent.tell(EventKind::Error { message: &error.to_string() }),
+                Err(error) => self.agent.tell_error(error.to_string()),
             }
         }
     }
@@ -341,7 +341,6 @@ impl<'r> Run<'r> {
         message: Option<Vec<Part>>,
         met: TerminateReason,
     ) -> Result<Ending, RunError> {
-        self.agent.tell(EventKind::RecoveryStarted { reason: met });
         // So that a resumed session does not show the warning as the user's words.
         self.record(&Fact::RecoveryStarted { agent_id: self.agent.id.clone(), reason: met })?;
         let declared = self.agent.tools_with(self.complete.as_ref())?;
@@ -449,7 +448,8 @@ impl<'r> Run<'r> {
             turns: self.turns,
             is_taken_back,
         };
-        let recorded = self.report(&result).and_then(|()| self.record_end(&result));
+        // Reported below: if it cannot be recorded, the run ends otherwise.
+        let recorded = self.report(&result).and_then(|()| self.agent.append(&result.fact(&self.agent.id)));
         if let Err(error) = recorded
             && result.terminate_reason != TerminateReason::Error
         {
@@ -457,11 +457,11 @@ impl<'r> Run<'r> {
             result.partial = result.result.take().map(Partial::LastText).or(result.partial);
             result.terminate_reason = TerminateReason::Error;
             result.recovered_from = None;
-            self.agent.tell(EventKind::Error { message: &with_causes(&error) });
+            self.agent.tell_error(with_causes(&error));
             result.error = Some(error.into());
         }
         // The end is the last event of a run, after the log has it.
-        self.agent.tell(result.as_event());
+        self.agent.tell(EventKind::Fact(&result.fact(&self.agent.id)));
         result
     }
 
@@ -471,24 +471,15 @@ impl<'r> Run<'r> {
             self.agent.tell(EventKind::UserCancelled);
         }
         let Some(error) = &result.error else { return Ok(()) };
-        let message = with_causes(error);
-        self.agent.tell(EventKind::Error { message: &message });
-        self.record(&Fact::Error { agent_id: self.agent.id.clone(), message })
-    }
-
-    fn record_end(&self, result: &RunResult) -> Result<(), SessionError> {
-        self.record(&Fact::RunEnded {
-            agent_id: self.agent.id.clone(),
-            terminate_reason: result.terminate_reason,
-            recovered_from: result.recovered_from,
-            result: result.result.clone(),
-            turns: result.turns,
-            usage: result.usage,
-        })
+        let fact = Fact::Error { agent_id: self.agent.id.clone(), message: with_causes(error) };
+        let recorded = self.agent.append(&fact);
+        // Even if it cannot be recorded: that may be what went wrong.
+        self.agent.tell(EventKind::Fact(&fact));
+        recorded
     }
 
     pub(super) fn record(&self, fact: &Fact) -> Result<(), SessionError> {
-        self.agent.session.as_ref().map_or(Ok(()), |session| session.append(fact))
+        self.agent.record(fact)
     }
 
     /// Records a message of the user's or of the model's.

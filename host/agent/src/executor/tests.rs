@@ -210,7 +210,17 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn event(&self, event: &Event<'_>) {
-        let line = serde_json::to_value(event).expect("an event is plain data");
+        let mut line = serde_json::to_value(event).expect("an event is plain data");
+        if let EventKind::Fact(fact) = event.kind {
+            // As the log has it, and with the agent as every event.
+            let fact = serde_json::to_value(fact).expect("a fact is plain data");
+            let (kind, fields) = fact.as_object().and_then(|fact| fact.iter().next()).expect("one kind");
+            line = fields.clone();
+            for (key, value) in [("type", kind.as_str()), ("agent", event.agent), ("agent_id", event.agent_id.as_str())]
+            {
+                line[key] = value.into();
+            }
+        }
         self.lines.lock().expect("no test panics with it").push(line);
     }
 }

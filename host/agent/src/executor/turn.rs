@@ -139,7 +139,6 @@ impl Run<'_> {
             let (prompt, parts) = (turn.prompt.clone(), Arc::new(parts));
             // Recorded, since it was paid for and its text was shown.
             self.record(&Fact::Discarded { prompt, reason: reason.clone(), parts })?;
-            agent.tell(EventKind::InvalidStream { reason: &reason });
             if attempt >= policy.attempts {
                 return Err(error.into());
             }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host_journal::{CallEnd, Fact, SessionError};
-use host_message::{CallId, FunctionCall, Part, PromptId};
+use host_message::{CallId, Part, PromptId};
 use host_tool::{CallChange, CallEvent, Live, Registry, SettledCall};
 
 use super::run::Run;
@@ -57,15 +57,16 @@ impl<'w> Watch<'w> {
             }
             CallChange::Executing(title) => {
                 let because = self.because.lock().unwrap_or_else(PoisonError::into_inner).remove(call_id);
-                // Before it runs: a call that may have changed something must be known as begun.
-                self.record(&Fact::CallStarted {
+                let fact = Fact::CallStarted {
                     prompt: self.prompt.clone(),
                     call_id: call_id.clone(),
                     name: name.clone(),
                     because: because.unwrap_or_default(),
-                })?;
-                // After the record, so that nobody sees a call run that the log does not know.
-                agent.tell(EventKind::ToolCallStart { call_id, name, title });
+                    title: title.to_owned(),
+                };
+                // Before it runs: a call that may have changed something must be known as begun. It is reported after
+                // that, so that nobody sees a call run that the log does not know.
+                self.recorded(agent.record(&fact))?;
             }
             CallChange::Live(Live::Output(text)) => agent.tell(EventKind::ToolCallOutput { call_id, name, text }),
             CallChange::Live(Live::Progress { done, total, message }) => {
@@ -78,21 +79,21 @@ impl<'w> Watch<'w> {
     }
 
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
-        let SettledCall { call, outcome, decided, dropped, .. } = settled;
-        let FunctionCall { id: call_id, name, .. } = call.as_ref();
+        let SettledCall { call, outcome, decided, .. } = settled;
         self.run.loops.settled(call, outcome, *decided);
         let answer = self.run.agent.responder.respond(settled);
         let end = Arc::new(CallEnd::new(settled, &answer));
-        let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call_id.clone(), end: Arc::clone(&end) };
-        let recorded = self.record(&fact);
-        self.run.agent.tell(EventKind::ToolCallEnd { call_id, name, end: &end, dropped_bytes: *dropped });
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call_id.clone(), answer.parts);
+        let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call.id.clone(), end };
+        let recorded = self.recorded(self.run.agent.append(&fact));
+        // Even if it cannot be recorded: the call has ended, and nobody is to wait for it.
+        self.run.agent.tell(EventKind::Fact(&fact));
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), answer.parts);
         recorded
     }
 
-    /// Records a fact; a failure stops the calls. The first failure is kept as the reason.
-    fn record(&self, fact: &Fact) -> ControlFlow<String> {
-        match self.run.record(fact) {
+    /// Stops the calls if a fact could not be recorded. The first failure is kept as the reason.
+    fn recorded(&self, result: Result<(), SessionError>) -> ControlFlow<String> {
+        match result {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

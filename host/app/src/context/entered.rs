@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use host_agent::{ContextSource, Event, EventKind, KeptText, Observer};
 use host_extensions::grants::UserGrants;
-use host_journal::CallStatus;
+use host_journal::{CallStatus, Fact};
 use host_message::{AgentId, CallId, Content, FunctionCall};
 use host_settings::repository::repository_of;
 use serde_json::Value;
@@ -214,7 +214,7 @@ impl Observer for EnteredFolders {
                     self.state().running.insert(call.id.clone(), paths);
                 }
             }
-            EventKind::ToolCallEnd { call_id, end, .. } => {
+            EventKind::Fact(Fact::CallSettled { call_id, end, .. }) => {
                 let Some(paths) = self.state().running.remove(call_id) else { return };
                 if end.status == CallStatus::Success {
                     let folders: Vec<PathBuf> = paths.iter().filter_map(|path| self.folder_of(path)).collect();

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
-use host_journal::CallStatus;
+use host_journal::{CallStatus, Fact};
 use host_message::Display;
 use host_text::{counted, visible_line};
 use jiff::Zoned;
@@ -36,10 +36,10 @@ impl AnswerLine {
     /// Counts an event. A plan that is carried out in another mode is a second run for the same answer.
     pub fn count(&mut self, event: &Event<'_>) {
         match event.kind {
-            EventKind::RunStarted { .. } if self.is_over && !event.agent_id.is_subagent() => {
+            EventKind::RunRequested { .. } if self.is_over && !event.agent_id.is_subagent() => {
                 *self = Self { is_over: false, ..Self::default() };
             }
-            EventKind::ToolCallEnd { end, .. } => self.ended(end.status, end.display.as_ref()),
+            EventKind::Fact(Fact::CallSettled { end, .. }) => self.ended(end.status, end.display.as_ref()),
             _ => {}
         }
     }

@@ -1,12 +1,38 @@
 //! Messages about the events of a run, for every frontend.
 
 use host_agent::CompressionStatus;
-use host_journal::HookResult;
+use host_journal::{Fact, HookResult};
 use host_text::{clip, exact, visible_line};
 use host_tool::HookEvent;
 
 /// The longest reason of a hook that is shown, in characters.
 const MAX_REASON: usize = 500;
+
+/// What a user reads about a fact wherever it has no form of its own, in a line; `None` for most.
+pub fn fact(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::HookEnded { event, hook: name, result, reason, message, .. } => {
+            hook(*event, name, *result, reason, message.as_deref())
+        }
+        // Written out: of a new kind of fact every frontend shows what is said here.
+        Fact::Session { .. }
+        | Fact::Resumed { .. }
+        | Fact::RunStarted { .. }
+        | Fact::Content { .. }
+        | Fact::HistoryReplaced { .. }
+        | Fact::TakenBack { .. }
+        | Fact::ModelChosen { .. }
+        | Fact::Usage { .. }
+        | Fact::RecoveryStarted { .. }
+        | Fact::Withdrawn { .. }
+        | Fact::Discarded { .. }
+        | Fact::CallStarted { .. }
+        | Fact::CallSettled { .. }
+        | Fact::CommandLine { .. }
+        | Fact::Error { .. }
+        | Fact::RunEnded { .. } => None,
+    }
+}
 
 /// A retry of a request: why, when, and which attempt it is.
 pub fn again(reason: &str, wait_ms: u64, attempt: u32, attempts: u32) -> String {
@@ -40,7 +66,7 @@ pub fn compressed(status: CompressionStatus, before: u64, after: u64, reason: Op
 
 /// What came of a hook that kept something from happening, changed something or failed, and what it wants to be read;
 /// `None` of another one.
-pub fn hook(event: HookEvent, hook: &str, result: HookResult, reason: &str, message: Option<&str>) -> Option<String> {
+fn hook(event: HookEvent, hook: &str, result: HookResult, reason: &str, message: Option<&str>) -> Option<String> {
     let what = match result {
         HookResult::Asked => "asks for your approval",
         HookResult::Changed => "changed a call",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use host_agent::{Event, EventKind, Observer};
-use host_journal::CallStatus;
+use host_journal::{CallStatus, Fact};
 use host_settings::error::{ErrorKind, Failure};
 use host_text::{counted, exact};
 use host_tool::FailureKind;
@@ -41,11 +41,11 @@ impl Refusals {
 
 impl Observer for Refusals {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::ToolCallEnd { name, end, .. } = event.kind
+        if let EventKind::Fact(Fact::CallSettled { end, .. }) = event.kind
             && end.status == (CallStatus::Error { kind: FailureKind::Denied })
         {
             let mut tools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            *tools.entry(name.to_string()).or_default() += 1;
+            *tools.entry(end.tool().to_owned()).or_default() += 1;
         }
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use host_agent::{Charge, Event, EventKind, PriceBasis, RunResult};
-use host_journal::{CallStatus, TerminateReason};
+use host_journal::{CallStatus, Fact, TerminateReason};
 use host_message::{CallId, Usage};
 use host_text::{counted, exact};
 use host_tool::{Decided, PausableClock};
@@ -171,26 +171,26 @@ impl RunStats {
         let is_subagent = event.agent_id.is_subagent();
         match event.kind {
             // A run beneath another begins and ends within it.
-            EventKind::RunStarted { .. } if is_subagent => {}
-            EventKind::RunEnded { terminate_reason, turns, usage, .. } if is_subagent => {
+            EventKind::RunRequested { .. } if is_subagent => {}
+            EventKind::Fact(Fact::RunEnded { terminate_reason, turns, usage, .. }) if is_subagent => {
                 let subagent = self.subagents.entry(event.agent.to_owned()).or_default();
                 subagent.runs += 1;
-                subagent.goals += u64::from(terminate_reason == TerminateReason::Goal);
-                subagent.turns = subagent.turns.saturating_add(u64::from(turns));
+                subagent.goals += u64::from(*terminate_reason == TerminateReason::Goal);
+                subagent.turns = subagent.turns.saturating_add(u64::from(*turns));
                 subagent.tokens = subagent.tokens.saturating_add(usage.total());
             }
-            EventKind::RunStarted { model, session } => {
+            EventKind::RunRequested { model, session } => {
                 self.model = model.to_owned();
                 self.session = session.map(ToString::to_string);
                 // The time before belongs to neither the model nor a tool.
                 self.phases.skip();
             }
-            EventKind::ToolCallStart { call_id, .. } if !is_subagent => self.phases.begin(call_id),
-            EventKind::ToolCallEnd { call_id, name, end, .. } => {
+            EventKind::Fact(Fact::CallStarted { call_id, .. }) if !is_subagent => self.phases.begin(call_id),
+            EventKind::Fact(Fact::CallSettled { call_id, end, .. }) => {
                 if !is_subagent {
                     self.phases.end(call_id);
                 }
-                let calls = self.calls.entry(name.to_string()).or_default();
+                let calls = self.calls.entry(end.tool().to_owned()).or_default();
                 match end.status {
                     CallStatus::Success => calls.success += 1,
                     CallStatus::Error { .. } => calls.error += 1,
@@ -199,7 +199,7 @@ impl RunStats {
                 calls.duration_ms += end.duration_ms;
                 calls.decisions.count(end.decided);
             }
-            EventKind::RunEnded { .. } => self.phases.pass(),
+            EventKind::Fact(Fact::RunEnded { .. }) => self.phases.pass(),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
-use host_journal::{CallReport, CallStatus, HookResult};
+use host_journal::{CallReport, CallStatus, Fact, HookResult};
 use host_message::AgentId;
 use host_settings::error::Failure;
 use host_settings::project::TrustStatus;
@@ -224,6 +224,53 @@ impl StreamJson {
     fn line(&self, subagent: Option<(&str, &AgentId)>, line: Line<'_>) {
         write(&self.sink, subagent, line);
     }
+
+    fn fact(&self, subagent: Option<(&str, &AgentId)>, fact: &Fact) {
+        let say = |line| self.line(subagent, line);
+        match fact {
+            Fact::CallSettled { call_id, end, .. } => {
+                let none = CallReport::default();
+                let report = end.report.as_ref().unwrap_or(&none);
+                say(Line::ToolResult {
+                    tool_id: call_id.as_str(),
+                    tool_name: end.tool(),
+                    status: match end.status {
+                        CallStatus::Success => CallEnd::Success,
+                        CallStatus::Error { .. } => CallEnd::Error,
+                        CallStatus::Cancelled => CallEnd::Cancelled,
+                        CallStatus::Interrupted => CallEnd::Interrupted,
+                    },
+                    title: &report.title,
+                    summary: &report.summary,
+                    failed: report.failed,
+                    exit_code: report.command.and_then(|end| end.code),
+                    output: end.response(),
+                    duration_ms: end.duration_ms,
+                });
+            }
+            Fact::HookEnded { event, hook, result, reason, message, duration_ms, .. } => say(Line::Hook {
+                hook_event_name: event.name(),
+                hook,
+                result: (*result).into(),
+                reason,
+                message: message.as_deref(),
+                duration_ms: *duration_ms,
+            }),
+            Fact::RecoveryStarted { .. } => {
+                say(Line::Error { severity: Severity::Warning, message: "limit reached; asking the model to wrap up" });
+            }
+            Fact::Error { message, .. } => {
+                // A failure that ends a subagent is reported to its parent, and the run continues.
+                let severity = if subagent.is_some() { Severity::Warning } else { Severity::Error };
+                say(Line::Error { severity, message });
+            }
+            other => {
+                if let Some(message) = notices::fact(other) {
+                    say(Line::Error { severity: Severity::Warning, message: &message });
+                }
+            }
+        }
+    }
 }
 
 /// Says what came of shortening a conversation.
@@ -248,9 +295,9 @@ impl Observer for StreamJson {
         let say = |line| self.line(subagent, line);
         match event.kind {
             // It begins with the call that asks for it; and it was the run that was cancelled.
-            EventKind::RunStarted { .. } | EventKind::Asked { .. } | EventKind::UserCancelled if subagent.is_some() => {
-            }
-            EventKind::RunStarted { model, session } => {
+            EventKind::RunRequested { .. } | EventKind::Asked { .. } | EventKind::UserCancelled
+                if subagent.is_some() => {}
+            EventKind::RunRequested { model, session } => {
                 let session = session.map(ToString::to_string);
                 say(Line::Init { session_id: session.as_deref(), model, project_trust: self.project_trust });
             }
@@ -269,34 +316,7 @@ impl Observer for StreamJson {
                 parameters: &call.arguments,
                 title,
             }),
-            EventKind::ToolCallEnd { call_id, name, end, .. } => {
-                let none = CallReport::default();
-                let report = end.report.as_ref().unwrap_or(&none);
-                say(Line::ToolResult {
-                    tool_id: call_id.as_str(),
-                    tool_name: name.as_str(),
-                    status: match end.status {
-                        CallStatus::Success => CallEnd::Success,
-                        CallStatus::Error { .. } => CallEnd::Error,
-                        CallStatus::Cancelled => CallEnd::Cancelled,
-                        CallStatus::Interrupted => CallEnd::Interrupted,
-                    },
-                    title: &report.title,
-                    summary: &report.summary,
-                    failed: report.failed,
-                    exit_code: report.command.and_then(|end| end.code),
-                    output: end.response(),
-                    duration_ms: end.duration_ms,
-                })
-            }
-            EventKind::HookEnded { event, hook, result, reason, message, duration_ms } => say(Line::Hook {
-                hook_event_name: event.name(),
-                hook,
-                result: result.into(),
-                reason,
-                message,
-                duration_ms,
-            }),
+            EventKind::Fact(fact) => self.fact(subagent, fact),
             EventKind::HookWaiting { event, hook } => say(Line::HookWaiting { hook_event_name: event.name(), hook }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
@@ -311,9 +331,6 @@ impl Observer for StreamJson {
                 let message = notices::compressed(status, tokens_before, tokens_after, reason);
                 say(Line::Error { severity: Severity::Warning, message: &message });
             }
-            EventKind::RecoveryStarted { .. } => {
-                say(Line::Error { severity: Severity::Warning, message: "limit reached; asking the model to wrap up" });
-            }
             EventKind::LoopDetected { repeated } => {
                 let message = format!(
                     "{}; asking it to try another way, and an unfinished reply is discarded",
@@ -324,21 +341,13 @@ impl Observer for StreamJson {
             EventKind::UserCancelled => {
                 say(Line::Error { severity: Severity::Warning, message: "cancelled by the user" })
             }
-            EventKind::Error { message } => {
-                // A failure that ends a subagent is reported to its parent, and the run continues.
-                let severity = if subagent.is_some() { Severity::Warning } else { Severity::Error };
-                say(Line::Error { severity, message });
-            }
             EventKind::TurnStarted { .. }
             | EventKind::ToolCallForming { .. }
             | EventKind::Citation { .. }
-            | EventKind::InvalidStream { .. }
             | EventKind::Finished { .. }
             | EventKind::ToolCallConfirmation { .. }
-            | EventKind::ToolCallStart { .. }
             | EventKind::ToolCallOutput { .. }
-            | EventKind::ToolCallProgress { .. }
-            | EventKind::RunEnded { .. } => {}
+            | EventKind::ToolCallProgress { .. } => {}
         }
     }
 }

@@ -267,36 +267,21 @@ fn attributions(stored: &Stored) -> (HashMap<String, Attribution>, Option<ReadEr
             }
         };
         ended.extend(calls.take_in(&logged));
-        match logged.fact {
-            Fact::Content { prompt: asked, content } => match content.role {
+        if let Fact::Content { prompt: asked, content } = &logged.fact {
+            match content.role {
                 Role::User if asked.agent.as_str() == MAIN => {
                     prompt = Some(one_line(&content.visible_text(), PROMPT));
                 }
                 Role::User => {}
                 Role::Model => prompts.extend(content.function_calls().map(|_| prompt.clone())),
-            },
-            Fact::CommandLine { command, call_id, line } => {
-                let title = title_of_line(&command, &line);
-                let because = vec!["a line of a command file that the user ran".to_owned()];
-                let time = Some(logged.time);
-                let call = Attribution { title, time, because, by_program: true, ..Attribution::default() };
-                all.insert(call_id.to_string(), call);
             }
-            Fact::Session { .. }
-            | Fact::Resumed { .. }
-            | Fact::RunStarted { .. }
-            | Fact::HistoryReplaced { .. }
-            | Fact::TakenBack { .. }
-            | Fact::ModelChosen { .. }
-            | Fact::Usage { .. }
-            | Fact::RecoveryStarted { .. }
-            | Fact::Withdrawn { .. }
-            | Fact::Discarded { .. }
-            | Fact::CallStarted { .. }
-            | Fact::CallSettled { .. }
-            | Fact::HookEnded { .. }
-            | Fact::Error { .. }
-            | Fact::RunEnded { .. } => {}
+        }
+        if let Fact::CommandLine { command, call_id, line } = &logged.fact {
+            let title = title_of_line(command, line);
+            let because = vec!["a line of a command file that the user ran".to_owned()];
+            let time = Some(logged.time);
+            let call = Attribution { title, time, because, by_program: true, ..Attribution::default() };
+            all.insert(call_id.to_string(), call);
         }
     }
     for call in ended.into_iter().chain(calls.into_open()) {

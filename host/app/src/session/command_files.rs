@@ -9,9 +9,10 @@
 
 use std::ops::ControlFlow;
 
+use host_agent::{Event, EventKind, Observer};
 use host_extensions::plugins::LoadedPlugin;
 use host_journal::{Fact, Journal};
-use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName};
+use host_message::{AgentId, CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::slash_commands::SlashCommand;
@@ -21,8 +22,8 @@ use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
 use super::aside::MAX_OUTPUT;
+use super::{MAIN, Session};
 use crate::attach::{Attached, Author, attach};
 
 /// The tool that runs a shell line.
@@ -117,11 +118,16 @@ impl Session {
         ]);
         let call = FunctionCall::new(id.clone(), ToolName::new(SHELL), arguments);
         let (log, name) = (&self.conversation.log, format!("/{}", command.name));
+        let (observers, agent, agent_id) = (&self.observers, self.definition.name.as_str(), AgentId::new(MAIN));
         let observe = |event: CallEvent<'_>| match event.change {
             CallChange::Executing(_) => {
                 let (command, call_id, line) = (name.clone(), id.clone(), line.to_owned());
-                match log.append(&Fact::CommandLine { command, call_id, line }) {
-                    Ok(()) => ControlFlow::Continue(()),
+                let fact = Fact::CommandLine { command, call_id, line };
+                match log.append(&fact) {
+                    Ok(()) => {
+                        observers.event(&Event { agent, agent_id: &agent_id, kind: EventKind::Fact(&fact) });
+                        ControlFlow::Continue(())
+                    }
                     Err(_) => ControlFlow::Break("the session log cannot be written".to_owned()),
                 }
             }

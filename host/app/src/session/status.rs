@@ -9,7 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_agent::{Budget, Charge, Event, EventKind, Observer};
-use host_journal::TerminateReason;
+use host_journal::{Fact, TerminateReason};
 use host_model::{Effort, KnownModels};
 use host_plugin::{BackgroundPrograms, Forwarded};
 use host_settings::models;
@@ -145,7 +145,7 @@ impl State {
     fn event(&mut self, event: &Event<'_>) {
         let is_main = !event.agent_id.is_subagent();
         match event.kind {
-            EventKind::RunStarted { .. } if is_main => {
+            EventKind::RunRequested { .. } if is_main => {
                 self.is_running = true;
                 self.size = Counted::Nothing;
             }
@@ -161,7 +161,7 @@ impl State {
                 model.clone_into(&mut self.status.model);
                 self.status.context.window = self.known.window(model);
             }
-            EventKind::RunEnded { terminate_reason, .. } if is_main => {
+            EventKind::Fact(Fact::RunEnded { terminate_reason, .. }) if is_main => {
                 self.count();
                 (self.tokens, self.cost) = (self.status.tokens, self.status.cost);
                 self.is_running = false;
@@ -244,9 +244,11 @@ mod tests {
         tracker.event(&Event { agent: "main", agent_id: agent, kind });
     }
 
-    fn ended(reason: TerminateReason) -> EventKind<'static> {
-        let usage = Usage::default();
-        EventKind::RunEnded { terminate_reason: reason, recovered_from: None, result: None, turns: 1, usage }
+    fn end(tracker: &StatusTracker, agent: &AgentId) {
+        let (terminate_reason, agent_id, usage) = (TerminateReason::Goal, agent.clone(), Usage::default());
+        let (recovered_from, result) = (None, None);
+        let fact = Fact::RunEnded { agent_id, terminate_reason, recovered_from, result, turns: 1, usage };
+        tell(tracker, agent, EventKind::Fact(&fact));
     }
 
     #[test]
@@ -257,7 +259,7 @@ mod tests {
             StatusTracker::new(Arc::clone(&budget), Arc::default(), no_ports(), KnownModels::default()),
         );
         let usage = Usage { input: 1_500_000, output: 500_000, ..Usage::default() };
-        tell(&tracker, &main, EventKind::RunStarted { model: "a/m", session: None });
+        tell(&tracker, &main, EventKind::RunRequested { model: "a/m", session: None });
         let finished = |usage| EventKind::Finished { reason: &FinishReason::Stop, usage: Some(usage) };
         tell(&tracker, &main, finished(usage));
         budget.add_usage(usage);
@@ -268,11 +270,11 @@ mod tests {
         below.answered_by("a/m");
         tell(&tracker, below.id(), finished(Usage { input: 7, ..Usage::default() }));
         below.add_usage(usage);
-        tell(&tracker, below.id(), ended(TerminateReason::Goal));
+        end(&tracker, below.id());
         let status = tracker.status();
         let cost = Charge { cost: Cost::from_amount(2.0), basis: PriceBasis::Listed(DAY) };
         assert_eq!((status.tokens, status.cost, status.context.tokens), (4_000_000, Some(cost), 2_000_000));
-        tell(&tracker, &main, ended(TerminateReason::Goal));
+        end(&tracker, &main);
         tell(&tracker, &main, EventKind::UserCancelled);
         assert_eq!(tracker.status().tokens, 4_000_000, "a run counts once");
         tracker.begin(budget);

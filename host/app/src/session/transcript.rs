@@ -277,7 +277,6 @@ impl Transcript {
                     add(Some(prompt.agent.to_string()), What::Error { message });
                 }
                 Fact::Withdrawn { prompt } => add(Some(prompt.agent.to_string()), What::Withdrawn),
-                Fact::CallStarted { .. } => {}
                 Fact::CommandLine { command, call_id, line } => {
                     add(None, What::CommandLine { command, id: call_id.to_string(), line });
                 }
@@ -290,14 +289,14 @@ impl Transcript {
                         call.outcome = Some(Outcome::new(Arc::unwrap_or_clone(end)));
                     }
                 }
-                Fact::HookEnded { agent_id, event, hook, result, reason, .. } => {
-                    if let Some(message) = notices::hook(event, &hook, result, &reason, None) {
-                        add(Some(agent_id.to_string()), What::Error { message });
-                    }
-                }
                 Fact::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
                 Fact::RunEnded { agent_id, terminate_reason, turns, usage, .. } => {
                     add(Some(agent_id.to_string()), What::RunEnded { terminate_reason, turns, usage });
+                }
+                other => {
+                    if let Some(message) = notices::fact(&other) {
+                        add(other.agent().map(ToString::to_string), What::Error { message });
+                    }
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use host_agent::{Budget, DayBudget, Event, EventKind, Observer, Subagent, SubagentSetup};
 use host_extensions::agents::Agents;
 use host_extensions::plugins;
-use host_journal::{About, Clock, SessionLog};
+use host_journal::{About, Clock, Fact, SessionLog};
 use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
 use host_settings::error::Failure;
 use host_settings::models::{self, Model, ways};
@@ -127,7 +127,7 @@ impl Observer for Steps {
         if let EventKind::TurnStarted { turn } = event.kind {
             (self.0)(CallProgress::Step(&format!("turn {}", turn.saturating_add(1))));
         }
-        if let EventKind::ToolCallStart { name, title, .. } = event.kind {
+        if let EventKind::Fact(Fact::CallStarted { name, title, .. }) = event.kind {
             (self.0)(CallProgress::Step(&format!("{name} {title}")));
         }
     }

@@ -11,6 +11,8 @@ use host_agent::{Event, EventKind, Observer, RunResult};
 use host_app::report::answer_line::AnswerLine;
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
+use host_journal::Fact;
+use host_message::AgentId;
 use host_settings::error::Failure;
 use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice, Wait};
 use host_text::{exact, visible, visible_line};
@@ -168,10 +170,9 @@ impl Terminal {
     fn of_subagent(&self, state: &mut State, event: &Event<'_>) -> bool {
         let note = match event.kind {
             EventKind::ToolCallRequest { .. }
-            | EventKind::ToolCallStart { .. }
+            | EventKind::Fact(Fact::CallStarted { .. } | Fact::CallSettled { .. })
             | EventKind::ToolCallOutput { .. }
-            | EventKind::ToolCallProgress { .. }
-            | EventKind::ToolCallEnd { .. } => return false,
+            | EventKind::ToolCallProgress { .. } => return false,
             EventKind::Thought { subject: Some(subject), .. } => format!("· {}", visible_line(subject)),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 notices::again(reason, wait_ms, attempt, attempts)
@@ -182,15 +183,13 @@ impl Terminal {
             }
             EventKind::LoopDetected { repeated } => notices::repetition(repeated),
             EventKind::HookWaiting { event, hook } => notices::hook_waiting(event, hook),
-            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
-                match notices::hook(event, hook, result, reason, message) {
-                    Some(note) => note,
-                    None => return true,
-                }
-            }
-            EventKind::RecoveryStarted { .. } => "limit reached; asking it to wrap up".to_owned(),
-            EventKind::Error { message } => visible(message).into_owned(),
-            EventKind::RunStarted { .. } => {
+            EventKind::Fact(Fact::RecoveryStarted { .. }) => "limit reached; asking it to wrap up".to_owned(),
+            EventKind::Fact(Fact::Error { message, .. }) => visible(message).into_owned(),
+            EventKind::Fact(other) => match notices::fact(other) {
+                Some(note) => note,
+                None => return true,
+            },
+            EventKind::RunRequested { .. } => {
                 let begins = format!("▸ {}", exact(event.agent));
                 self.lines(state, &begins);
                 return true;
@@ -199,17 +198,51 @@ impl Terminal {
             | EventKind::Content { .. }
             | EventKind::ToolCallForming { .. }
             | EventKind::Thought { subject: None, .. }
-            | EventKind::InvalidStream { .. }
             | EventKind::Citation { .. }
             | EventKind::Finished { .. }
             | EventKind::ToolCallConfirmation { .. }
             | EventKind::UserCancelled
-            | EventKind::Asked { .. }
-            | EventKind::RunEnded { .. } => return true,
+            | EventKind::Asked { .. } => return true,
         };
         let name = exact(event.agent);
         self.note(state, &format!("{INDENT}{name} {note}"));
         true
+    }
+
+    fn fact(&self, state: &mut State, agent: &AgentId, fact: &Fact) {
+        match fact {
+            Fact::CallStarted { call_id, title, .. } => {
+                state.calls.starts(agent, call_id, title);
+                self.update(state);
+            }
+            Fact::CallSettled { call_id, end, .. } => {
+                let ended = Ended { agent, id: call_id, name: end.tool(), end };
+                let lines = state.calls.ended(&ended, self.layout());
+                self.lines(state, &lines);
+            }
+            Fact::RecoveryStarted { .. } => {
+                // The earlier text is not part of the answer that follows.
+                state.reply.clear();
+                self.note(state, "limit reached; asking the model to wrap up");
+            }
+            Fact::HookEnded { .. } => {
+                state.waiting = None;
+                match notices::fact(fact) {
+                    Some(note) => self.note(state, &note),
+                    None => self.update(state),
+                }
+            }
+            Fact::RunEnded { .. } => {
+                state.waiting = None;
+                state.calls.clear();
+                self.lines(state, "");
+            }
+            other => {
+                if let Some(note) = notices::fact(other) {
+                    self.note(state, &note);
+                }
+            }
+        }
     }
 
     fn thought(&self, state: &mut State, subject: Option<&str>, text: &str) {
@@ -296,8 +329,6 @@ impl Observer for Terminal {
                 }
                 self.update(state);
             }
-            // The retry that follows says why.
-            EventKind::InvalidStream { .. } => {}
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
                 self.note(state, &notices::compressed(status, tokens_before, tokens_after, reason));
             }
@@ -327,10 +358,6 @@ impl Observer for Terminal {
                 state.calls.begin(event.agent_id, call, title);
                 self.lines(state, "");
             }
-            EventKind::ToolCallStart { call_id, title, .. } => {
-                state.calls.starts(event.agent_id, call_id, title);
-                self.update(state);
-            }
             EventKind::ToolCallOutput { call_id, text, .. } => {
                 if state.calls.prints(event.agent_id, call_id, text) {
                     self.update(state);
@@ -343,47 +370,25 @@ impl Observer for Terminal {
                     self.update(state);
                 }
             }
-            EventKind::ToolCallEnd { call_id, name, end, .. } => {
-                let ended = Ended { agent: event.agent_id, id: call_id, name: name.as_str(), end };
-                let lines = state.calls.ended(&ended, self.layout());
-                self.lines(state, &lines);
-            }
             EventKind::Finished { .. } => {
                 state.waiting = None;
                 self.update(state);
             }
-            EventKind::RecoveryStarted { .. } => {
-                // The earlier text is not part of the answer that follows.
-                state.reply.clear();
-                self.note(state, "limit reached; asking the model to wrap up");
-            }
             EventKind::HookWaiting { event, hook } => {
                 state.wait(&notices::hook_waiting(event, hook));
                 self.update(state);
-            }
-            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
-                state.waiting = None;
-                match notices::hook(event, hook, result, reason, message) {
-                    Some(note) => self.note(state, &note),
-                    None => self.update(state),
-                }
             }
             EventKind::LoopDetected { repeated } => {
                 state.waiting = None;
                 let void = state.void_reply();
                 self.note(state, &format!("{}; asking it to try another way{void}", notices::repetition(repeated)));
             }
-            EventKind::RunEnded { .. } => {
-                state.waiting = None;
-                state.calls.clear();
-                self.lines(state, "");
-            }
+            EventKind::Fact(fact) => self.fact(state, event.agent_id, fact),
             EventKind::UserCancelled
-            | EventKind::RunStarted { .. }
+            | EventKind::RunRequested { .. }
             | EventKind::Asked { .. }
             | EventKind::Citation { .. }
-            | EventKind::ToolCallConfirmation { .. }
-            | EventKind::Error { .. } => {}
+            | EventKind::ToolCallConfirmation { .. } => {}
         }
     }
 }

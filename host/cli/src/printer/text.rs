@@ -9,7 +9,7 @@ use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, Partial, RunResult};
 use host_app::report::run_stats::RunStats;
 use host_app::report::{About, Report, notices};
-use host_journal::CallStatus;
+use host_journal::{CallStatus, Fact};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_text::{clip, exact, visible};
@@ -43,6 +43,16 @@ impl Text {
         Self { out, style, stats, escapes, run_stats, refusals }
     }
 
+    /// The line about a fact, if it has one.
+    fn of_fact(&self, fact: &Fact) -> Option<String> {
+        match fact {
+            Fact::CallSettled { end, .. } if end.status == (CallStatus::Error { kind: FailureKind::Denied }) => {
+                self.refusal(end.response())
+            }
+            other => notices::fact(other),
+        }
+    }
+
     /// A line about a refused call, if it is a new one.
     fn refusal(&self, response: &str) -> Option<String> {
         let line = clip(&response.split_whitespace().collect::<Vec<_>>().join(" "), REFUSAL).into_owned();
@@ -64,18 +74,10 @@ impl Observer for Text {
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
                 notices::compressed(status, tokens_before, tokens_after, reason)
             }
-            EventKind::HookEnded { event, hook, result, reason, message, .. } => {
-                match notices::hook(event, hook, result, reason, message) {
-                    Some(note) => note,
-                    None => return,
-                }
-            }
-            EventKind::ToolCallEnd { end, .. } if end.status == (CallStatus::Error { kind: FailureKind::Denied }) => {
-                match self.refusal(end.response()) {
-                    Some(line) => line,
-                    None => return,
-                }
-            }
+            EventKind::Fact(fact) => match self.of_fact(fact) {
+                Some(note) => note,
+                None => return,
+            },
             _ => return,
         };
         let whose = if event.agent_id.is_subagent() { format!("{}: ", exact(event.agent)) } else { String::new() };

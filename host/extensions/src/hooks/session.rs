@@ -143,20 +143,20 @@ impl SessionHooks {
         let (result, reason) = result(event, said);
         let reason = clip(reason, MAX_HOOK_TEXT);
         let message = said.as_ref().ok().and_then(|said| said.message.as_deref());
-        let message = message.map(|message| clip(message, MAX_HOOK_TEXT));
+        let message = message.map(|message| clip(message, MAX_HOOK_TEXT).into_owned());
         let fact = Fact::HookEnded {
             agent_id: asker.agent_id.clone(),
             event,
             hook: hook.name.clone(),
             call_id: input.call().map(|call| call.id.clone()),
             result,
-            reason: reason.clone().into_owned(),
+            reason: reason.into_owned(),
             arguments: said.as_ref().ok().and_then(|said| said.arguments.clone()),
+            message,
             duration_ms,
         };
         let recorded = self.log.as_ref().is_none_or(|log| log.append(&fact).is_ok());
-        let (name, message) = (&hook.name, message.as_deref());
-        self.tell(asker, EventKind::HookEnded { event, hook: name, result, reason: &reason, message, duration_ms });
+        self.tell(asker, EventKind::Fact(&fact));
         recorded
     }
 }

@@ -45,7 +45,7 @@ async fn executor_invalid_reply_is_requested_once_more_at_a_higher_temperature()
         let contents = bench.executor.history().contents();
         assert_eq!(contents, [Content::user("Do: tests"), Content::model("good")], "{words}: nothing else was said");
         let told = bench.watcher.lines.lock().expect("no test panics with it").clone();
-        let at = told.iter().position(|line| line["type"] == "invalid_stream").expect("it is told");
+        let at = told.iter().position(|line| line["type"] == "discarded").expect("it is told");
         assert!(told[at]["reason"].as_str().expect("a reason").contains(words), "{}", told[at]);
         assert_eq!((&told[at + 1]["type"], &told[at + 1]["wait_ms"]), (&json!("retry"), &json!(500)));
     }
@@ -67,9 +67,9 @@ async fn executor_second_invalid_reply_ends_the_run_with_an_error() {
             "{words}"
         );
         let types = bench.watcher.types();
-        let said = |kind: &&String| ["invalid_stream", "retry", "error"].contains(&kind.as_str());
+        let said = |kind: &&String| ["discarded", "retry", "error"].contains(&kind.as_str());
         let said: Vec<_> = types.iter().filter(said).collect();
-        assert_eq!(said, ["invalid_stream", "retry", "invalid_stream", "error"], "{words}");
+        assert_eq!(said, ["discarded", "retry", "discarded", "error"], "{words}");
     }
 }
 

@@ -20,7 +20,7 @@ async fn executor_cancelled_before_the_first_turn_sends_no_request() {
     let mut bench = bench(definition(Completion::Text), []);
     bench.cancel.cancel();
     assert_eq!(came_to(&bench.run().await), (Aborted, None, None, 0));
-    assert_eq!(bench.watcher.types(), ["run_started", "asked", "user_cancelled", "run_ended"]);
+    assert_eq!(bench.watcher.types(), ["run_requested", "asked", "run_started", "user_cancelled", "run_ended"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -36,7 +36,7 @@ async fn a_cancel_while_calls_run_settles_each_of_them() {
     let mut bench = bench(definition(Completion::Text), replies);
     assert_eq!(came_to(&cancelled_after(5, &mut bench).await), (Aborted, None, None, 1));
     let lines = bench.watcher.lines.lock().expect("no test panics with it");
-    let ended = lines.iter().filter(|line| line["type"] == "tool_call_end");
+    let ended = lines.iter().filter(|line| line["type"] == "call_settled");
     let body = |line: &Value| line["parts"][0]["function_response"]["body"].as_object().cloned().unwrap_or_default();
     let told: Vec<_> = ended.flat_map(|line| body(line).into_values()).collect();
     let cancelled = "[Operation Cancelled] Reason: cancelled by the user";

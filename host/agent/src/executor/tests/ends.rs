@@ -116,7 +116,7 @@ async fn executor_invalid_inputs_are_reported_before_any_request() {
     let result = bench.executor.run(&Map::new(), &bench.cancel).await;
     assert_eq!(came_to(&result), (Error, None, None, 0));
     assert!(matches!(result.error, Some(RunError::Inputs(_))));
-    assert_eq!(bench.watcher.types(), ["run_started", "error", "run_ended"]);
+    assert_eq!(bench.watcher.types(), ["run_requested", "error", "run_ended"]);
 }
 
 // promise model.calls

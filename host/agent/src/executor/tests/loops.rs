@@ -53,7 +53,7 @@ async fn loops_repeated_calls_are_stopped_and_the_model_is_warned_and_can_change
         refused,
         "[Operation Cancelled] Reason: the same calls again with the same results; no call of this reply was run"
     );
-    let started = bench.watcher.types().iter().filter(|kind| *kind == "tool_call_start").count();
+    let started = bench.watcher.types().iter().filter(|kind| *kind == "call_started").count();
     assert_eq!(started, 5, "four of the same and the other one");
 }
 

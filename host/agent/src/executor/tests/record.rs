@@ -143,8 +143,9 @@ async fn record_call_that_cannot_be_recorded_does_not_run() {
         assert!(matches!(error, RunError::Session(host_journal::SessionError::Write { .. })), "{full_at}: {error:?}");
         assert_eq!(error.help().as_deref(), Some("free space on the disk that holds `/logs/s.jsonl` and run again"));
         let lines = bench.watcher.lines.lock().expect("no test panics with it");
-        let worked = lines.iter().filter(|line| line["type"] == "tool_call_end" && line["status"] == "success");
-        let worked: Vec<_> = worked.map(|line| line["name"].as_str().unwrap_or_default()).collect();
+        let worked = lines.iter().filter(|line| line["type"] == "call_settled" && line["status"] == "success");
+        let name = |line: &Value| line["parts"][0]["function_response"]["name"].as_str().map(str::to_owned);
+        let worked: Vec<_> = worked.filter_map(name).collect();
         assert_eq!(worked.join(" "), ran, "{full_at}");
     }
 }
@@ -165,32 +166,38 @@ async fn every_step_is_an_event() {
     assert_eq!(
         bench.watcher.types(),
         [
-            "run_started",
+            "run_requested",
             "asked",
+            "run_started",
             "turn_started",
+            "content",
             "thought",
             "content",
             "finished",
+            "usage",
+            "content",
             "tool_call_request",
-            "tool_call_start",
+            "call_started",
             "tool_call_output",
-            "tool_call_end",
+            "call_settled",
             "turn_started",
             "content",
             "finished",
+            "usage",
+            "content",
             "run_ended",
         ]
     );
     let lines = bench.watcher.lines.lock().expect("no test panics with it");
     assert_eq!(
-        lines[3],
+        lines[5],
         json!({"agent": "tester", "agent_id": "main", "type": "thought", "subject": "Look", "text": "**Look** first"})
     );
     assert_eq!(
-        lines[9],
+        lines[13],
         json!({
-            "agent": "tester", "agent_id": "main", "type": "tool_call_end", "call_id": "main#0-0", "name": "read",
-            "status": "success", "decided": "allowed", "duration_ms": 0, "dropped_bytes": 0,
+            "agent": "tester", "agent_id": "main", "type": "call_settled", "call_id": "main#0-0",
+            "prompt": {"agent": "main", "turn": 0}, "status": "success", "decided": "allowed", "duration_ms": 0,
             "parts": [{"function_response": {
                 "id": "main#0-0", "name": "read", "body": {"output": "read did it"},
             }}],
@@ -198,7 +205,7 @@ async fn every_step_is_an_event() {
         })
     );
     assert_eq!(
-        lines[13],
+        lines[19],
         json!({
             "agent": "tester", "agent_id": "main", "type": "run_ended", "terminate_reason": "GOAL", "result": "done",
             "turns": 2, "usage": {"input": 20, "output": 2, "cached": 0, "thought": 0},

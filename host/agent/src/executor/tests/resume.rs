@@ -160,7 +160,7 @@ async fn resume_continues_a_run_that_died_in_a_call_and_runs_nothing_twice() {
     assert!(outcomes[1].contains("it may have done all, some or none"), "{told}");
     assert!(outcomes[2].contains("not run: the process ended before the call began"), "{told}");
     let lines = bench.watcher.lines.lock().expect("no test panics with it").clone();
-    let ran: Vec<_> = lines.iter().filter(|line| line["type"] == "tool_call_start").collect();
+    let ran: Vec<_> = lines.iter().filter(|line| line["type"] == "call_started").collect();
     assert!(ran.len() == 1 && ran[0]["call_id"] == "main#1-0", "{ran:?}");
     assert_eq!(place.read().history().contents(), bench.executor.history().contents());
 }

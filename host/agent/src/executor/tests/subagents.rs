@@ -119,8 +119,8 @@ async fn a_subagent_works_alone_and_its_parent_gets_the_result() {
     };
     assert_eq!(of("main").last(), Some(&"run_ended"));
     let child = of("main/helper-1");
-    assert_eq!((child.first(), child.last()), (Some(&"run_started"), Some(&"run_ended")));
-    assert!(child.contains(&"tool_call_end"), "{child:?}");
+    assert_eq!((child.first(), child.last()), (Some(&"run_requested"), Some(&"run_ended")));
+    assert!(child.contains(&"call_settled"), "{child:?}");
     let ended = lines.iter().find(|line| line["agent"] == "helper" && line["type"] == "run_ended").expect("it ended");
     assert_eq!((&ended["usage"]["input"], &ended["turns"]), (&json!(20), &json!(2)));
 }
@@ -150,7 +150,8 @@ async fn subagent_that_does_not_reach_its_goal_is_a_failure_with_its_partial_wor
         let last = bench.model.sent().pop().expect("it was asked");
         assert!(last.starts_with(told), "{last}");
         let lines = bench.watcher.lines.lock().expect("no test panics with it");
-        let call = |line: &&Value| line["type"] == "tool_call_end" && line["name"] == "helper";
+        let name = |line: &Value| line["parts"][0]["function_response"]["name"].clone();
+        let call = |line: &&Value| line["type"] == "call_settled" && name(line) == "helper";
         assert_eq!(lines.iter().find(call).expect("it settled")["status"], "error");
     }
 }

@@ -43,9 +43,13 @@ fn each() -> Vec<Fact> {
             Fact::RecoveryStarted { .. } => Fact::Discarded { prompt, reason: text("empty"), parts: Arc::default() },
             Fact::Discarded { .. } => Fact::Withdrawn { prompt },
             Fact::Withdrawn { .. } => Fact::Content { prompt, content: Arc::new(content.clone()) },
-            Fact::Content { .. } => {
-                Fact::CallStarted { prompt, call_id, name: name.clone(), because: vec![text("granted")] }
-            }
+            Fact::Content { .. } => Fact::CallStarted {
+                prompt,
+                call_id,
+                name: name.clone(),
+                because: vec![text("granted")],
+                title: text(""),
+            },
             Fact::CallStarted { .. } => {
                 let end = CallEnd {
                     status: CallStatus::Error { kind: host_tool::FailureKind::Denied },
@@ -66,6 +70,7 @@ fn each() -> Vec<Fact> {
                 result: HookResult::Denied,
                 reason: text("no"),
                 arguments: Some(serde_json::Map::from_iter([(text("n"), 1.into())])),
+                message: None,
                 duration_ms: 3,
             },
             Fact::HookEnded { .. } => Fact::Error { agent_id, message: text("no") },

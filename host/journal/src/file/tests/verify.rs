@@ -23,7 +23,7 @@ impl World {
         let content = Content { role: Role::Model, parts: vec![PartData::FunctionCall(call).into()] };
         let content = Arc::new(content);
         log.append(&Fact::Content { prompt: prompt.clone(), content }).expect("written");
-        log.append(&Fact::CallStarted { prompt, call_id, name, because }).expect("written");
+        log.append(&Fact::CallStarted { prompt, call_id, name, because, title: String::new() }).expect("written");
         let id = log.id().clone();
         drop(log);
         let stored = find(folder.path(), &id);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use host_agent::{Charge, Event, EventKind, Observer, RunResult};
 use host_app::report::run_stats;
-use host_journal::CallStatus;
+use host_journal::{CallStatus, Fact};
 use host_message::{ModelId, SessionId, Usage};
 use host_text::counted;
 use host_tool::{Decided, PausableClock};
@@ -106,7 +106,7 @@ impl Stats {
 
 impl Observer for Stats {
     fn event(&self, event: &Event<'_>) {
-        if let EventKind::ToolCallEnd { end, .. } = event.kind {
+        if let EventKind::Fact(Fact::CallSettled { end, .. }) = event.kind {
             let mut counts = self.counts();
             counts.calls += 1;
             counts.failed += u64::from(end.status != CallStatus::Success);
