@@ -118,6 +118,6 @@ pub(crate) fn choice(
     let known = models.0.iter().find(|model| *model == value).cloned().map(Chosen::Model);
     known.ok_or_else(|| {
         let message = format!("the model `{}` is not offered in this session", excerpt(value, SHOWN));
-        invalid(message, "choose one of the list, or start `host acp` with --model")
+        invalid(message, "choose one of the list, or set `model` in your configuration")
     })
 }

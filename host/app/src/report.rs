@@ -11,7 +11,7 @@ pub mod run_stats;
 pub mod stream_json;
 
 use host_agent::{CompressionStatus, Observer, RunResult};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::TrustStatus;
 use host_tool::PausableClock;
 use schemars::Schema;
@@ -35,6 +35,8 @@ pub struct About {
     pub run_clock: PausableClock,
     /// Whether the report contains the full statistics.
     pub stats: bool,
+    /// The number that a report has for a kind of failure.
+    pub code: fn(ErrorKind) -> u8,
 }
 
 /// The schema of what [`json::Json`] writes.

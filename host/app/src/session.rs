@@ -58,6 +58,7 @@ use host_plugin::BackgroundPrograms;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
 use host_settings::request::RunRequest;
+use host_text::Advice;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -334,8 +335,8 @@ impl Session {
     }
 
     /// Returns the session's data for a report. `stats` requests the full statistics.
-    pub fn about(&self, stats: bool) -> About {
-        About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats }
+    pub fn about(&self, stats: bool, code: fn(ErrorKind) -> u8) -> About {
+        About { project_trust: self.app.project.trust_status(), run_clock: self.run_clock.clone(), stats, code }
     }
 
     /// Reads what a prompt of the user attaches with `@path`, with the session's grants. A path outside of the
@@ -665,7 +666,7 @@ impl Session {
 
 fn run_failure(error: &host_agent::RunError) -> Failure {
     let failure = Failure::from_error(ErrorKind::Configuration, error);
-    Failure { help: error.help(), ..failure }
+    Failure { help: error.help().map(Advice::from), ..failure }
 }
 
 #[cfg(test)]

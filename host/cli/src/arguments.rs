@@ -935,6 +935,22 @@ mod tests {
     }
 
     #[test]
+    fn arguments_have_each_option_that_helps_name() {
+        fn options(command: &clap::Command, all: &mut Vec<String>) {
+            for option in command.get_arguments() {
+                all.extend(option.get_long().map(|long| format!("--{long}")));
+                all.extend(option.get_short().map(|short| format!("-{short}")));
+            }
+            command.get_subcommands().for_each(|command| options(command, all));
+        }
+        let mut known = Vec::new();
+        options(&Arguments::command(), &mut known);
+        for flag in host_text::Flag::ALL {
+            assert!(known.iter().any(|option| option == flag.typed()), "{flag:?}");
+        }
+    }
+
+    #[test]
     fn run_alone_is_read_as_among_all_commands() {
         for line in ["run", "run --yolo --model gemini/x fix it", "run -p x --grant a:fs-read=. --turns 3", "run -- -x"]
         {

@@ -1,4 +1,6 @@
 //! The end of the process: the one place that turns a failure into text and an exit code.
+//!
+//! The numbers are part of the public interface and never change. JSON reports them too, as `error.code`.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -22,7 +24,7 @@ impl From<Code> for ExitCode {
     fn from(code: Code) -> Self {
         match code {
             Code::Done => Self::SUCCESS,
-            Code::Failed(kind) => Self::from(kind.number()),
+            Code::Failed(kind) => Self::from(number(kind)),
         }
     }
 }
@@ -30,6 +32,25 @@ impl From<Code> for ExitCode {
 impl From<Option<&Failure>> for Code {
     fn from(failure: Option<&Failure>) -> Self {
         failure.map_or(Self::Done, |failure| Self::Failed(failure.kind))
+    }
+}
+
+/// Returns the exit code of a kind of failure.
+pub(crate) fn number(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Authentication => 41,
+        ErrorKind::Input => 42,
+        ErrorKind::Configuration => 52,
+        ErrorKind::TurnLimit => 53,
+        ErrorKind::Tool => 54,
+        ErrorKind::Untrusted => 55,
+        ErrorKind::Loop => 56,
+        ErrorKind::TimeLimit => 57,
+        ErrorKind::NoCompleteTask => 58,
+        ErrorKind::Service => 59,
+        ErrorKind::Altered => 65,
+        ErrorKind::Write => 74,
+        ErrorKind::Cancelled => 130,
     }
 }
 
@@ -51,7 +72,7 @@ const RUN_ENDS: [(ErrorKind, &str); 12] = [
 
 /// Returns the exit codes of a run for its help.
 pub(crate) fn codes_of_runs() -> String {
-    let codes = RUN_ENDS.iter().map(|(kind, words)| format!("{} {words}", kind.number()));
+    let codes = RUN_ENDS.iter().map(|(kind, words)| format!("{} {words}", number(*kind)));
     std::iter::once("0 done".to_owned()).chain(codes).collect::<Vec<_>>().join(", ")
 }
 
@@ -76,8 +97,8 @@ pub(crate) fn words(failure: &Failure, style: Style) -> String {
         // A string takes everything.
         let _ = writeln!(text, "  caused by: {}", shown(cause));
     }
-    if let Some(help) = &failure.help {
-        let _ = writeln!(text, "{} {}", style.paint("help:", AnsiColor::Cyan), shown(help));
+    if let Some(help) = failure.help_text() {
+        let _ = writeln!(text, "{} {}", style.paint("help:", AnsiColor::Cyan), shown(&help));
     }
     text
 }

@@ -131,8 +131,8 @@ async fn server_at(address: &str, asker: &Asker<'_>) -> Result<Option<SavedModel
     let server = match ways::server_at(address).await {
         Ok(server) => server,
         Err(failure) => {
-            let help = failure.help.as_deref().unwrap_or_default();
-            to_stderr(&format!("{}\n{}\n", visible(&failure.message), visible(help)));
+            let help = failure.help_text().unwrap_or_default();
+            to_stderr(&format!("{}\n{}\n", visible(&failure.message), visible(&help)));
             return Ok(None);
         }
     };

@@ -17,7 +17,7 @@ use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
 use host_settings::models::{self, Model};
 use host_settings::project::{Part, Project, ProjectFile};
-use host_text::name_help;
+use host_text::Advice;
 
 /// The folder for agents, in the user's configuration folder.
 const FOLDER: &str = "agents";
@@ -150,10 +150,10 @@ impl Agents {
 
     fn unknown(&self, name: &str) -> Failure {
         let known = self.agents.iter().map(Agent::name);
-        Failure::input(format!("there is no agent `{name}`")).help(name_help(
+        Failure::input(format!("there is no agent `{name}`")).help(Advice::on_name(
             name,
             known,
-            "`host agent list` lists all agents",
+            Advice::default().command("agent list").text(" lists all agents"),
         ))
     }
 }

@@ -15,7 +15,7 @@ use host_settings::error::Failure;
 use host_settings::models::saved;
 use host_settings::outside::Outside;
 use host_settings::request::AccessRequest;
-use host_text::{excerpt, name_help};
+use host_text::{Advice, excerpt};
 use host_tool::{ApprovalMode, SessionReads};
 
 use crate::plugins::LoadedPlugin;
@@ -425,7 +425,8 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
 fn find<'p>(name: &str, plugins: &'p [LoadedPlugin], text: &str) -> Result<&'p LoadedPlugin, Failure> {
     plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
         let known = plugins.iter().map(|plugin| plugin.manifest.name.as_str());
-        let help = name_help(name, known, "`host tool list` lists all plugins");
+        let all = Advice::default().command("tool list").text(" lists all plugins");
+        let help = Advice::on_name(name, known, all);
         Failure::input(format!("there is no plugin `{name}` for `{text}`")).help(help)
     })
 }

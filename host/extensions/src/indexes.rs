@@ -20,6 +20,7 @@ use host_registry::{Login, Progress, Reference, Registry, RegistryError};
 use host_settings::configuration::{Configuration, IndexConfig};
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure};
+use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use semver::Version;
 
@@ -194,7 +195,11 @@ impl Indexes {
                 format!("two indexes have different bundles of `{}` {}", entry.name, entry.version),
             )
             .cause(format!("`{}` has {}, `{}` has {}", loaded.name, entry.digest, other.name, different.digest))
-            .help("ask its publisher which digest is right, and install it with --digest from its own place"));
+            .help(
+                Advice::from("ask its publisher which digest is right, and install it with ")
+                    .flag(Flag::Digest)
+                    .text(" from its own place"),
+            ));
         }
         let source = loaded.place.beside(&entry.source)?;
         Ok(Offer { index: loaded.name.clone(), entry: (*entry).clone(), source })

@@ -23,6 +23,7 @@ use host_plugin::{Plugin, Runtime, admission};
 use host_settings::brought::Brought;
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure};
+use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use semver::Version;
 
@@ -174,11 +175,13 @@ impl Installer<'_> {
                 Ok((Signers::Unsigned, vec![refusal]))
             }
             Ok(Verdict::Unsigned) if self.request.allow_unsigned => Ok((Signers::Unsigned, Vec::new())),
-            Ok(Verdict::Unsigned) => Err(refused("it is not signed".to_owned())
-                .help("ask its publisher for a signed one, or add --allow-unsigned to install this one")),
-            Err(refusal @ Refusal::UnknownKey { .. }) => {
-                Err(refused(refusal.to_string()).help("add --allow-unsigned to install it anyway"))
-            }
+            Ok(Verdict::Unsigned) => Err(refused("it is not signed".to_owned()).help(
+                Advice::from("ask its publisher for a signed one, or add ")
+                    .flag(Flag::AllowUnsigned)
+                    .text(" to install this one"),
+            )),
+            Err(refusal @ Refusal::UnknownKey { .. }) => Err(refused(refusal.to_string())
+                .help(Advice::from("add ").flag(Flag::AllowUnsigned).text(" to install it anyway"))),
             Err(refusal) => Err(refused(refusal.to_string())),
         }
     }
@@ -196,7 +199,7 @@ impl Installer<'_> {
             let is_again = flag.is_empty() && own.path == list.path;
             for (other, locked) in list.file.plugins.iter().filter(|(other, _)| *other != name && !is_again) {
                 if let Some(bundle) = store.bundle(&locked.digest)? {
-                    let remove = Some(format!("host plugin remove {other}{flag}"));
+                    let remove = Some(format!("plugin remove {other}{flag}"));
                     others.push(Other { manifest: bundle.manifest().clone(), remove });
                 }
             }
@@ -228,7 +231,7 @@ impl Installer<'_> {
 /// A plugin that is built in or installed already.
 struct Other {
     manifest: Manifest,
-    /// The command that removes it; `None` if it is built in.
+    /// The command that removes it, without the name of the program; `None` if it is built in.
     remove: Option<String>,
 }
 
@@ -245,8 +248,8 @@ fn check_names(manifest: &Manifest, others: &[Other]) -> Result<(), Failure> {
         if other.name == *name || taken.is_some() {
             let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
             let help = match remove {
-                Some(remove) => format!("`{remove}`, to install this one in its place"),
-                None => "it is built in; ask the publisher of the other one to rename it".to_owned(),
+                Some(remove) => Advice::default().command(remove).text(", to install this one in its place"),
+                None => "it is built in; ask the publisher of the other one to rename it".into(),
             };
             return Err(Failure::input(format!("`{name}` cannot be installed"))
                 .cause(format!("the plugin `{}` has {what} too", other.name))

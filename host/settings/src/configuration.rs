@@ -725,9 +725,9 @@ mod tests {
     fn configuration_unknown_key_is_reported_with_its_line_and_the_nearest_key() {
         let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
         assert!(failure.causes[0].contains("line 2"), "{failure:?}");
-        assert_eq!(failure.help.as_deref(), Some("did you mean `approval_mode`?"));
+        assert_eq!(failure.help_text().as_deref(), Some("did you mean `approval_mode`?"));
         let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
-        assert_eq!(failure.help.as_deref(), Some("did you mean `call_seconds`?"));
+        assert_eq!(failure.help_text().as_deref(), Some("did you mean `call_seconds`?"));
     }
 
     #[test]
@@ -744,16 +744,16 @@ mod tests {
         assert_eq!((settings.temperature, settings.stop), (Some(0.5), vec!["END".to_owned()]));
         assert_eq!(configuration.models["gemini/x"].tools, Some(Tools::Text));
         let failure = parse("[models.x]\ntools = \"txt\"\n").expect_err("there is no such way");
-        assert_eq!(failure.help.as_deref(), Some("did you mean `text`?"));
+        assert_eq!(failure.help_text().as_deref(), Some("did you mean `text`?"));
         let failure = parse("[providers.gemeni]\n").expect_err("there is no such provider");
-        assert_eq!(failure.help.as_deref(), Some("did you mean `gemini`?"));
+        assert_eq!(failure.help_text().as_deref(), Some("did you mean `gemini`?"));
     }
 
     #[test]
     fn configuration_key_that_its_service_does_not_read_is_reported() {
         let check = |text: &str, reader: &str| {
             let failure = parse(text).expect_err("nobody reads it");
-            assert!(failure.help.as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
+            assert!(failure.help_text().as_deref().is_some_and(|help| help.contains(reader)), "{failure:?}");
         };
         check("[providers.openai]\nauth = \"oauth\"\n", "[providers.gemini]");
         check("[providers.gemini]\nproject = \"p\"\n", "[providers.vertex]");

@@ -10,6 +10,7 @@ use host_files::RealPaths;
 use host_plugin::{Caches, ProgramAccess, ProgramWalls};
 use host_process::{ConfineMode, Places};
 use host_shell::{REGISTRIES, Registry};
+use host_text::{Advice, Flag};
 use host_tool::ApprovalMode;
 
 use crate::configuration::Confine;
@@ -119,8 +120,12 @@ pub fn program_walls(
     let chosen = requested.or(configured.mode);
     if chosen == Some(ConfineMode::Off) && mode == ApprovalMode::Auto {
         let words = "the approval mode `auto` runs programs without asking because they are confined";
-        return Err(Failure::input(words)
-            .help("remove `--confine off`, or `mode = \"off\"` from [confine]; or use --approval-mode auto-edit"));
+        return Err(Failure::input(words).help(
+            Advice::from("remove ")
+                .code_flag(Flag::Confine, Some("off"))
+                .text(", or `mode = \"off\"` from [confine]; or use ")
+                .flag_with(Flag::ApprovalMode, "auto-edit"),
+        ));
     }
     let resources = Resources { servers: configured.net.clone(), ..Resources::default() };
     Scope::for_command_using(&["x".to_owned()], &resources).map_err(|error| {

@@ -1,65 +1,78 @@
 //! Why a request or a run failed: a kind, a message, its causes and what to do next.
 //!
-//! Each kind has one published number, which frontends report: the exit code of the process, `error.code` in JSON.
-//! Deliberately not here: printing a failure and ending the process.
+//! Each module has its own errors, whose variants hold the values. What can fail for reasons of several modules returns
+//! a [`Failure`], which every such error becomes and which is what a frontend gets. The help is data ([`Advice`]): each
+//! frontend names options, commands and settings in its own terms.
+//! Deliberately not here: the numbers of the kinds, printing a failure and ending the process.
 
 use std::error::Error;
 
 use host_agent::{RunError, RunResult};
 use host_journal::{SessionError, TerminateReason};
 use host_model::{ErrorKind as ModelErrorKind, ModelError};
-use host_text::counted;
+use host_text::{Advice, Flag, counted};
 
-/// The kinds of failure. The numbers are part of the public interface and never change.
+/// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The model service rejected the credentials, or there are none.
-    Authentication = 41,
+    Authentication,
     /// Invalid user input.
-    Input = 42,
+    Input,
     /// Invalid configuration.
-    Configuration = 52,
+    Configuration,
     /// The run was cut by its turn limit.
-    TurnLimit = 53,
+    TurnLimit,
     /// A call failed or was denied (`host tool call`), a call of a run was refused (`--fail-on-refused`), a hook ended
     /// the run, or an undo left a file alone (`host undo`).
-    Tool = 54,
+    Tool,
     /// The project is not trusted.
-    Untrusted = 55,
+    Untrusted,
     /// The model repeated itself.
-    Loop = 56,
+    Loop,
     /// The run was cut by its time limit or budget.
-    TimeLimit = 57,
+    TimeLimit,
     /// The model stopped without calling `complete_task`.
-    NoCompleteTask = 58,
+    NoCompleteTask,
     /// The model service failed, or refused the request.
-    Service = 59,
+    Service,
     /// A recorded session was changed since it was written, or cannot be verified (`host session verify`).
-    Altered = 65,
+    Altered,
     /// Standard output or the session log could not be written: the disk is full, or the file cannot be changed.
-    Write = 74,
+    Write,
     /// The user cancelled the run.
-    Cancelled = 130,
+    Cancelled,
 }
 
-impl ErrorKind {
-    /// The published number of the kind.
-    pub fn number(self) -> u8 {
-        self as u8
+/// An error that a frontend shows.
+///
+/// The error's own text says what failed, with the values. A cause that the text contains is not one of its causes.
+pub trait Fault: Error {
+    /// The kind of failure that it is.
+    fn kind(&self) -> ErrorKind;
+
+    /// The causes, outermost first.
+    fn causes(&self) -> Vec<String> {
+        chain(&self.to_string(), self.source())
+    }
+
+    /// What the user can do; `None` if there is nothing to say besides the error.
+    fn help(&self) -> Option<Advice> {
+        None
     }
 }
 
 /// A request or a run that failed: what failed, what caused it, and what to do next.
 #[derive(Debug)]
 pub struct Failure {
-    /// The kind, which decides the published number.
+    /// The kind, of which a frontend makes a number.
     pub kind: ErrorKind,
     /// What failed, with the value.
     pub message: String,
     /// The causes, outermost first.
     pub causes: Vec<String>,
     /// What the user can do.
-    pub help: Option<String>,
+    pub help: Option<Advice>,
 }
 
 impl Failure {
@@ -79,8 +92,13 @@ impl Failure {
     }
 
     /// The failure with this help.
-    pub fn help(self, help: impl Into<String>) -> Self {
+    pub fn help(self, help: impl Into<Advice>) -> Self {
         Self { help: Some(help.into()), ..self }
+    }
+
+    /// The help in terms of the command line.
+    pub fn help_text(&self) -> Option<String> {
+        self.help.as_ref().map(ToString::to_string)
     }
 
     /// The failure with one more cause.
@@ -91,37 +109,52 @@ impl Failure {
 
     /// A failure out of an error, with its chain of causes.
     pub fn from_error(kind: ErrorKind, error: &dyn Error) -> Self {
-        let mut failure = Self::new(kind, error.to_string());
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            let text = error.to_string();
-            if !failure.message.contains(&text) {
-                failure.causes.push(text);
-            }
-            cause = error.source();
+        let message = error.to_string();
+        Self { kind, causes: chain(&message, error.source()), message, help: None }
+    }
+}
+
+/// The texts of a cause and of its own causes, without those that the message contains.
+fn chain(message: &str, cause: Option<&dyn Error>) -> Vec<String> {
+    let mut causes = Vec::new();
+    let mut next = cause;
+    while let Some(cause) = next {
+        let text = cause.to_string();
+        if !message.contains(&text) {
+            causes.push(text);
         }
-        failure
+        next = cause.source();
+    }
+    causes
+}
+
+impl<E: Fault> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { kind: error.kind(), message: error.to_string(), causes: error.causes(), help: error.help() }
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
-        let kind = match error {
-            SessionError::Write { .. } | SessionError::Broken { .. } | SessionError::Remove { .. } => ErrorKind::Write,
-            SessionError::Create { .. }
-            | SessionError::List { .. }
-            | SessionError::Chain(_)
-            | SessionError::Lock { .. } => ErrorKind::Configuration,
-            SessionError::Open { .. } | SessionError::Read { .. } | SessionError::Held { .. } => ErrorKind::Input,
-        };
-        Self::from_error(kind, &error).help(error.help())
+impl Fault for SessionError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Write { .. } | Self::Broken { .. } | Self::Remove { .. } => ErrorKind::Write,
+            Self::Create { .. } | Self::List { .. } | Self::Chain(_) | Self::Lock { .. } => ErrorKind::Configuration,
+            Self::Open { .. } | Self::Read { .. } | Self::Held { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(self.help().into())
     }
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        let failure = Self::from_error(model_kind(&error), &error);
-        Self { help: error.help(), ..failure }
+impl Fault for ModelError {
+    fn kind(&self) -> ErrorKind {
+        model_kind(self)
+    }
+
+    fn help(&self) -> Option<Advice> {
+        self.help().map(Advice::from)
     }
 }
 
@@ -140,12 +173,14 @@ pub fn run_failure(result: &RunResult) -> Option<Failure> {
         (TerminateReason::Error, Some(error))
         | (TerminateReason::MaxTurns | TerminateReason::Timeout, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::from_error(kind, error);
-            Failure { help: error.help(), ..failure }
+            Failure { help: error.help().map(Advice::from), ..failure }
         }
-        (TerminateReason::Timeout, _) => Failure::new(kind, format!("timed out after {turns}"))
-            .help("continue with `host run --resume \"…\"`, or raise --timeout"),
-        (TerminateReason::MaxTurns, _) => Failure::new(kind, format!("stopped after {turns}, the limit"))
-            .help("continue with `host run --resume \"…\"`, or raise --max-turns"),
+        (TerminateReason::Timeout, _) => {
+            Failure::new(kind, format!("timed out after {turns}")).help(go_on(Flag::Timeout))
+        }
+        (TerminateReason::MaxTurns, _) => {
+            Failure::new(kind, format!("stopped after {turns}, the limit")).help(go_on(Flag::MaxTurns))
+        }
         (TerminateReason::Aborted, _) => Failure::new(kind, "cancelled"),
         (TerminateReason::ErrorNoCompleteTaskCall, _) => {
             Failure::new(kind, "the model stopped without calling `complete_task`")
@@ -162,6 +197,11 @@ pub fn run_failure(result: &RunResult) -> Option<Failure> {
         failure.message.push_str("; the answer is the best so far and may be unfinished");
     }
     Some(failure)
+}
+
+/// What to do about a run that this limit cut.
+fn go_on(limit: Flag) -> Advice {
+    Advice::from("continue with ").command_for("run --resume \"…\"", "a new prompt").text(", or raise ").flag(limit)
 }
 
 fn error_kind(error: &RunError) -> ErrorKind {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, PrivateFile};
+use host_text::{Advice, Flag};
 use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
@@ -131,8 +132,11 @@ pub fn work_in(place: &FolderRequest, folders: &Folders) -> Result<PathBuf, Fail
         return Ok(root);
     }
     Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
-        "go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder without \
-         version control",
+        Advice::from("go to one with ")
+            .flag_with(Flag::Directory, "DIR")
+            .text(", make it one with `git init`, or add ")
+            .flag(Flag::AnyFolder)
+            .text(" to work in a folder without version control"),
     ))
 }
 
@@ -140,7 +144,7 @@ fn real(place: &FolderRequest) -> Result<PathBuf, Failure> {
     let wanted = place.folder.as_deref().unwrap_or(Path::new("."));
     let unreadable = |error: std::io::Error| {
         Failure::input(format!("the folder `{}` cannot be worked in: {error}", wanted.display()))
-            .help("name an existing folder that you may read, with -C DIR")
+            .help(Advice::from("name an existing folder that you may read, with ").flag_with(Flag::Directory, "DIR"))
     };
     let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
     // Fails now, rather than in each tool.

@@ -21,7 +21,7 @@ use host_model::{
     Offline, Ollama, OpenAi, OpenAiResponses, PROVIDERS, Provider, ProviderId, Recording, Retrying, Route, Selection,
     Settings, TextMode, UsualModels,
 };
-use host_text::exact;
+use host_text::{Advice, Flag, exact};
 use tokio::time::timeout;
 
 use self::saved::SavedModel;
@@ -183,10 +183,13 @@ pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environm
 fn no_model() -> Failure {
     let keys = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
     let keys: Vec<&str> = keys.filter_map(|provider| provider.key_variable).collect();
-    Failure::new(ErrorKind::Authentication, "no model is configured").help(format!(
-        "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: --model offline",
-        one_of(&keys)
-    ))
+    Failure::new(ErrorKind::Authentication, "no model is configured").help(
+        Advice::from(format!(
+            "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: ",
+            one_of(&keys)
+        ))
+        .flag_with(Flag::Model, "offline"),
+    )
 }
 
 /// Names in a list: `A, B or C`.

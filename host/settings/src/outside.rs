@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Scope};
 use host_files::RealPaths;
-use host_text::exact;
+use host_text::{Advice, Flag, exact};
 use host_tool::SessionReads;
 
 use crate::environment::{Environment, Folders};
@@ -119,7 +119,9 @@ impl Outside {
             None => Err(refused(
                 "it has keys, passwords or the files of host in it, or its name cannot be written".to_owned(),
             )
-            .help("to let one plugin read such files, use --grant PLUGIN:fs-read=PATH")),
+            .help(
+                Advice::from("to let one plugin read such files, use ").flag_with(Flag::Grant, "PLUGIN:fs-read=PATH"),
+            )),
         }
     }
 

@@ -2,9 +2,9 @@
 //!
 //! Owns the one set of unsafe characters, the escape functions, lines of programs as a terminal shows them, quotation
 //! marks around foreign words, clipping with its mark, the nearest name of a misspelled one, names that look alike,
-//! Markdown's code fences, counted nouns, errors with their causes, the templates of titles, and secrets, which are not
-//! shown at all. Everything that a guest, a model, a server, a manifest or someone else's file contains passes an
-//! escape function of this crate before a user reads it.
+//! Markdown's code fences, counted nouns, errors with their causes, the help on them, the templates of titles, and
+//! secrets, which are not shown at all. Everything that a guest, a model, a server, a manifest or someone else's file
+//! contains passes an escape function of this crate before a user reads it.
 //!
 //! Deliberately not here: I/O, the width of a text on a terminal, colours, and which text deserves trust.
 
@@ -14,6 +14,7 @@ mod clip;
 mod counted;
 mod escape;
 mod fence;
+mod help;
 mod lookalike;
 mod nearest;
 mod printed;
@@ -30,6 +31,7 @@ pub use escape::{
     one_line, visible, visible_line,
 };
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
+pub use help::{Advice, Flag, Help, HelpCommand, HelpFlag};
 pub use lookalike::skeleton;
 pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
 pub use printed::as_printed;

@@ -147,7 +147,7 @@ fn acp_failed_run_is_an_error_with_its_help() {
     let id = editor.session();
     let request = editor.begin(&id, "hi");
     let error = editor.response(request).expect_err("it failed");
-    assert_eq!((&error["code"], &error["data"]["code"]), (&json!(-32000), &json!(41)), "{error}");
+    assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32000), &json!("authentication")), "{error}");
     assert!(error["message"].as_str().is_some_and(|message| message.contains("no such key")), "{error}");
 }
 

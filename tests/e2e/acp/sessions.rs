@@ -42,6 +42,21 @@ fn acp_session_without_a_model_names_the_keys() {
     assert!(editor.call("authenticate", json!({"methodId": "model-key"})).is_err());
 }
 
+#[test]
+fn acp_help_names_a_setting_instead_of_an_option_of_the_command_line() {
+    let host = Host::new(["acp"]);
+    let mut editor = Editor::connected(&host, &["--model", "offline"], json!({}));
+    let elsewhere = host_tests::host::folder();
+    let params = json!({"cwd": elsewhere.path(), "mcpServers": []});
+    let error = editor.call("session/new", params).expect_err("it is not in a repository");
+    let help = "go to one with a different folder in the editor, make it one with `git init`, or add `any_folder = true` \
+                in your configuration to work in a folder without version control";
+    assert_eq!((&error["data"]["help"], &error["data"]["kind"]), (&json!(help), &json!("input")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|message| message.ends_with(&format!("\nhelp: {help}"))), "{error}");
+    assert!(!error.to_string().contains("--"), "{error}");
+    assert_eq!(editor.leave().0, Some(0));
+}
+
 // promise acp.ids: A session, a mode or an option that does not exist is an error, as is the beginning of an id.
 #[test]
 fn acp_unknown_ids_are_errors() {

@@ -11,6 +11,7 @@ use host_extensions::servers::McpHub;
 use host_message::Output;
 use host_plugin::McpError;
 use host_settings::error::Failure;
+use host_text::{Advice, Flag};
 
 use super::mention::Mention;
 use super::{Author, refused};
@@ -49,7 +50,11 @@ pub(super) fn resolve(
     let name = &resource.server;
     Err(refused(&resource.shown())
         .cause(format!("nobody was asked whether the MCP server `{name}` may be reached"))
-        .help(format!("add --grant mcp:mcp={name}, or take the `@` away; `\\@` is a plain `@`")))
+        .help(
+            Advice::from("add ")
+                .flag_with(Flag::Grant, format!("mcp:mcp={name}"))
+                .text(", or take the `@` away; `\\@` is a plain `@`"),
+        ))
 }
 
 fn server_of<'a>(mention: &Mention, app: &'a App) -> Option<(&'a McpHub, McpServerName)> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, Observer, Partial, RunResult};
 use host_journal::TerminateReason;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::TrustStatus;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use super::{About, Report, Sink};
 pub struct Json {
     sink: Sink,
     project_trust: Option<TrustStatus>,
+    code: fn(ErrorKind) -> u8,
     stats: Mutex<RunStats>,
 }
 
@@ -120,7 +121,7 @@ pub struct Wrong<'a> {
     causes: &'a [String],
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'a str>,
+    help: Option<String>,
 }
 
 impl From<TerminateReason> for End {
@@ -159,21 +160,16 @@ impl Compressed {
 
 impl<'a> Wrong<'a> {
     /// The error as it is printed.
-    pub fn new(failure: &'a Failure) -> Self {
-        Self {
-            code: failure.kind.number(),
-            message: &failure.message,
-            causes: &failure.causes,
-            help: failure.help.as_deref(),
-        }
+    pub fn new(failure: &'a Failure, code: fn(ErrorKind) -> u8) -> Self {
+        Self { code: code(failure.kind), message: &failure.message, causes: &failure.causes, help: failure.help_text() }
     }
 }
 
 impl Json {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
-        let About { project_trust, run_clock, .. } = about;
-        Self { sink, project_trust, stats: Mutex::new(RunStats::new(run_clock)) }
+        let About { project_trust, run_clock, code, stats: _ } = about;
+        Self { sink, project_trust, code, stats: Mutex::new(RunStats::new(run_clock)) }
     }
 }
 
@@ -194,7 +190,7 @@ impl Report for Json {
             response: result.result.as_deref(),
             response_is_cut_short: result.is_cut_short(),
             partial_response: result.partial.as_ref().map(Partial::text),
-            error: failure.map(Wrong::new),
+            error: failure.map(|failure| Wrong::new(failure, self.code)),
             stats: stats.statistics(result),
         };
         write(&self.sink, &Document::Run(Box::new(object)));

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use host_agent::{Event, EventKind, Observer};
 use host_journal::{CallStatus, Fact};
 use host_settings::error::{ErrorKind, Failure};
-use host_text::{counted, exact};
+use host_text::{Advice, Flag, counted, exact};
 use host_tool::FailureKind;
 
 /// The most tools that are named.
@@ -34,7 +34,11 @@ impl Refusals {
         let were = if calls == 1 { "was" } else { "were" };
         Some(
             Failure::new(ErrorKind::Tool, format!("{} {were} refused: {}", counted(calls, "call"), named.join(", ")))
-                .help("allow what the run needs, as the lines above say, or leave --fail-on-refused out"),
+                .help(
+                    Advice::from("allow what the run needs, as the lines above say, or leave ")
+                        .flag(Flag::FailOnRefused)
+                        .text(" out"),
+                ),
         )
     }
 }

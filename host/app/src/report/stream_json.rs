@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_journal::{CallReport, CallStatus, Fact, HookResult};
 use host_message::AgentId;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::TrustStatus;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -26,6 +26,7 @@ use super::{About, Report, Sink};
 pub struct StreamJson {
     sink: Sink,
     project_trust: Option<TrustStatus>,
+    code: fn(ErrorKind) -> u8,
     stats: Mutex<RunStats>,
 }
 
@@ -216,8 +217,8 @@ enum Status {
 impl StreamJson {
     /// A report that writes to `sink`.
     pub fn new(sink: Sink, about: About) -> Self {
-        let About { project_trust, run_clock, .. } = about;
-        Self { sink, project_trust, stats: Mutex::new(RunStats::new(run_clock)) }
+        let About { project_trust, run_clock, code, stats: _ } = about;
+        Self { sink, project_trust, code, stats: Mutex::new(RunStats::new(run_clock)) }
     }
 
     /// Writes a line, of a subagent where there is one.
@@ -363,7 +364,7 @@ impl Report for StreamJson {
                 response: result.result.as_deref(),
                 response_is_cut_short: result.is_cut_short(),
                 partial_response: result.partial.as_ref().map(Partial::text),
-                error: failure.map(Wrong::new),
+                error: failure.map(|failure| Wrong::new(failure, self.code)),
                 stats: stats.statistics(result),
             },
         );

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use host_journal::{Sessions, Stored};
 use host_settings::error::Failure;
+use host_text::Advice;
 use host_undo::RecordedChanges;
 
 /// How much of an unknown id a message repeats, in characters.
@@ -31,8 +32,14 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
             // The sort keeps the newest first among equals.
             nearest.sort_by_key(|stored| distance(stored));
             Err(match nearest.as_slice() {
-                [] => failure.help("no session is recorded yet; start one with host run \"…\""),
-                some => failure.help(format!("did you mean {}? host session list --all lists all", named(some))),
+                [] => {
+                    let start = Advice::from("no session is recorded yet; start one with ");
+                    failure.help(start.plain_command("run \"…\"", "a new prompt"))
+                }
+                some => {
+                    let nearest = Advice::from(format!("did you mean {}? ", named(some)));
+                    failure.help(nearest.plain_command("session list --all", "the list of sessions").text(" lists all"))
+                }
             })
         }
         several => {
@@ -74,8 +81,13 @@ fn last_with(sessions: &Sessions, workspace: &Path, wanted: impl Fn(&Stored) -> 
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
     let here_last = sessions.all()?.into_iter().filter(is_here).collect::<Vec<_>>();
     here_last.iter().find(|stored| wanted(stored)).or(here_last.first()).cloned().ok_or_else(|| {
-        Failure::input(format!("there is no session of `{here}`"))
-            .help("host run \"…\" starts one; host session list --all lists those of other folders")
+        Failure::input(format!("there is no session of `{here}`")).help(
+            Advice::default()
+                .plain_command("run \"…\"", "a new prompt")
+                .text(" starts one; ")
+                .plain_command("session list --all", "the list of sessions")
+                .text(" lists those of other folders"),
+        )
     })
 }
 

@@ -8,6 +8,7 @@ use host_files::ChainStore;
 use host_journal::{Clock, Left, Reopened, SessionLog, Sessions};
 use host_message::AgentId;
 use host_settings::error::Failure;
+use host_text::Advice;
 
 use crate::app::App;
 use crate::session::{MAIN, find};
@@ -68,12 +69,17 @@ impl Resume {
             return Err(Failure::input(format!(
                 "the session `{id}` belongs to `{workspace}`, which is not this folder"
             ))
-            .help(format!("resume it there: host run -C '{workspace}' --resume {id}")));
+            .help(
+                Advice::from("resume it there: ")
+                    .plain_command(format!("run -C '{workspace}' --resume {id}"), "open that folder"),
+            ));
         }
         let left = recorded.past(&AgentId::new(MAIN)).map_or(Left::Nothing, |past| past.left());
         if left == Left::Nothing && !may_end {
-            return Err(Failure::input(format!("the session `{id}` has no unfinished work"))
-                .help(format!("say what to do next: host run --resume {id} \"…\"")));
+            return Err(Failure::input(format!("the session `{id}` has no unfinished work")).help(
+                Advice::from("say what to do next: ")
+                    .plain_command(format!("run --resume {id} \"…\""), "send a new prompt"),
+            ));
         }
         if recorded.torn_bytes > 0 {
             tracing::warn!(

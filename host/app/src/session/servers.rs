@@ -6,7 +6,7 @@ use host_capability::McpServerName;
 use host_message::{OutputPart, Part, PartData};
 use host_settings::error::Failure;
 use host_settings::mcp::{McpMessage, McpPrompt, McpPromptArgument};
-use host_text::{exact, name_help};
+use host_text::{Advice, exact};
 use serde_json::{Map, Value};
 
 use super::Session;
@@ -54,11 +54,11 @@ impl Session {
         let servers = self.app.mcp.as_ref().ok_or_else(|| none().help("docs/mcp.md says how to configure one"))?;
         let statuses = servers.statuses();
         let status = statuses.iter().find(|status| status.name.as_str() == server).ok_or_else(|| {
-            none().help(name_help(server, statuses.iter().map(|one| one.name.as_str()), "/mcp lists the servers"))
+            none().help(Advice::on_name(server, statuses.iter().map(|one| one.name.as_str()), "/mcp lists the servers"))
         })?;
         let known = status.prompts.iter().find(|known| known.name == prompt).ok_or_else(|| {
             let failure = Failure::input(format!("the MCP server `{server}` has no prompt `{}`", exact(prompt)));
-            failure.help(name_help(
+            failure.help(Advice::on_name(
                 prompt,
                 status.prompts.iter().map(|one| one.name.as_str()),
                 "/mcp lists its prompts",
@@ -192,7 +192,7 @@ mod tests {
         }
         let missing = arguments("github", &prompt(), "depth=x").expect_err("one is missing");
         assert_eq!(missing.message, "the prompt needs `pull` (what it is)");
-        assert_eq!(missing.help.as_deref(), Some("write it as /github:review <pull> [depth]"));
+        assert_eq!(missing.help_text().as_deref(), Some("write it as /github:review <pull> [depth]"));
         let none = McpPrompt { arguments: Vec::new(), ..prompt() };
         assert!(arguments("github", &none, "x").expect_err("it takes none").message.contains("takes no argument"));
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};
 use host_settings::error::Failure;
-use host_text::name_help;
+use host_text::{Advice, Flag};
 use serde_json::{Map, Value};
 
 /// The largest schema that is read. Protects the model's window, which all of it goes into.
@@ -26,7 +26,7 @@ pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<M
             let known = declared.0.keys().map(String::as_str);
             return Err(match declared.0.is_empty() {
                 true => failure.help("it has no inputs"),
-                false => failure.help(name_help(name, known, &format!("its inputs are {}", all(declared)))),
+                false => failure.help(Advice::on_name(name, known, format!("its inputs are {}", all(declared)))),
             });
         };
         let parsed = parse(input.kind, value).ok_or_else(|| {
@@ -65,15 +65,16 @@ fn parse(kind: InputKind, text: &str) -> Option<Value> {
     }
 }
 
-fn form(name: &str, kind: InputKind) -> String {
-    match kind {
-        InputKind::String => format!("add --input {name}=TEXT"),
-        InputKind::Number => format!("add --input {name}=1.5"),
-        InputKind::Boolean => format!("add --input {name}=true, or false"),
-        InputKind::Integer => format!("add --input {name}=3"),
-        InputKind::Strings => format!("add --input {name}=TEXT, once for each"),
-        InputKind::Numbers => format!("add --input {name}=1.5, once for each"),
-    }
+fn form(name: &str, kind: InputKind) -> Advice {
+    let (value, rest) = match kind {
+        InputKind::String => ("TEXT", ""),
+        InputKind::Number => ("1.5", ""),
+        InputKind::Boolean => ("true", ", or false"),
+        InputKind::Integer => ("3", ""),
+        InputKind::Strings => ("TEXT", ", once for each"),
+        InputKind::Numbers => ("1.5", ", once for each"),
+    };
+    Advice::from("add ").flag_with(Flag::Input, format!("{name}={value}")).text(rest)
 }
 
 fn all(declared: &InputConfig) -> String {
@@ -147,12 +148,12 @@ mod tests {
         ] {
             let given = ["text=a".to_owned(), given.to_owned()];
             let failure = inputs("a", &declared(), &given).expect_err("it is wrong");
-            assert_eq!((failure.message.as_str(), failure.help.as_deref()), (told, Some(help)));
+            assert_eq!((failure.message.as_str(), failure.help_text().as_deref()), (told, Some(help)));
         }
         let failure = inputs("a", &declared(), &[]).expect_err("one is missing");
         assert_eq!(failure.message, "the agent `a` needs the input `text`");
         assert_eq!(
-            (failure.causes[0].as_str(), failure.help.as_deref()),
+            (failure.causes[0].as_str(), failure.help_text().as_deref()),
             ("what it is", Some("add --input text=TEXT"))
         );
     }

@@ -11,6 +11,7 @@ use host_model::Offline;
 use host_settings::configuration::CONTEXT_FILES;
 use host_settings::error::Failure;
 use host_settings::repository::repository_of;
+use host_text::{Advice, Flag};
 use host_tool::ApprovalMode;
 
 use super::Session;
@@ -137,8 +138,9 @@ impl Session {
         if self.model.answering.iter().any(|id| id != Offline::PROVIDER.name()) {
             return Ok(());
         }
-        Err(Failure::input(format!("{command} needs a language model, and `offline` is not one"))
-            .help("choose one with /model ID; `host` without --model helps you to find one"))
+        Err(Failure::input(format!("{command} needs a language model, and `offline` is not one")).help(
+            Advice::from("choose one with /model ID; `host` without ").flag(Flag::Model).text(" helps you to find one"),
+        ))
     }
 }
 

@@ -213,7 +213,7 @@ mod tests {
             (&["resume", "2026"], "`host --resume`"),
             (&["exec", "fix it"], "host -p"),
         ] {
-            let help = read_line(line).expect_err("a mistake").help.expect("a help");
+            let help = read_line(line).expect_err("a mistake").help_text().expect("a help");
             assert!(help.contains(expected) && !help.contains("did you mean"), "{help}");
         }
         assert!(read_line(&["continue", "with", "the", "tests"]).is_ok(), "a sentence is a prompt");
@@ -229,7 +229,7 @@ mod tests {
             (&["docter"], "doctor"),
         ] {
             let failure = read_line(line).expect_err("a mistake");
-            let help = failure.help.expect("a help");
+            let help = failure.help_text().expect("a help");
             assert!(
                 help.contains(&format!("`host {name}`")) && help.contains(&format!("host -- {}", line[0])),
                 "{help}"
@@ -243,7 +243,7 @@ mod tests {
     fn arguments_one_word_that_reads_like_a_command_is_a_mistake() {
         let check = |line: &[&str], word: &str| {
             let words: Vec<OsString> = line.iter().map(OsString::from).collect();
-            check_one_word(word, &words).map_err(|failure| failure.help.unwrap_or_default())
+            check_one_word(word, &words).map_err(|failure| failure.help_text().unwrap_or_default())
         };
         for (word, expected) in [
             ("serve", "`host mcp serve`"),

@@ -14,7 +14,7 @@ use host_app::app::App;
 use host_extensions::servers::{McpHub, McpReport};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
-use host_text::{exact, name_help};
+use host_text::{Advice, exact};
 use tokio_util::sync::CancellationToken;
 
 use super::tool::open;
@@ -88,9 +88,9 @@ fn named<'a>(app: &'a App, name: &str) -> Result<&'a Arc<McpHub>, Failure> {
         return Ok(servers);
     }
     let known = servers.servers().iter().map(|server| server.name.as_str());
-    Err(Failure::input(format!("there is no MCP server `{}`", exact(name))).help(name_help(
+    Err(Failure::input(format!("there is no MCP server `{}`", exact(name))).help(Advice::on_name(
         name,
         known,
-        "`host mcp list` lists all",
+        Advice::default().command("mcp list").text(" lists all"),
     )))
 }

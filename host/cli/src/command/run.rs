@@ -236,7 +236,7 @@ fn report(
     out: Out,
     environment: &Environment,
 ) -> Arc<dyn Report> {
-    let about = session.about(run.stats);
+    let about = session.about(run.stats, exit::number);
     match terminal {
         Some(terminal) => {
             let stats = if run.stats { Stats::Table } else { Stats::Line };

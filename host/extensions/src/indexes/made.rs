@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, IndexEntry, PluginIndex, PublicKey, Trust, Verdict};
 use host_settings::error::{ErrorKind, Failure};
+use host_text::{Advice, Flag};
 use jiff::Timestamp;
 
 use crate::install::read_bundle;
@@ -37,19 +38,25 @@ pub fn make(request: &IndexRequest, trust: &Trust, now: Timestamp) -> Result<Plu
     let name = match (&request.name, before) {
         (Some(name), Some(before)) if *name != before.name => {
             return Err(Failure::input(format!("the index is `{}`, and not `{name}`", before.name))
-                .help("write this one to another file with --out"));
+                .help(Advice::from("write this one to another file with ").flag(Flag::Out)));
         }
         (Some(name), _) => name.clone(),
         (None, Some(before)) => before.name.clone(),
         (None, None) => {
-            return Err(Failure::input("the first edition of an index needs a name").help("add --name NAME"));
+            return Err(Failure::input("the first edition of an index needs a name")
+                .help(Advice::from("add ").flag_with(Flag::Name, "NAME")));
         }
     };
     let least = before.map_or(1, |before| before.serial.saturating_add(1));
     let serial = request.serial.unwrap_or(least);
     if serial < least {
         return Err(Failure::input(format!("the serial {serial} is not greater than that of the edition before"))
-            .help(format!("leave out --serial, or add --serial {least}")));
+            .help(
+                Advice::from("leave out ")
+                    .flag(Flag::Serial)
+                    .text(", or add ")
+                    .flag_with(Flag::Serial, least.to_string()),
+            ));
     }
     let mut entries = Vec::new();
     for file in bundles(&request.folder)? {

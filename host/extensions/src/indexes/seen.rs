@@ -9,6 +9,7 @@ use host_bundle::OciDigest;
 use host_files::{Access, FileError, PrivateFile};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure};
+use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +87,8 @@ impl Seen {
             };
             if let Some(what) = what.filter(|_| older == OlderIndex::Report) {
                 return Err(Failure::new(ErrorKind::Untrusted, what).help(
-                    "a newer version may be hidden; if its publisher says that this one is right, add \
-                     --allow-older-index",
+                    Advice::from("a newer version may be hidden; if its publisher says that this one is right, add ")
+                        .flag(Flag::AllowOlderIndex),
                 ));
             }
         }

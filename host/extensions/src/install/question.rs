@@ -9,7 +9,7 @@ use host_bundle::{Bundle, Refusal, Signers};
 use host_manifest::{Changes, Manifest};
 use host_plugin::admission::Imports;
 use host_settings::error::Failure;
-use host_text::counted;
+use host_text::{Advice, Flag, counted};
 use semver::Version;
 
 use super::lookalikes;
@@ -77,11 +77,13 @@ pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
         0 => failure,
         more => failure.cause(format!("{} were not looked at", counted(more, "more signature"))),
     };
-    failure.help(format!(
-        "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle as a \
-         file, or for an address with --digest {}",
-        bundle.digest()
-    ))
+    failure.help(
+        Advice::from(
+            "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle \
+             as a file, or for an address with ",
+        )
+        .flag_with(Flag::Digest, bundle.digest().to_string()),
+    )
 }
 
 /// Returns the grants that the user agreed to before, as far as the plugin still requests them, and those of the

@@ -8,6 +8,7 @@ use host_bundle::{Bundle, OciDigest};
 use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure};
+use host_text::{Advice, Flag};
 use jiff::Timestamp;
 
 use crate::plugins::store;
@@ -34,8 +35,9 @@ impl BundleSource {
         if text.starts_with("https://") || text.starts_with("http://") {
             return match digest {
                 Some(digest) => Ok(Self::Web { url: text.to_owned(), digest: digest.clone() }),
-                None => Err(Failure::input(format!("`{text}` needs the digest of its bundle"))
-                    .help("add --digest sha256:…, as its publisher gives it")),
+                None => Err(Failure::input(format!("`{text}` needs the digest of its bundle")).help(
+                    Advice::from("add ").flag_with(Flag::Digest, "sha256:…").text(", as its publisher gives it"),
+                )),
             };
         }
         if Path::new(text).exists() || layout(text).is_some() {

@@ -213,7 +213,7 @@ async fn install_says_of_forged_signatures_how_many_there_are_and_what_to_do() {
         assert!(causes.contains(part), "{causes}");
     }
     assert!(!causes.contains("get it again"), "{causes}");
-    assert!(failure.help.as_deref().is_some_and(|help| help.contains("with --digest sha256:")), "{failure:?}");
+    assert!(failure.help_text().as_deref().is_some_and(|help| help.contains("with --digest sha256:")), "{failure:?}");
 }
 
 // promise install.lookalikes

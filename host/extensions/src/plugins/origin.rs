@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use host_text::{Advice, Flag};
 use host_tool::FailureWords;
 
 /// A list of installed plugins.
@@ -50,13 +51,20 @@ impl PluginOrigin {
     }
 
     /// Returns what the user does so that the plugin is not used; `None` if it always is.
-    pub(crate) fn way_out(&self) -> Option<String> {
+    pub(crate) fn way_out(&self) -> Option<Advice> {
         match self {
-            Self::Store { name, list: PluginList::User } => Some(format!("`host plugin remove {name} --user`")),
-            Self::Store { name, list: PluginList::Project } => Some(format!("`host plugin remove {name}`")),
-            Self::Project(path) => Some(format!("remove `{}`", path.display())),
-            Self::Path(path) => Some(format!("leave out `--plugin` for `{}`", path.display())),
-            Self::Command => Some("remove `discovery_command` from the configuration".to_owned()),
+            Self::Store { name, list: PluginList::User } => {
+                Some(Advice::default().command(format!("plugin remove {name} --user")))
+            }
+            Self::Store { name, list: PluginList::Project } => {
+                Some(Advice::default().command(format!("plugin remove {name}")))
+            }
+            Self::Project(path) => Some(format!("remove `{}`", path.display()).into()),
+            Self::Path(path) => {
+                let option = Advice::from("leave out ").code_flag(Flag::Plugin, None);
+                Some(option.text(format!(" for `{}`", path.display())))
+            }
+            Self::Command => Some("remove `discovery_command` from the configuration".into()),
             Self::BuiltIn(_) | Self::Mcp => None,
         }
     }

@@ -19,7 +19,7 @@ use host_settings::configuration::{
 };
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
-use host_text::{exact, name_help, visible_line};
+use host_text::{Advice, exact, visible_line};
 
 use crate::plugins::{LoadedPlugin, PluginOrigin, reach};
 
@@ -138,8 +138,11 @@ fn check_known<'a>(
             continue;
         }
         let help = match known.clone().next() {
-            Some(_) => name_help(name, known.clone().map(String::as_str), "`host plugin explain` lists all names"),
-            None => "remove it: the plugin has none".to_owned(),
+            Some(_) => {
+                let all = Advice::default().command("plugin explain").text(" lists all names");
+                Advice::on_name(name, known.clone().map(String::as_str), all)
+            }
+            None => "remove it: the plugin has none".into(),
         };
         let name = exact(name);
         let failure = Failure::configuration(format!("unknown setting `plugins.\"{plugin}\".{section}.{name}`"))

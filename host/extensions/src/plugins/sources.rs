@@ -20,6 +20,7 @@ use host_settings::configuration::{Commands, Configuration};
 use host_settings::environment::Folders;
 use host_settings::error::Failure;
 use host_settings::project::ProjectFiles;
+use host_text::Advice;
 use tokio_util::sync::CancellationToken;
 
 pub use self::built_in::built_in_plugins;
@@ -228,10 +229,14 @@ pub fn tool_taken(tool: &str, plugin: &LoadedPlugin, plugins: &[LoadedPlugin]) -
             .help("report it to its publisher");
     };
     let (one, two) = (&plugin.manifest.name, &other.manifest.name);
-    let ways: Vec<String> = [&other.origin, &plugin.origin].into_iter().filter_map(PluginOrigin::way_out).collect();
+    let ways = [&other.origin, &plugin.origin].into_iter().filter_map(PluginOrigin::way_out).enumerate();
+    let help = ways.fold(Advice::from("use one of them: "), |help, (at, way)| match at {
+        0 => help.then(way),
+        _ => help.text(", or ").then(way),
+    });
     Failure::input(format!("the plugins `{two}` and `{one}` both have a tool `{tool}`"))
         .cause(format!("`{two}` is {}, `{one}` is {}", other.origin.place(), plugin.origin.place()))
-        .help(format!("use one of them: {}", ways.join(", or ")))
+        .help(help)
 }
 
 #[cfg(test)]

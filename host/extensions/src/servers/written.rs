@@ -13,7 +13,7 @@ use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::Project;
-use host_text::{exact, name_help};
+use host_text::{Advice, Flag, exact};
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
@@ -87,8 +87,11 @@ impl NewServer {
         match target.as_slice() {
             [address] if is_address(address) => Ok(ServerKind::Address(address.clone())),
             [address, other, ..] if is_address(address) => {
-                Err(Failure::input(format!("`{}` follows the address of a server", exact(other)))
-                    .help("a server at an address has no arguments; --header sends a header field"))
+                Err(Failure::input(format!("`{}` follows the address of a server", exact(other))).help(
+                    Advice::from("a server at an address has no arguments; ")
+                        .flag(Flag::Header)
+                        .text(" sends a header field"),
+                ))
             }
             [word] if word.contains("://") => {
                 Err(Failure::input(format!("`{}` is not the address of an MCP server", exact(word)))
@@ -221,9 +224,9 @@ impl NewServer {
 ///
 /// If the file does not have it, or cannot be written.
 pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<PathBuf, Failure> {
-    let missing = |known: Vec<String>, path: &Path, other: &str| {
+    let missing = |known: Vec<String>, path: &Path, other: Advice| {
         let failure = Failure::input(format!("there is no MCP server `{}` in `{}`", exact(name), path.display()));
-        failure.help(name_help(name, known.iter().map(String::as_str), other))
+        failure.help(Advice::on_name(name, known.iter().map(String::as_str), other))
     };
     match scope {
         ServerScope::User => {
@@ -231,7 +234,8 @@ pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<
             let (path, _) = Configuration::path(place.environment, &folders);
             let mut own = OwnFile::read(&path)?;
             if !own.remove_server(name) {
-                return Err(missing(own.servers(), &path, "a project's is removed with --scope project"));
+                let other = Advice::from("a project's is removed with ").flag_with(Flag::Scope, "project");
+                return Err(missing(own.servers(), &path, other));
             }
             own.write()?;
             remove_values(name, &mcp_secrets(&folders));
@@ -241,7 +245,9 @@ pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<
             let mut file = ProjectServers::read(place.folder)?;
             if file.servers()?.shift_remove(name).is_none() {
                 let known = file.servers()?.keys().cloned().collect();
-                return Err(missing(known, &file.path, "without --scope project it is removed from your own"));
+                let other =
+                    Advice::from("without ").flag_with(Flag::Scope, "project").text(" it is removed from your own");
+                return Err(missing(known, &file.path, other));
             }
             file.write()?;
             Ok(file.path)
@@ -275,7 +281,10 @@ fn no_variables(words: &[String]) -> Result<(), Failure> {
     let has_one = |word: &&String| word.replace("${workspace}", "").contains("${");
     match words.iter().find(has_one) {
         Some(word) => Err(Failure::input(format!("`{}` contains a variable, which is not filled in", exact(word)))
-            .help("write its value, or hand it to the server as a variable: --env NAME='${NAME}'")),
+            .help(
+                Advice::from("write its value, or hand it to the server as a variable: ")
+                    .flag_with(Flag::Env, "NAME='${NAME}'"),
+            )),
         None => Ok(()),
     }
 }

@@ -335,7 +335,7 @@ mod tests {
             assert!(failure.message.contains("/p/.host/config.toml") && failure.help.is_some(), "{failure:?}");
         }
         let failure = layered("", "modle = \"x\"\n").expect_err("nobody reads it");
-        assert_eq!(failure.help.as_deref(), Some("did you mean `model`?"));
+        assert_eq!(failure.help_text().as_deref(), Some("did you mean `model`?"));
     }
 
     #[test]

@@ -163,7 +163,7 @@ mod tests {
             std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(mode)).expect("set");
             let read = store.find(Path::new("/a"));
             assert_eq!(read.is_ok(), right, "{mode:o}: {read:?}");
-            let help = read.err().and_then(|failure| failure.help).unwrap_or_default();
+            let help = read.err().and_then(|failure| failure.help_text()).unwrap_or_default();
             assert!(right || help.contains("chmod 600"), "{help}");
         }
     }
@@ -176,7 +176,7 @@ mod tests {
             std::fs::write(store.file.path(), text).expect("written");
             std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(0o600)).expect("set");
             let failure = store.find(Path::new("/a")).expect_err("it is invalid");
-            assert!(failure.help.is_some_and(|help| help.contains("remove the file")), "{text}");
+            assert!(failure.help_text().is_some_and(|help| help.contains("remove the file")), "{text}");
             assert!(store.add(Path::new("/a"), fingerprint("a")).is_err(), "{text}");
             assert_eq!(std::fs::read_to_string(store.file.path()).expect("read"), text);
         }

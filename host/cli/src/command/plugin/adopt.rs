@@ -3,7 +3,7 @@
 use host_devkit::{AdoptError, AdoptOptions, PlainContract};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
-use host_text::visible_line;
+use host_text::{Advice, visible_line};
 use tokio_util::sync::CancellationToken;
 
 use super::build;
@@ -47,6 +47,6 @@ pub(super) fn wit(wit: &Wit) -> Result<Code, Failure> {
 }
 
 fn failed(error: AdoptError) -> Failure {
-    let help = error.help();
+    let help = error.help().map(Advice::from);
     Failure { help, ..Failure::from_error(ErrorKind::Input, &error) }
 }

@@ -7,6 +7,7 @@ use host_devkit::{BuildOutput, BuiltPlugin, PluginError, Programs, Tools};
 use host_plugin::{Runtime, RuntimeOptions};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
+use host_text::Advice;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Sources;
@@ -44,7 +45,7 @@ pub(super) async fn plugins(plugins: &Sources, environment: &Environment) -> Res
 }
 
 pub(super) fn failed(error: PluginError) -> Failure {
-    let help = error.help();
+    let help = error.help().map(Advice::from);
     Failure { help, ..Failure::from_error(ErrorKind::Input, &error) }
 }
 

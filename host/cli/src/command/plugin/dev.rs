@@ -5,6 +5,7 @@ mod report;
 use host_devkit::{DevError, DevOptions, DevSession};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
+use host_text::Advice;
 use tokio_util::sync::CancellationToken;
 
 use self::report::Report;
@@ -36,5 +37,5 @@ fn failed(error: &DevError) -> Failure {
         | DevError::Sources(_)
         | DevError::Plugin(_) => Failure::from_error(ErrorKind::Input, error),
     };
-    Failure { help: error.help(), ..failure }
+    Failure { help: error.help().map(Advice::from), ..failure }
 }

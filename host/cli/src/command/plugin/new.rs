@@ -7,7 +7,7 @@ use host_devkit::{NewPlugin, NewPluginError, TARGET};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::folder;
-use host_text::visible_line;
+use host_text::{Advice, visible_line};
 use tokio_util::sync::CancellationToken;
 
 use super::build;
@@ -50,6 +50,6 @@ fn add_target(folder: &Path, environment: &Environment) {
 }
 
 fn failed(error: &NewPluginError) -> Failure {
-    let help = error.help().map(str::to_owned);
+    let help = error.help().map(Advice::from);
     Failure { help, ..Failure::from_error(ErrorKind::Input, error) }
 }

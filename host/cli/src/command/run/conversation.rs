@@ -102,7 +102,7 @@ pub(super) async fn hold(
     let (modes, outputs) = (SharedModes::default(), Arc::new(Mutex::new(session.outputs().to_owned())));
     let terminal = open(&session, style, interrupt, &modes, &outputs)?;
     let _approvals = approval::listen(session.approvals(), terminal.clone(), style, environment);
-    let about = session.about(stats);
+    let about = session.about(stats, exit::number);
     let held = about.run_clock.clone();
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Answer };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));

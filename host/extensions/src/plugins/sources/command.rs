@@ -23,7 +23,7 @@ use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::programs::placed;
 use host_settings::project::{PROGRAMS, ProjectFile};
-use host_text::clip;
+use host_text::{Advice, clip};
 use host_tool::{Discovered, Surroundings, discovered};
 use tokio_util::sync::CancellationToken;
 
@@ -105,8 +105,9 @@ pub(crate) fn lister(command: Vec<String>) -> Result<LoadedPlugin, Failure> {
 /// The built-in plugin that runs these commands and no other. Without `tools` it has its own.
 fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>>) -> Result<LoadedPlugin, Failure> {
     let built_in = BuiltIn::find(DISCOVERED).ok_or_else(|| {
-        Failure::configuration(format!("this build has no plugin `{DISCOVERED}`"))
-            .help("`host plugin build plugins --out plugins/dist`, then build the host again")
+        Failure::configuration(format!("this build has no plugin `{DISCOVERED}`")).help(
+            Advice::default().command("plugin build plugins --out plugins/dist").text(", then build the host again"),
+        )
     })?;
     let mut manifest = built_in.manifest()?;
     manifest.tools = tools.unwrap_or(manifest.tools);

@@ -7,6 +7,7 @@ use host_files::FileError;
 use host_manifest::{Manifest, Source};
 use host_plugin::MAX_COMPONENT;
 use host_settings::error::Failure;
+use host_text::Advice;
 
 use super::Found;
 use crate::plugins::file_stamps::{FileStamps, Links};
@@ -77,7 +78,7 @@ fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     files.sort();
     if files.is_empty() {
         return Err(Failure::input(format!("there is no plugin in `{}`", path.display()))
-            .help("`host plugin build SOURCES --out DIR` puts components there"));
+            .help(Advice::default().command("plugin build SOURCES --out DIR").text(" puts components there")));
     }
     Ok(files)
 }

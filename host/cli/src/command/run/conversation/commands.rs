@@ -3,7 +3,7 @@
 use host_app::session::commands::CommandEntry;
 use host_settings::error::Failure;
 use host_terminal as terminal;
-use host_text::{exact, name_help};
+use host_text::{Advice, exact};
 
 /// A command: a line that is not a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ pub(super) fn parse(line: &str) -> ParsedLine {
             let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
             ParsedLine::Unknown(match is_path {
                 true => failure.help(as_prompt),
-                false => failure.help(name_help(name, ALL.iter().map(|known| known.name), &as_prompt)),
+                false => failure.help(Advice::on_name(name, ALL.iter().map(|known| known.name), as_prompt)),
             })
         }
     }
@@ -267,7 +267,7 @@ mod tests {
             let (ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure)) = parse(line) else {
                 panic!("{line} is no command")
             };
-            assert_eq!((failure.message.as_str(), failure.help.as_deref()), (message, Some(help)));
+            assert_eq!((failure.message.as_str(), failure.help_text().as_deref()), (message, Some(help)));
         }
     }
 
