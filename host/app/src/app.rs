@@ -198,7 +198,7 @@ impl App {
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)
             && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
         {
-            return Err(failure);
+            return Err(failure.into());
         }
         let own = (&folders, environment);
         let asked = (access, configuration.approval_mode, &denied);

@@ -6,7 +6,7 @@
 use host_app::app::App;
 use host_app::start_mode;
 use host_model::ProviderId;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault as _};
 use host_settings::models::saved::{self, SavedKey, SavedModel};
 use host_settings::models::ways::{self, KeyCheck, Way};
 use host_terminal::{Choice, Escape, Line, Pick, PickEntry, Question};
@@ -130,9 +130,9 @@ async fn way(app: &App, asker: &Asker<'_>) -> Result<(Way, String), Failure> {
 async fn server_at(address: &str, asker: &Asker<'_>) -> Result<Option<SavedModel>, Failure> {
     let server = match ways::server_at(address).await {
         Ok(server) => server,
-        Err(failure) => {
-            let help = failure.help_text().unwrap_or_default();
-            to_stderr(&format!("{}\n{}\n", visible(&failure.message), visible(&help)));
+        Err(error) => {
+            let help = error.help().unwrap_or_default().to_string();
+            to_stderr(&format!("{}\n{}\n", visible(&error.to_string()), visible(&help)));
             return Ok(None);
         }
     };
@@ -215,7 +215,7 @@ fn typed_key() -> Result<Option<SavedKey>, Failure> {
     for _ in 0..TRIES {
         match SavedKey::parse(&secrets.ask_counted("API key (it is not shown): ")?) {
             Ok(key) => return Ok(Some(key)),
-            Err(failure) => to_stderr(&format!("{}\n", failure.message)),
+            Err(error) => to_stderr(&format!("{error}\n")),
         }
     }
     Ok(None)

@@ -37,5 +37,5 @@ pub(crate) async fn about(
             Answered::Choice(at) => ANSWERS.get(at).map_or(FolderAnswer::Leave, |(_, _, answer)| *answer),
             Answered::Dismissed => FolderAnswer::Leave,
         };
-    question.answer(answer, place, folders)
+    Ok(question.answer(answer, place, folders)?)
 }

@@ -133,7 +133,7 @@ impl Agents {
     pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
         self.agents.iter().find(|agent| agent.name() == name).ok_or_else(|| {
             let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
-            withheld.flatten().unwrap_or_else(|| self.unknown(name))
+            withheld.flatten().map_or_else(|| self.unknown(name), Failure::from)
         })
     }
 

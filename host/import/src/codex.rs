@@ -6,6 +6,8 @@ use host_settings::own_file::Server;
 use host_tool::Decision;
 use toml::{Table, Value};
 
+use super::rules::RuleFault;
+use super::servers::ServerFault;
 use super::{ForeignAgent, Found, MAX_SETTINGS, Place, Source, rules};
 
 /// The largest file with rules, in bytes. Protects memory.
@@ -67,7 +69,7 @@ fn settings(config: &Table, place: &Place<'_>, found: &mut Found) {
     }
 }
 
-fn server(name: &str, server: &Value, place: &Place<'_>) -> Result<Server, String> {
+fn server(name: &str, server: &Value, place: &Place<'_>) -> Result<Server, ServerFault> {
     let mut read = Server::new(name)?;
     let text = |key: &str| server.get(key).and_then(Value::as_str);
     let words = |key: &str| -> Vec<String> {
@@ -105,8 +107,8 @@ fn server(name: &str, server: &Value, place: &Place<'_>) -> Result<Server, Strin
                 read.leave_out(&format!("bearer_token_env_var = {variable}"), why);
             }
         }
-        (Some(_), Some(_)) => return Err("it has both a command and an address".to_owned()),
-        (None, None) => return Err("it has neither a command nor an address".to_owned()),
+        (Some(_), Some(_)) => return Err(ServerFault::Both),
+        (None, None) => return Err(ServerFault::Neither),
     }
     if server.get("enabled").and_then(Value::as_bool) == Some(false) {
         read.set("enabled", Value::Boolean(false));
@@ -150,8 +152,8 @@ fn command_rules(folder: &Path, found: &mut Found) {
 }
 
 /// Reads the arguments of a `prefix_rule`.
-fn prefix_rule(rest: &str) -> Result<(Vec<String>, Decision), String> {
-    let unknown = || "only a list of words with a decision is known".to_owned();
+fn prefix_rule(rest: &str) -> Result<(Vec<String>, Decision), RuleFault> {
+    let unknown = || RuleFault::NotWords;
     let inside = rest.trim_start().strip_prefix('(').ok_or_else(unknown)?;
     let after = |key: &str| -> Option<&str> {
         let (_, rest) = inside.split_once(key)?;

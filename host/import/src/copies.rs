@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use host_files::FileError;
 use host_settings::own_file::{FileMode, NewFile};
 
 /// The largest file of a command or skill, in bytes. Protects memory and the disk.
@@ -17,6 +18,44 @@ const MAX_COPY: u64 = 1 << 20;
 /// be.
 const MAX_COPIES: usize = 300;
 
+/// Why a command or skill is not copied.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CopyFault {
+    /// A file cannot be read.
+    #[error("`{}`: {cause}", .path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: FileError,
+    },
+    /// A file has no rights that can be read.
+    #[error("`{}`: {cause}", .path.display())]
+    About {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A folder cannot be read.
+    #[error("`{}` cannot be read: {cause}", .path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// An entry of a folder cannot be read.
+    #[error(transparent)]
+    Entry(#[from] io::Error),
+    /// A link, which is not followed.
+    #[error("`{}` is a link; copy it by hand", .0.display())]
+    Link(PathBuf),
+    /// The folder is not what it should be.
+    #[error("`{}` has over {MAX_COPIES} files", .0.display())]
+    TooMany(PathBuf),
+}
+
 /// A command or skill with its files.
 pub(super) struct Copy {
     /// What it is called: for a command its path without the extension.
@@ -24,7 +63,7 @@ pub(super) struct Copy {
     /// The file or folder that is made.
     pub(super) to: PathBuf,
     /// Its files, or why it is left out.
-    pub(super) files: Result<Vec<NewFile>, String>,
+    pub(super) files: Result<Vec<NewFile>, CopyFault>,
 }
 
 /// Returns the commands in a folder: Markdown files, also in folders beneath it.
@@ -60,34 +99,34 @@ pub(super) fn skills(from: &Path, to: &Path) -> Vec<Copy> {
         .collect()
 }
 
-fn copied(from: &Path, to: &Path) -> Result<NewFile, String> {
-    let shown = || from.display().to_string();
-    let bytes = host_files::read_file(from, MAX_COPY).map_err(|error| format!("`{}`: {error}", shown()))?;
-    let about = fs::metadata(from).map_err(|error| format!("`{}`: {error}", shown()))?;
+fn copied(from: &Path, to: &Path) -> Result<NewFile, CopyFault> {
+    let path = || from.to_owned();
+    let bytes = host_files::read_file(from, MAX_COPY).map_err(|cause| CopyFault::File { path: path(), cause })?;
+    let about = fs::metadata(from).map_err(|cause| CopyFault::About { path: path(), cause })?;
     let mode = if about.permissions().mode() & 0o100 == 0 { FileMode::Usual } else { FileMode::Program };
     Ok(NewFile { path: to.to_owned(), bytes, mode })
 }
 
 /// Returns the regular files beneath a folder, relative to it. A folder that is missing has none.
-fn files_beneath(root: &Path) -> Result<Vec<PathBuf>, String> {
+fn files_beneath(root: &Path) -> Result<Vec<PathBuf>, CopyFault> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(folder) = folders.pop() {
         let entries = match fs::read_dir(root.join(&folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("`{}` cannot be read: {error}", root.join(&folder).display())),
+            Err(cause) => return Err(CopyFault::Folder { path: root.join(&folder), cause }),
         };
         for entry in entries {
-            let entry = entry.map_err(|error| error.to_string())?;
-            let kind = entry.file_type().map_err(|error| error.to_string())?;
+            let entry = entry?;
+            let kind = entry.file_type()?;
             let relative = folder.join(entry.file_name());
             match (kind.is_dir(), kind.is_file()) {
                 (true, _) => folders.push(relative),
                 (_, true) => found.push(relative),
-                _ => return Err(format!("`{}` is a link; copy it by hand", root.join(relative).display())),
+                _ => return Err(CopyFault::Link(root.join(relative))),
             }
             if found.len() + folders.len() > MAX_COPIES {
-                return Err(format!("`{}` has over {MAX_COPIES} files", root.display()));
+                return Err(CopyFault::TooMany(root.to_owned()));
             }
         }
     }

@@ -21,11 +21,14 @@ use std::path::{Path, PathBuf};
 use host_extensions::hooks;
 use host_settings::configuration::ForeignAgent;
 use host_settings::environment::{Environment, Folders};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::own_file::{LeftOut, NewFile, Server, mcp_secrets};
-use host_text::visible_line;
-use host_tool::{Decision, HookEvent, Rule};
+use host_text::{Advice, visible_line};
+use host_tool::{Decision, HookEvent, PolicyError, Rule};
 use serde::Serialize;
+
+use self::rules::RuleFault;
+use self::servers::ServerFault;
 
 /// The largest file with settings that is read, in bytes. Protects memory; Claude Code keeps its history in one of
 /// them.
@@ -137,11 +140,11 @@ impl Found {
         self.left_out.push(LeftOut { name, why });
     }
 
-    fn add_rule(&mut self, name: &str, rule: Result<Rule, String>) {
+    fn add_rule(&mut self, name: &str, rule: Result<Rule, RuleFault>) {
         match rule {
             Ok(rule) if self.rules.iter().any(|other| other.to_toml() == rule.to_toml()) => {}
             Ok(rule) => self.rules.push(rule),
-            Err(why) => self.leave_out(format!("permission `{name}`"), why),
+            Err(fault) => self.leave_out(format!("permission `{name}`"), fault.to_string()),
         }
     }
 
@@ -166,13 +169,48 @@ impl Found {
         }
     }
 
-    fn add_server(&mut self, name: &str, server: Result<Server, String>) {
+    fn add_server(&mut self, name: &str, server: Result<Server, ServerFault>) {
         match server {
             Ok(server) => {
                 self.left_out.extend(server.left_out());
                 self.servers.push(server);
             }
-            Err(why) => self.leave_out(format!("MCP server `{name}`"), why),
+            Err(fault) => self.leave_out(format!("MCP server `{name}`"), fault.to_string()),
+        }
+    }
+}
+
+/// Why nothing is taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The files of the agent are in it.
+    #[error("cannot find your home folder")]
+    NoHome,
+    /// The user's own configuration is invalid.
+    #[error("invalid configuration `{}`", .0.display())]
+    Configuration(PathBuf),
+    /// The rules that were taken over before are invalid.
+    #[error("invalid rules")]
+    Rules(PolicyError),
+}
+
+impl Fault for ImportError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoHome | Self::Configuration(_) => Vec::new(),
+            Self::Rules(cause) => vec![cause.to_string()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoHome => Some("set HOME to your home folder".into()),
+            Self::Configuration(_) => None,
+            Self::Rules(_) => Some("fix the line".into()),
         }
     }
 }
@@ -188,9 +226,7 @@ pub fn plan(
     environment: &Environment,
     folders: &Folders,
 ) -> Result<ImportPlan, Failure> {
-    let home = environment
-        .home()
-        .ok_or_else(|| Failure::configuration("cannot find your home folder").help("set HOME to your home folder"))?;
+    let home = environment.home().ok_or(ImportError::NoHome)?;
     let place = Place { home, folder, environment, secrets: mcp_secrets(folders) };
     let found = match agent {
         ForeignAgent::Claude => claude::read(&place),

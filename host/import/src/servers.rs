@@ -5,21 +5,36 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use host_settings::own_file::{Server, literal};
+use host_settings::own_file::{Server, ServerError, literal};
 use serde_json::Value as Json;
 use toml::Value;
 
+/// Why an MCP server is not taken over.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ServerFault {
+    /// It cannot be written into a configuration.
+    #[error(transparent)]
+    Written(#[from] ServerError),
+    /// It uses an old transport.
+    #[error("it uses the transport `sse`, which is not supported; use its streamable HTTP address")]
+    Sse,
+    /// It is a program and at an address.
+    #[error("it has both a command and an address")]
+    Both,
+    /// It is neither.
+    #[error("it has neither a command nor an address")]
+    Neither,
+}
+
 /// Reads a server of Claude Code or Gemini CLI.
-pub(super) fn from_json(name: &str, server: &Json, is_gemini: bool, secrets: &Path) -> Result<Server, String> {
+pub(super) fn from_json(name: &str, server: &Json, is_gemini: bool, secrets: &Path) -> Result<Server, ServerFault> {
     let mut read = Server::new(name)?;
     let text = |key: &str| server.get(key).and_then(Json::as_str);
     let url = text("httpUrl").or_else(|| text("url"));
     let is_old = text("type") == Some("sse") || is_gemini && text("httpUrl").is_none() && text("url").is_some();
     match (text("command"), url) {
         (_, Some(_)) if is_old && text("command").is_none() => {
-            return Err(
-                "it uses the transport `sse`, which is not supported; use its streamable HTTP address".to_owned()
-            );
+            return Err(ServerFault::Sse);
         }
         (Some(command), None) => {
             read.set("command", literal(command)?);
@@ -37,8 +52,8 @@ pub(super) fn from_json(name: &str, server: &Json, is_gemini: bool, secrets: &Pa
                 read.add("headers", &key, &value, secrets);
             }
         }
-        (Some(_), Some(_)) => return Err("it has both a command and an address".to_owned()),
-        (None, None) => return Err("it has neither a command nor an address".to_owned()),
+        (Some(_), Some(_)) => return Err(ServerFault::Both),
+        (None, None) => return Err(ServerFault::Neither),
     }
     if let Some(tools) = server.get("includeTools") {
         read.list("tools", strings(Some(tools)))?;

@@ -6,7 +6,7 @@ use host_settings::own_file::FileMode;
 use super::servers::from_json;
 use super::*;
 
-fn check(read: &dyn Fn(&str, Decision) -> Result<Rule, String>, text: &str, decision: Decision, expected: &str) {
+fn check(read: &dyn Fn(&str, Decision) -> Result<Rule, RuleFault>, text: &str, decision: Decision, expected: &str) {
     let said = match read(text, decision) {
         Ok(rule) => {
             let commands: Vec<String> = rule.command.iter().map(ToString::to_string).collect();

@@ -15,7 +15,7 @@ use host_tool::{Policy, PolicyFile, Rule, RulesFile, Tier};
 use toml::{Table, Value};
 
 use super::copies::{self, Copy};
-use super::{Found, ImportItem, ImportPlan, ItemKind, ItemState, LeftOut, Source, Write};
+use super::{Found, ImportError, ImportItem, ImportPlan, ItemKind, ItemState, LeftOut, Source, Write};
 
 /// Makes the plan of what was found.
 pub(super) fn compare(
@@ -89,8 +89,8 @@ impl ImportPlan {
                 let state = state_of_files(&files);
                 self.add(kind, &name, &to, state, Write::Files(files));
             }
-            Err(why) => {
-                let (name, why) = (visible_line(&name).into_owned(), visible_line(&why).into_owned());
+            Err(fault) => {
+                let (name, why) = (visible_line(&name).into_owned(), visible_line(&fault.to_string()).into_owned());
                 self.left_out.push(LeftOut { name, why });
             }
         }
@@ -101,7 +101,7 @@ impl ImportPlan {
 fn own_table(path: &Path) -> Result<Table, Failure> {
     let text = own_text(path)?;
     Configuration::check_text(&text, path)?;
-    text.parse().map_err(|_| Failure::configuration(format!("invalid configuration `{}`", path.display())))
+    Ok(text.parse().map_err(|_| ImportError::Configuration(path.to_owned()))?)
 }
 
 fn state_of_server(server: &Server, own: &Table) -> ItemState {
@@ -154,8 +154,8 @@ fn rules_path(agent: ForeignAgent, folders: &Folders) -> PathBuf {
 
 fn own_rules(path: &Path) -> Result<Vec<Rule>, Failure> {
     let text = own_text(path)?;
-    Policy::parse(&text, PolicyFile { tier: Tier::User, path: Some(path.to_owned()) })
-        .map_err(|error| Failure::configuration("invalid rules").cause(error.to_string()).help("fix the line"))
+    let file = PolicyFile { tier: Tier::User, path: Some(path.to_owned()) };
+    Ok(Policy::parse(&text, file).map_err(ImportError::Rules)?)
 }
 
 /// A rule on one line.

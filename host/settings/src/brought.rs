@@ -5,13 +5,44 @@
 //!
 //! Deliberately not here: what a skill, a command or an agent is.
 
+use std::io;
 use std::path::PathBuf;
 
 use host_manifest::{FileKind, Files};
+use host_text::Advice;
 
 use crate::environment::Folders;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 use crate::placed::{AgreedFile, placed};
+
+/// Why what a plugin brings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BroughtError {
+    /// Its files cannot be written into the folder of the host.
+    #[error("the files of the plugin `{plugin}` cannot be kept: {cause}")]
+    Unwritable {
+        /// The plugin.
+        plugin: String,
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for BroughtError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unwritable { folder, .. } => {
+                Some(format!("make `{}` a folder that only you can write", folder.display()).into())
+            }
+        }
+    }
+}
 
 /// What a plugin brings.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +84,7 @@ impl Brought<'_> {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn unpacked(self, folders: &Folders) -> Result<Option<PathBuf>, Failure> {
+    pub fn unpacked(self, folders: &Folders) -> Result<Option<PathBuf>, BroughtError> {
         let files = self.files;
         if files.is_empty() {
             return Ok(None);
@@ -61,8 +92,8 @@ impl Brought<'_> {
         let agreed: Vec<AgreedFile<'_>> =
             files.iter().map(|(path, bytes)| AgreedFile { path, bytes, is_program: is_script(bytes) }).collect();
         let folder = placed(&agreed, &folders.brought).map_err(|error| {
-            Failure::configuration(format!("the files of the plugin `{}` cannot be kept: {error}", self.plugin))
-                .help(format!("make `{}` a folder that only you can write", folders.brought.display()))
+            let (plugin, folder) = (self.plugin.to_owned(), folders.brought.clone());
+            BroughtError::Unwritable { plugin, folder, cause: error }
         })?;
         Ok(Some(folder))
     }

@@ -4,6 +4,7 @@
 //! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
 
 mod commands;
+mod fault;
 mod hooks;
 mod indexes;
 mod mcp;
@@ -16,24 +17,26 @@ mod written;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, TryFromFloatSecsError};
 
 use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
 use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Vertex};
 use host_process::ConfineMode;
-use host_text::{did_you_mean, expected_instead};
+use host_text::{exact, expected_instead};
 use host_tool::ApprovalMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::commands::ToolCommands;
-pub use self::commands::{Commands, Owner};
+pub use self::commands::{Commands, CommandsFault, Owner};
+pub use self::fault::{ConfigurationError, ConfigurationFault, ProjectRule, WhyNot};
 pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
 pub use self::indexes::IndexConfig;
-pub use self::mcp::{McpConfig, TIMEOUT_SECONDS};
+pub use self::mcp::{McpConfig, McpFault, TIMEOUT_SECONDS};
 pub use self::plugins::{
-    FileSecret, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret, from_environment, overlay,
+    ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource, VARIABLE,
+    VariableSecret, from_environment, overlay,
 };
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
@@ -312,16 +315,35 @@ pub struct Retry {
     pub reply_pause_seconds: Option<Seconds>,
 }
 
+/// A number that a key does not take.
+#[derive(Debug, thiserror::Error)]
+pub enum NumberError {
+    /// It is no time.
+    #[error("invalid time `{seconds}`: {cause}")]
+    Seconds {
+        /// The number.
+        seconds: f64,
+        /// Why.
+        cause: TryFromFloatSecsError,
+    },
+    /// It is no share.
+    #[error("`{0}` is out of range: it must be from 0 to 1")]
+    Share(f64),
+    /// It is no amount.
+    #[error("invalid amount `{0}`")]
+    Amount(f64),
+}
+
 /// A time in seconds, perhaps with a fraction; never negative.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
 pub struct Seconds(pub Duration);
 
 impl TryFrom<f64> for Seconds {
-    type Error = String;
+    type Error = NumberError;
 
-    fn try_from(seconds: f64) -> Result<Self, String> {
-        Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| format!("invalid time `{seconds}`: {error}"))
+    fn try_from(seconds: f64) -> Result<Self, NumberError> {
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|cause| NumberError::Seconds { seconds, cause })
     }
 }
 
@@ -368,14 +390,10 @@ pub struct Compression {
 pub struct Share(pub f64);
 
 impl TryFrom<f64> for Share {
-    type Error = String;
+    type Error = NumberError;
 
-    fn try_from(share: f64) -> Result<Self, String> {
-        if (0.0..=1.0).contains(&share) {
-            Ok(Self(share))
-        } else {
-            Err(format!("`{share}` is out of range: it must be from 0 to 1"))
-        }
+    fn try_from(share: f64) -> Result<Self, NumberError> {
+        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(NumberError::Share(share)) }
     }
 }
 
@@ -465,10 +483,10 @@ pub struct ModelPrice {
 pub struct Amount(pub f64);
 
 impl TryFrom<f64> for Amount {
-    type Error = String;
+    type Error = NumberError;
 
-    fn try_from(amount: f64) -> Result<Self, String> {
-        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(format!("invalid amount `{amount}`")) }
+    fn try_from(amount: f64) -> Result<Self, NumberError> {
+        if amount.is_finite() && amount >= 0.0 { Ok(Self(amount)) } else { Err(NumberError::Amount(amount)) }
     }
 }
 
@@ -531,41 +549,27 @@ impl Configuration {
     /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
     pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
         let (path, named) = Self::path(environment, folders);
-        let unreadable = |error: std::io::Error| {
-            Failure::configuration(format!("cannot read the configuration `{}`", path.display()))
-                .cause(error.to_string())
-                .help("fix or remove the file, or set HOST_CONFIG to a different one")
-        };
+        let unreadable = |cause| ConfigurationError::Unreadable { path: path.clone(), cause };
         match host_files::Input::open(&path) {
             Ok(file) => {
                 let about = file.metadata().map_err(unreadable)?;
                 // It says which programs run and which guards there are, so that it is not left out in silence.
                 if let Err(how) = host_files::check_own(&about) {
-                    return Err(Failure::configuration(format!(
-                        "the configuration `{}` cannot be used",
-                        path.display()
-                    ))
-                    .cause(how.to_string())
-                    .help(format!(
-                        "look at what it says, then `chmod go-w '{}'`, or change its owner",
-                        path.display()
-                    )));
+                    return Err(ConfigurationError::Exposed { path, how }.into());
                 }
                 let text = host_files::read_text_limited(file, MAX_FILE).map_err(|error| unreadable(error.into()))?;
                 let read = Self::parse(&text, &path)?;
                 let holds_a_secret =
                     plugins::holds_a_secret(&read.plugins) || read.mcp.values().any(McpConfig::holds_a_secret);
                 if holds_a_secret && let Err(how) = host_files::check(&about, Access::ReadOrWrite) {
-                    let path = path.display();
-                    return Err(Failure::configuration(format!("the configuration `{path}` cannot be used"))
-                        .cause(format!("it contains a secret of a plugin or an MCP server, and {how}"))
-                        .help(format!("chmod 600 '{path}', or write {{ env = \"VARIABLE\" }} for the secret")));
+                    return Err(ConfigurationError::ExposedSecret { path, how }.into());
                 }
-                read.tools.check_programs(Owner::User, &path)?;
+                let programs = read.tools.check_programs(Owner::User);
+                programs.map_err(|fault| ConfigurationError::of_commands(&path, fault))?;
                 read.with_the_users_own(folders)
             }
             Err(error) if error.is_missing() && !named => Self::default().with_the_users_own(folders),
-            Err(error) => Err(unreadable(error.into())),
+            Err(error) => Err(unreadable(error.into()).into()),
         }
     }
 
@@ -585,40 +589,37 @@ impl Configuration {
     /// # Errors
     ///
     /// If it is invalid.
-    pub fn check_text(text: &str, path: &Path) -> Result<(), Failure> {
+    pub fn check_text(text: &str, path: &Path) -> Result<(), ConfigurationError> {
         Self::parse(text, path).map(drop)
     }
 
-    fn parse(text: &str, path: &Path) -> Result<Self, Failure> {
+    fn parse(text: &str, path: &Path) -> Result<Self, ConfigurationError> {
+        let invalid = |fault| ConfigurationError::Invalid { path: path.display().to_string(), fault };
         let configuration: Self = toml::from_str(text).map_err(|error| {
-            let failure = Failure::configuration(format!("invalid configuration `{}`", path.display()))
-                .cause(error.to_string().trim_end().to_owned());
-            match did_you_mean(expected_instead(error.message())) {
-                Some(help) => failure.help(help),
-                None => failure.help("see the line and column above; `docs/configuration.md` lists all keys"),
-            }
+            let expected = expected_instead(error.message()).map(str::to_owned);
+            invalid(ConfigurationFault::Toml { text: error.to_string().trim_end().to_owned(), expected })
         })?;
-        configuration.check(path)?;
-        configuration.tools.check_pair(path)?;
+        configuration.check().map_err(invalid)?;
+        let pair = configuration.tools.check_pair();
+        pair.map_err(|fault| ConfigurationError::of_commands(path, fault))?;
         Ok(Self { written: Written::read(text), ..configuration })
     }
 
     /// Refuses keys that only some services read and another one has, and a budget that allows nothing.
-    fn check(&self, path: &Path) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), ConfigurationFault> {
         for (key, cost) in [("run.max_cost", self.run.max_cost), ("budget.cost_per_day", self.budget.cost_per_day)] {
             if cost.is_some_and(|Amount(amount)| amount <= 0.0) {
-                return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
-                    .cause(format!("`{key}` is out of range: `0`; it must be more than 0"))
-                    .help("omit it to run without a budget"));
+                return Err(ConfigurationFault::NoBudget(key));
             }
         }
         for (name, server) in &self.mcp {
-            server.check(name, path)?;
+            let shown = || exact(name).into_owned();
+            server.check(name).map_err(|fault| ConfigurationFault::Mcp { name: shown(), fault })?;
         }
         for (name, index) in &self.indexes {
-            index.check(name, path)?;
+            index.check(name)?;
         }
-        self.hooks.check(path)?;
+        self.hooks.check()?;
         for (kind, service) in &self.providers {
             let keys = [
                 ("auth", service.auth.is_some(), Gemini::PROVIDER),
@@ -626,10 +627,7 @@ impl Configuration {
                 ("location", service.location.is_some(), Vertex::PROVIDER),
             ];
             if let Some((key, _, reader)) = keys.into_iter().find(|(_, set, reader)| *set && kind != reader) {
-                let path = path.display();
-                return Err(Failure::configuration(format!("invalid configuration `{path}`"))
-                    .cause(format!("`{key}` does not apply to `[providers.{kind}]`"))
-                    .help(format!("move it to `[providers.{reader}]`")));
+                return Err(ConfigurationFault::OtherService { key, service: *kind, reader });
             }
         }
         Ok(())
@@ -718,7 +716,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Configuration, Failure> {
-        Configuration::parse(text, Path::new("config.toml"))
+        Ok(Configuration::parse(text, Path::new("config.toml"))?)
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Resources, Scope};
+use host_capability::{Resources, Scope, ScopeError};
 use host_files::RealPaths;
 use host_plugin::{Caches, ProgramAccess, ProgramWalls};
 use host_process::{ConfineMode, Places};
@@ -15,7 +15,7 @@ use host_tool::ApprovalMode;
 
 use crate::configuration::Confine;
 use crate::environment::{Environment, Folders};
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 use crate::repository::repository_of;
 
 /// Files that a shell runs when it starts or ends.
@@ -105,6 +105,47 @@ const OFFERED: &[&str] = &[
     "Library/Caches",
 ];
 
+/// Why programs cannot be confined as the settings say.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfinementError {
+    /// The mode that rests on it was asked for, and it was turned off.
+    #[error("the approval mode `auto` runs programs without asking because they are confined")]
+    Off,
+    /// A configured server is invalid.
+    #[error("`net` of [confine] cannot be used: {0}")]
+    Server(ScopeError),
+    /// A server of git over ssh, which only programs of calls reach.
+    #[error("`net` of [{section}] cannot be used: `{server}` is not supported there")]
+    Ssh {
+        /// The section of the configuration.
+        section: String,
+        /// The server, safe to show.
+        server: String,
+    },
+}
+
+impl Fault for ConfinementError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Off => ErrorKind::Input,
+            Self::Server(_) | Self::Ssh { .. } => ErrorKind::Configuration,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Off => Some(
+                Advice::from("remove ")
+                    .code_flag(Flag::Confine, Some("off"))
+                    .text(", or `mode = \"off\"` from [confine]; or use ")
+                    .flag_with(Flag::ApprovalMode, "auto-edit"),
+            ),
+            Self::Server(cause) => Some(cause.help().into()),
+            Self::Ssh { .. } => Some("only programs of calls use git over ssh: name it in `net` of [confine]".into()),
+        }
+    }
+}
+
 /// Returns the walls around programs: as they were asked for or configured, or else all that the machine has. They
 /// stand in every approval mode but `yolo`, which lifts them unless the user chose them.
 ///
@@ -116,21 +157,13 @@ pub fn program_walls(
     configured: &Confine,
     requested: Option<ConfineMode>,
     mode: ApprovalMode,
-) -> Result<ProgramWalls, Failure> {
+) -> Result<ProgramWalls, ConfinementError> {
     let chosen = requested.or(configured.mode);
     if chosen == Some(ConfineMode::Off) && mode == ApprovalMode::Auto {
-        let words = "the approval mode `auto` runs programs without asking because they are confined";
-        return Err(Failure::input(words).help(
-            Advice::from("remove ")
-                .code_flag(Flag::Confine, Some("off"))
-                .text(", or `mode = \"off\"` from [confine]; or use ")
-                .flag_with(Flag::ApprovalMode, "auto-edit"),
-        ));
+        return Err(ConfinementError::Off);
     }
     let resources = Resources { servers: configured.net.clone(), ..Resources::default() };
-    Scope::for_command_using(&["x".to_owned()], &resources).map_err(|error| {
-        Failure::configuration(format!("`net` of [confine] cannot be used: {error}")).help(error.help())
-    })?;
+    Scope::for_command_using(&["x".to_owned()], &resources).map_err(ConfinementError::Server)?;
     Ok(ProgramWalls { mode: chosen.unwrap_or(ConfineMode::Auto), is_chosen: chosen.is_some() })
 }
 
@@ -140,10 +173,9 @@ pub fn program_walls(
 /// # Errors
 ///
 /// If one is.
-pub fn check_without_ssh(servers: &[String], section: &str) -> Result<(), Failure> {
+pub fn check_without_ssh(servers: &[String], section: &str) -> Result<(), ConfinementError> {
     let Some(server) = servers.iter().find(|server| server.starts_with("ssh://")) else { return Ok(()) };
-    let words = format!("`net` of [{section}] cannot be used: `{}` is not supported there", host_text::exact(server));
-    Err(Failure::configuration(words).help("only programs of calls use git over ssh: name it in `net` of [confine]"))
+    Err(ConfinementError::Ssh { section: section.to_owned(), server: host_text::exact(server).into_owned() })
 }
 
 /// Returns what programs may touch in this workspace.
@@ -287,7 +319,7 @@ mod tests {
         let check = |server: &str| check_without_ssh(&["a.io".to_owned(), server.to_owned()], "hooks");
         assert!(check("b.io:22").is_ok());
         let failure = check("ssh://git@b.io").expect_err("it is not for hooks");
-        assert_eq!(failure.message, "`net` of [hooks] cannot be used: `ssh://git@b.io` is not supported there");
+        assert_eq!(failure.to_string(), "`net` of [hooks] cannot be used: `ssh://git@b.io` is not supported there");
     }
 
     #[test]

@@ -6,15 +6,69 @@
 
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Scope};
+use host_capability::{Capability, Scope, ScopeError};
 use host_plugin::ProgramWalls;
-use host_text::exact;
+use host_text::{Advice, exact};
 
 use crate::configuration::{Configuration, Deny};
 use crate::environment::Environment;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Failure, Fault};
 use crate::own_file::OwnFile;
 use crate::request::AccessRequest;
+
+/// Why files cannot be kept from tools and programs, or no longer be.
+#[derive(Debug, thiserror::Error)]
+pub enum DeniedFilesError {
+    /// A glob of the configuration is invalid.
+    #[error("`read` of [deny] cannot be used: {0}")]
+    Configured(ScopeError),
+    /// A glob of a flag is invalid.
+    #[error("`--deny *:fs-read={glob}`: {cause}")]
+    Flag {
+        /// The glob.
+        glob: String,
+        /// Why.
+        cause: ScopeError,
+    },
+    /// A glob to add is invalid.
+    #[error("`{glob}` cannot be denied: {cause}")]
+    Glob {
+        /// The glob, safe to show.
+        glob: String,
+        /// Why.
+        cause: ScopeError,
+    },
+    /// A glob to remove is not there.
+    #[error("`{glob}` is not denied by `{}`: {}", .path.display(), all_of(.denied))]
+    NotDenied {
+        /// The glob, safe to show.
+        glob: String,
+        /// The configuration.
+        path: PathBuf,
+        /// The globs that it has.
+        denied: Vec<String>,
+    },
+}
+
+impl Fault for DeniedFilesError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Configured(_) => ErrorKind::Configuration,
+            Self::Flag { .. } | Self::Glob { .. } | Self::NotDenied { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Configured(cause) | Self::Flag { cause, .. } | Self::Glob { cause, .. } => Some(cause.help().into()),
+            Self::NotDenied { .. } => Some(
+                Advice::default()
+                    .command("policy list")
+                    .text(" shows what is denied; a project names its own in `.host/config.toml`"),
+            ),
+        }
+    }
+}
 
 /// What is denied to everything.
 #[derive(Clone, Debug, Default)]
@@ -38,21 +92,19 @@ impl DeniedFiles {
         access: &AccessRequest,
         workspace: &Path,
         environment: &Environment,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, DeniedFilesError> {
         let home = environment.home();
         let absolute: Vec<String> = configured.read.iter().map(|glob| expanded(glob, home)).collect();
         let globs: Vec<&str> = absolute.iter().map(String::as_str).collect();
         let scope = |capability| {
             let scope = Scope::all_files_but_in(capability, &globs, workspace);
-            scope.map_err(|error| {
-                Failure::configuration(format!("`read` of [deny] cannot be used: {error}")).help(error.help())
-            })
+            scope.map_err(DeniedFilesError::Configured)
         };
         let has_some = !globs.is_empty();
         let flags = access.deny.iter().filter_map(|text| text.strip_prefix("*:fs-read="));
         let flag = |glob: &str| {
             let scope = Scope::parse(Capability::FsRead, &format!("*,!{glob}"), workspace);
-            scope.map_err(|error| Failure::input(format!("`--deny *:fs-read={glob}`: {error}")).help(error.help()))
+            scope.map_err(|cause| DeniedFilesError::Flag { glob: glob.to_owned(), cause })
         };
         Ok(Self {
             configured: has_some.then(|| scope(Capability::FsRead)).transpose()?,
@@ -89,9 +141,8 @@ pub fn deny(globs: &[String], environment: &Environment) -> Result<PathBuf, Fail
     for glob in globs {
         let expanded = expanded(glob, environment.home());
         // What a relative one is beneath is not known yet, and does not make it wrong.
-        Scope::all_files_but_in(Capability::FsRead, &[&expanded], Path::new("/")).map_err(|error| {
-            Failure::input(format!("`{}` cannot be denied: {error}", exact(glob))).help(error.help())
-        })?;
+        Scope::all_files_but_in(Capability::FsRead, &[&expanded], Path::new("/"))
+            .map_err(|cause| DeniedFilesError::Glob { glob: exact(glob).into_owned(), cause })?;
     }
     let mut own = OwnFile::read(&path)?;
     own.deny_reading(globs)?;
@@ -110,19 +161,22 @@ pub fn allow(globs: &[String], environment: &Environment) -> Result<PathBuf, Fai
     let mut own = OwnFile::read(&path)?;
     if let Some(missing) = own.allow_reading(globs)?.first() {
         let denied = Configuration::read(environment, &folders)?.deny.read;
-        let words = match denied.is_empty() {
-            true => "it denies nothing".to_owned(),
-            false => format!(
-                "it denies {}",
-                denied.iter().map(|glob| format!("`{}`", exact(glob))).collect::<Vec<_>>().join(", ")
-            ),
-        };
-        let failure = format!("`{}` is not denied by `{}`: {words}", exact(missing), path.display());
-        return Err(Failure::input(failure)
-            .help("`host policy list` shows what is denied; a project names its own in `.host/config.toml`"));
+        let glob = exact(missing).into_owned();
+        return Err(DeniedFilesError::NotDenied { glob, path, denied }.into());
     }
     own.write()?;
     Ok(path)
+}
+
+/// What a configuration denies, in words.
+fn all_of(denied: &[String]) -> String {
+    match denied {
+        [] => "it denies nothing".to_owned(),
+        some => {
+            let globs: Vec<String> = some.iter().map(|glob| format!("`{}`", exact(glob))).collect();
+            format!("it denies {}", globs.join(", "))
+        }
+    }
 }
 
 /// The glob with the home in place of `~`.

@@ -7,12 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_files::ChainStore;
+use host_files::{ChainError, ChainStore};
 use host_model::CredentialsFile;
 use host_plugin::CompileOptions;
+use host_text::Advice;
 
 use crate::agent_files::AGENT_FILES;
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Fault};
 use crate::mcp::McpConnector;
 
 /// The environment that the process was started with.
@@ -98,17 +99,43 @@ pub struct Folders {
     agents: Vec<PathBuf>,
 }
 
+/// Why the folders of the host cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EnvironmentError {
+    /// There is no home, and no folder in its place.
+    #[error("cannot find your home folder")]
+    NoHome {
+        /// The variable that could name a folder.
+        variable: &'static str,
+    },
+    /// The key by which session logs are verified cannot be used.
+    #[error(transparent)]
+    Chains(#[from] ChainError),
+}
+
+impl Fault for EnvironmentError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoHome { variable } => {
+                Some(format!("set HOME, or {variable} to a folder that can be written").into())
+            }
+            Self::Chains(cause) => Some(cause.help().into()),
+        }
+    }
+}
+
 impl Folders {
     /// Opens the key by which session logs are verified; it is made if there is none.
     ///
     /// # Errors
     ///
     /// If it cannot be read or made, or others could have read it.
-    pub fn chains(&self) -> Result<ChainStore, Failure> {
-        ChainStore::open(&self.audit).map_err(|error| {
-            let help = error.help();
-            Failure::from_error(ErrorKind::Configuration, &error).help(help)
-        })
+    pub fn chains(&self) -> Result<ChainStore, EnvironmentError> {
+        ChainStore::open(&self.audit).map_err(EnvironmentError::Chains)
     }
 
     /// Returns the folders that are the host's own, whole, and the files that other agents obey. No tool and no command
@@ -260,14 +287,11 @@ impl Environment {
     }
 
     /// The folders of the XDG base directory specification, on every system: this is a program for terminals.
-    pub fn folders(&self) -> Result<Folders, Failure> {
-        let folder = |variable: &str, usual: &str| {
+    pub fn folders(&self) -> Result<Folders, EnvironmentError> {
+        let folder = |variable: &'static str, usual: &str| {
             let set = self.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             let folder = set.or_else(|| Some(self.home.as_ref()?.join(usual)));
-            folder.map(|folder| folder.join("host")).ok_or_else(|| {
-                Failure::configuration("cannot find your home folder")
-                    .help(format!("set HOME, or {variable} to a folder that can be written"))
-            })
+            folder.map(|folder| folder.join("host")).ok_or(EnvironmentError::NoHome { variable })
         };
         let (configuration, cache) = (folder("XDG_CONFIG_HOME", ".config")?, folder("XDG_CACHE_HOME", ".cache")?);
         let (data, state) = (folder("XDG_DATA_HOME", ".local/share")?, folder("XDG_STATE_HOME", ".local/state")?);

@@ -5,6 +5,7 @@
 //! here: asking.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, PrivateFile};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::configuration::Configuration;
 use crate::environment::{Environment, Folders};
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, Fault};
 use crate::project::shown;
 use crate::repository::repository_of;
 use crate::request::FolderRequest;
@@ -23,6 +24,71 @@ const MAX_FILE: u64 = 4 << 20;
 
 /// The layout of the list.
 const VERSION: u32 = 1;
+
+/// Why a folder is not worked in.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Nothing brings changed files back there, and the user did not agree to it.
+    #[error("`{}` is not in a repository", .0.display())]
+    NotInRepository(PathBuf),
+    /// It is not there, or cannot be read.
+    #[error("the folder `{}` cannot be worked in: {cause}", .folder.display())]
+    Unusable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The user does not want to work there.
+    #[error("nothing was done")]
+    Left,
+    /// The list of folders that the user agreed to is invalid.
+    #[error("the list of folders `{}` cannot be used: {why}", .list.display())]
+    InvalidList {
+        /// The file with the list.
+        list: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// The list cannot be written.
+    #[error("the list of folders `{}` cannot be written: {cause}", .list.display())]
+    UnwritableList {
+        /// The file with the list.
+        list: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for FolderError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotInRepository(_) | Self::Unusable { .. } => ErrorKind::Input,
+            Self::Left => ErrorKind::Cancelled,
+            Self::InvalidList { .. } | Self::UnwritableList { .. } => ErrorKind::Configuration,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NotInRepository(_) => Some(
+                Advice::from("go to one with ")
+                    .flag_with(Flag::Directory, "DIR")
+                    .text(", make it one with `git init`, or add ")
+                    .flag(Flag::AnyFolder)
+                    .text(" to work in a folder without version control"),
+            ),
+            Self::Unusable { .. } => {
+                Some(Advice::from("name an existing folder that you may read, with ").flag_with(Flag::Directory, "DIR"))
+            }
+            Self::Left => None,
+            Self::InvalidList { .. } => Some("remove it; you are asked about each folder again".into()),
+            Self::UnwritableList { .. } => {
+                Some("make its folder writable for you, or work here without remembering it".into())
+            }
+        }
+    }
+}
 
 /// The question whether to work in a folder that is not in a repository.
 #[derive(Debug)]
@@ -66,7 +132,7 @@ pub fn configured(place: FolderRequest, environment: &Environment) -> Result<Fol
 /// # Errors
 ///
 /// If the folder cannot be read, or the list of folders is invalid.
-pub fn question(place: &FolderRequest, folders: &Folders) -> Result<Option<FolderQuestion>, Failure> {
+pub fn question(place: &FolderRequest, folders: &Folders) -> Result<Option<FolderQuestion>, FolderError> {
     let root = real(place)?;
     let asks = !place.any_folder && repository_of(&root).is_none() && !is_agreed(&root, folders)?;
     Ok(asks.then_some(FolderQuestion { root }))
@@ -77,7 +143,7 @@ pub fn question(place: &FolderRequest, folders: &Folders) -> Result<Option<Folde
 /// # Errors
 ///
 /// If the folder cannot be read, or the agreement cannot be remembered.
-pub fn agree(folder: &Path, folders: &Folders) -> Result<(), Failure> {
+pub fn agree(folder: &Path, folders: &Folders) -> Result<(), FolderError> {
     let root = real(&FolderRequest { folder: Some(folder.to_owned()), any_folder: false })?;
     if repository_of(&root).is_some() { Ok(()) } else { FolderQuestion { root }.agree(folders) }
 }
@@ -98,24 +164,18 @@ impl FolderQuestion {
         answer: FolderAnswer,
         place: FolderRequest,
         folders: &Folders,
-    ) -> Result<FolderRequest, Failure> {
+    ) -> Result<FolderRequest, FolderError> {
         match answer {
-            FolderAnswer::Leave => return Err(Failure::new(ErrorKind::Cancelled, "nothing was done")),
+            FolderAnswer::Leave => return Err(FolderError::Left),
             FolderAnswer::Always => self.agree(folders)?,
             FolderAnswer::Once => {}
         }
         Ok(FolderRequest { any_folder: true, ..place })
     }
 
-    fn agree(&self, folders: &Folders) -> Result<(), Failure> {
+    fn agree(&self, folders: &Folders) -> Result<(), FolderError> {
         let file = file(folders);
-        let unwritable = |error: std::io::Error| {
-            Failure::configuration(format!(
-                "the list of folders `{}` cannot be written: {error}",
-                file.path().display()
-            ))
-            .help("make its folder writable for you, or work here without remembering it")
-        };
+        let unwritable = |cause| FolderError::UnwritableList { list: file.path().to_owned(), cause };
         let Some(root) = self.root.to_str() else { return Ok(()) };
         let locked = file.lock().map_err(unwritable)?;
         let mut agreed = read(&file)?;
@@ -126,26 +186,17 @@ impl FolderQuestion {
 }
 
 /// The folder to work in, with its symbolic links resolved.
-pub fn work_in(place: &FolderRequest, folders: &Folders) -> Result<PathBuf, Failure> {
+pub fn work_in(place: &FolderRequest, folders: &Folders) -> Result<PathBuf, FolderError> {
     let root = real(place)?;
     if place.any_folder || repository_of(&root).is_some() || is_agreed(&root, folders)? {
         return Ok(root);
     }
-    Err(Failure::input(format!("`{}` is not in a repository", root.display())).help(
-        Advice::from("go to one with ")
-            .flag_with(Flag::Directory, "DIR")
-            .text(", make it one with `git init`, or add ")
-            .flag(Flag::AnyFolder)
-            .text(" to work in a folder without version control"),
-    ))
+    Err(FolderError::NotInRepository(root))
 }
 
-fn real(place: &FolderRequest) -> Result<PathBuf, Failure> {
+fn real(place: &FolderRequest) -> Result<PathBuf, FolderError> {
     let wanted = place.folder.as_deref().unwrap_or(Path::new("."));
-    let unreadable = |error: std::io::Error| {
-        Failure::input(format!("the folder `{}` cannot be worked in: {error}", wanted.display()))
-            .help(Advice::from("name an existing folder that you may read, with ").flag_with(Flag::Directory, "DIR"))
-    };
+    let unreadable = |cause| FolderError::Unusable { folder: wanted.to_owned(), cause };
     let root = std::fs::canonicalize(wanted).map_err(unreadable)?;
     // Fails now, rather than in each tool.
     std::fs::read_dir(&root).map_err(unreadable)?;
@@ -157,7 +208,7 @@ pub fn resolved(folder: &Path) -> PathBuf {
     std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
-fn is_agreed(root: &Path, folders: &Folders) -> Result<bool, Failure> {
+fn is_agreed(root: &Path, folders: &Folders) -> Result<bool, FolderError> {
     let Some(root) = root.to_str() else { return Ok(false) };
     Ok(read(&file(folders))?.contains(root))
 }
@@ -166,11 +217,8 @@ fn file(folders: &Folders) -> PrivateFile {
     PrivateFile::new(&folders.agreed, Access::Write, MAX_FILE)
 }
 
-fn read(file: &PrivateFile) -> Result<BTreeSet<String>, Failure> {
-    let invalid = |why: String| {
-        Failure::configuration(format!("the list of folders `{}` cannot be used: {why}", file.path().display()))
-            .help("remove it; you are asked about each folder again")
-    };
+fn read(file: &PrivateFile) -> Result<BTreeSet<String>, FolderError> {
+    let invalid = |why: String| FolderError::InvalidList { list: file.path().to_owned(), why };
     let Some(text) = file.read().map_err(|error| invalid(error.to_string()))? else { return Ok(BTreeSet::new()) };
     let document: Document = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     if document.version != VERSION {

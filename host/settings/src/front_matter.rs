@@ -23,18 +23,28 @@ pub enum Texts {
     Many(Vec<String>),
 }
 
+/// The first fault of a front matter, in one line.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct FrontMatterError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong there.
+    pub fault: String,
+}
+
 /// Reads the front matter of a file and returns it with the text behind it.
 ///
 /// # Errors
 ///
 /// With the first fault, in one line.
-pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(T, String), String> {
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<(T, String), FrontMatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match read_front_matter::<T>(text) {
         Ok((front, body)) => Ok((front, body.to_owned())),
         Err((line, fault)) => match read_front_matter::<T>(&with_plain_values(text)) {
             Ok((front, body)) => Ok((front, body.to_owned())),
-            Err(_) => Err(format!("line {line}: {fault}")),
+            Err(_) => Err(FrontMatterError { line, fault: fault.to_string() }),
         },
     }
 }
@@ -102,7 +112,8 @@ mod tests {
             ("body", "line 1: the file does not begin with a line `---`"),
             ("---\na: b\n", "line 1: the front matter is not closed by a second line `---`"),
         ] {
-            assert_eq!(read::<BTreeMap<String, String>>(text), Err(expected.to_owned()));
+            let error = read::<BTreeMap<String, String>>(text).expect_err("it is invalid");
+            assert_eq!(error.to_string(), expected);
         }
         assert!(is_there("---\n") && !is_there("--- a\n") && !is_there(""));
         let bomb = "---\na: &a [x, x]\nb: [*a, *a]\n---\n";

@@ -27,6 +27,7 @@ pub mod model_list;
 pub mod models;
 pub mod outside;
 pub mod own_file;
+pub mod own_text;
 pub mod permissions;
 mod placed;
 pub mod policies;

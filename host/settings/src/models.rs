@@ -10,7 +10,8 @@ pub mod prices;
 pub mod saved;
 pub mod ways;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use tokio::time::timeout;
 use self::saved::SavedModel;
 use crate::configuration::{Auth, Configuration, Routing, Tools};
 use crate::environment::Environment;
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, Fault};
 
 /// Descriptions of the tasks for the usual models.
 const SIMPLE: &str = "a simple task: one question, or a change of a few lines in a known place, done in a step or two";
@@ -59,6 +60,59 @@ pub struct Model {
     pub comfortable: Option<u64>,
 }
 
+/// Why no model is used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelsError {
+    /// Nothing names one, and there is no key and no local server.
+    #[error("no model is configured")]
+    NoModel,
+    /// `auto` has no models.
+    #[error("the model `auto` has no models to pick from")]
+    NothingToPick,
+    /// `auto` is among its models.
+    #[error("the model `auto` cannot pick itself")]
+    AutoPicksItself,
+    /// The cost of a model is not known.
+    #[error("the cost is limited, and the model `{0}` has no price")]
+    NoPrice(String),
+    /// The file of a recording cannot be made.
+    #[error("cannot create the recording `{}`: {cause}", .file.display())]
+    Recording {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for ModelsError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoModel => ErrorKind::Authentication,
+            Self::NothingToPick | Self::AutoPicksItself | Self::NoPrice(_) => ErrorKind::Configuration,
+            Self::Recording { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoModel => Some(no_model_help()),
+            Self::NothingToPick => Some(
+                "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service"
+                    .into(),
+            ),
+            Self::AutoPicksItself => Some("name other models under `[routing]` in the configuration".into()),
+            Self::NoPrice(cause) => Some(
+                format!("add `[models.\"{cause}\"]` with `price = {{ input = …, output = … }}`, for a million tokens")
+                    .into(),
+            ),
+            Self::Recording { .. } => {
+                Some("name a file that does not exist yet, in a folder that you may write".into())
+            }
+        }
+    }
+}
+
 /// Chooses the model of a run: the one named by the flag, or the configured one, or the one that the user saved, or
 /// that of the first service whose key is set, or the first one of a local server that answers.
 pub async fn choose(
@@ -83,7 +137,7 @@ pub async fn choose(
                 tracing::info!(model = id, "the local server's first model is asked");
                 connect(&id, configuration, environment)
             }
-            None => Err(no_model()),
+            None => Err(ModelsError::NoModel.into()),
         },
     }
 }
@@ -180,16 +234,14 @@ pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environm
     Some(format!("{} are set; using {first}. To choose: --model, or `model` in the configuration", keys.join(" and ")))
 }
 
-fn no_model() -> Failure {
+fn no_model_help() -> Advice {
     let keys = PROVIDERS.iter().filter(|provider| provider.usual_models.is_some());
     let keys: Vec<&str> = keys.filter_map(|provider| provider.key_variable).collect();
-    Failure::new(ErrorKind::Authentication, "no model is configured").help(
-        Advice::from(format!(
-            "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: ",
-            one_of(&keys)
-        ))
-        .flag_with(Flag::Model, "offline"),
-    )
+    Advice::from(format!(
+        "set {}, or start Ollama; on a terminal, `host` helps you choose; to try it without a model: ",
+        one_of(&keys)
+    ))
+    .flag_with(Flag::Model, "offline")
 }
 
 /// Names in a list: `A, B or C`.
@@ -318,17 +370,14 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
             (main.as_str(), Some(classifier.as_deref().unwrap_or(picks)), vec![(simple.as_str(), SIMPLE)])
         }
         (None, None) => {
-            return Err(Failure::configuration("the model `auto` has no models to pick from").help(
-                "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service",
-            ));
+            return Err(ModelsError::NothingToPick.into());
         }
     };
     let mut answering = Vec::new();
     let (mut windows, mut comfortable) = (Vec::new(), Vec::new());
     let mut route = |id: &str, when: &str| {
         if id == AUTO {
-            return Err(Failure::configuration("the model `auto` cannot pick itself")
-                .help("name other models under `[routing]` in the configuration"));
+            return Err(Failure::from(ModelsError::AutoPicksItself));
         }
         let model = connect(id, configuration, environment)?;
         answering.extend(model.answering);
@@ -358,13 +407,12 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
 }
 
 /// Sees that everything that may answer has a price, so that a limit of costs is one.
-pub fn check_prices(model: &Model, prices: &Prices) -> Result<(), Failure> {
+pub fn check_prices(model: &Model, prices: &Prices) -> Result<(), ModelsError> {
     let priced = |id: &&String| prices.of(id).is_some();
     let free = |id: &&String| id.as_str() == Offline::PROVIDER.name();
     match model.answering.iter().find(|id| !priced(id) && !free(id)) {
         None => Ok(()),
-        Some(id) => Err(Failure::configuration(format!("the cost is limited, and the model `{id}` has no price"))
-            .help(format!("add `[models.\"{id}\"]` with `price = {{ input = …, output = … }}`, for a million tokens"))),
+        Some(id) => Err(ModelsError::NoPrice(id.clone())),
     }
 }
 
@@ -377,11 +425,9 @@ impl Model {
 }
 
 /// Makes a new file to record into, which only this user can read.
-pub fn recording(file: &Path) -> Result<Recording, Failure> {
-    let out = host_files::create_private(file).map_err(|error| {
-        Failure::input(format!("cannot create the recording `{}`: {error}", file.display()))
-            .help("name a file that does not exist yet, in a folder that you may write")
-    })?;
+pub fn recording(file: &Path) -> Result<Recording, ModelsError> {
+    let created = host_files::create_private(file);
+    let out = created.map_err(|cause| ModelsError::Recording { file: file.to_owned(), cause })?;
     Ok(Recording::new(Box::new(out), &file.display().to_string()))
 }
 

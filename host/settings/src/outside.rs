@@ -7,15 +7,16 @@
 //! Deliberately not here: asking, and what is granted within the workspace.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Scope};
+use host_capability::{Capability, Scope, ScopeError};
 use host_files::RealPaths;
 use host_text::{Advice, Flag, exact};
 use host_tool::SessionReads;
 
 use crate::environment::{Environment, Folders};
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// Names of secrets, in whatever folder they are.
 const SECRETS_ANYWHERE: &[&str] =
@@ -62,6 +63,54 @@ const SECRETS_OF_SYSTEM: &[&str] = &[
     "/run",
 ];
 
+/// Why a folder outside of the workspace is not added.
+#[derive(Debug, thiserror::Error)]
+pub enum OutsideError {
+    /// It is not there, or cannot be read.
+    #[error("cannot add the folder `{folder}`: {cause}")]
+    Unreadable {
+        /// The folder, safe to show.
+        folder: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It is a file.
+    #[error("cannot add the folder `{0}`: it is a file")]
+    IsFile(String),
+    /// It is everything.
+    #[error("cannot add the folder `{0}`: it is the root of the system")]
+    IsRoot(String),
+    /// It has secrets in it, or no scope can name it.
+    #[error(
+        "cannot add the folder `{0}`: it has keys, passwords or the files of host in it, or its name cannot be written"
+    )]
+    HasSecrets(String),
+    /// The home or a folder of the host cannot be named in a scope.
+    #[error("the files of keys and passwords cannot be protected from tools")]
+    Unprotected(#[source] ScopeError),
+}
+
+impl Fault for OutsideError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { .. } | Self::IsFile(_) | Self::IsRoot(_) | Self::HasSecrets(_) => ErrorKind::Input,
+            Self::Unprotected(_) => ErrorKind::Configuration,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unreadable { .. } => None,
+            Self::IsFile(_) => Some("name the folder that it is in".into()),
+            Self::IsRoot(_) => Some("name the folder that you need".into()),
+            Self::HasSecrets(_) => Some(
+                Advice::from("to let one plugin read such files, use ").flag_with(Flag::Grant, "PLUGIN:fs-read=PATH"),
+            ),
+            Self::Unprotected(_) => Some("set HOME and the XDG folders to folders with printable names".into()),
+        }
+    }
+}
+
 /// What may be granted outside of the workspace.
 #[derive(Clone, Debug)]
 pub struct Outside {
@@ -78,7 +127,7 @@ impl Outside {
     /// # Errors
     ///
     /// If the home or a folder of the host cannot be named in a scope.
-    pub fn new(environment: &Environment, own: &Folders, obeyed: &[PathBuf]) -> Result<Self, Failure> {
+    pub fn new(environment: &Environment, own: &Folders, obeyed: &[PathBuf]) -> Result<Self, OutsideError> {
         let home = environment.home();
         let of_home = home.into_iter().flat_map(|home| SECRETS_OF_HOME.iter().map(|name| home.join(name)));
         let of_system = SECRETS_OF_SYSTEM.iter().map(PathBuf::from);
@@ -104,24 +153,19 @@ impl Outside {
     /// # Errors
     ///
     /// If it is no folder, is the root of the system, or holds secrets itself.
-    pub fn folder(&self, text: &str) -> Result<PathBuf, Failure> {
-        let refused = |why: String| Failure::input(format!("cannot add the folder `{}`: {why}", exact(text)));
+    pub fn folder(&self, text: &str) -> Result<PathBuf, OutsideError> {
+        let shown = || exact(text).into_owned();
         let path = expanded(text, self.home.as_deref());
-        let folder = fs::canonicalize(&path).map_err(|error| refused(error.to_string()))?;
+        let folder = fs::canonicalize(&path).map_err(|cause| OutsideError::Unreadable { folder: shown(), cause })?;
         if !folder.is_dir() {
-            return Err(refused("it is a file".to_owned()).help("name the folder that it is in"));
+            return Err(OutsideError::IsFile(shown()));
         }
         if folder.parent().is_none() {
-            return Err(refused("it is the root of the system".to_owned()).help("name the folder that you need"));
+            return Err(OutsideError::IsRoot(shown()));
         }
         match self.reads().scope_of(&folder) {
             Some(_) => Ok(folder),
-            None => Err(refused(
-                "it has keys, passwords or the files of host in it, or its name cannot be written".to_owned(),
-            )
-            .help(
-                Advice::from("to let one plugin read such files, use ").flag_with(Flag::Grant, "PLUGIN:fs-read=PATH"),
-            )),
+            None => Err(OutsideError::HasSecrets(shown())),
         }
     }
 
@@ -141,13 +185,9 @@ pub fn expanded(text: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-fn all_but<'a>(capability: Capability, paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Scope, Failure> {
+fn all_but<'a>(capability: Capability, paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Scope, OutsideError> {
     let paths = paths.into_iter().map(PathBuf::as_path);
-    Scope::all_files_but(capability, SECRETS_ANYWHERE, paths).map_err(|error| {
-        Failure::configuration("the files of keys and passwords cannot be protected from tools")
-            .cause(error.to_string())
-            .help("set HOME and the XDG folders to folders with printable names")
-    })
+    Scope::all_files_but(capability, SECRETS_ANYWHERE, paths).map_err(OutsideError::Unprotected)
 }
 
 #[cfg(test)]
@@ -224,9 +264,9 @@ mod tests {
             ("/proc/self", "keys"),
         ] {
             let failure = of(text).expect_err(text);
-            assert!(failure.message.contains(why), "{text}: {failure:?}");
+            assert!(failure.to_string().contains(why), "{text}: {failure:?}");
         }
-        let escape = of("ROOT/\u{1b}[2J").expect_err("there is none").message;
+        let escape = of("ROOT/\u{1b}[2J").expect_err("there is none").to_string();
         assert!(!escape.contains('\u{1b}'), "{escape:?}");
     }
 }

@@ -10,16 +10,78 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host_files::Mode;
+use host_files::{FileError, Mode};
+use host_text::Advice;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 pub use self::new_file::{FileMode, NewFile, write_files};
-pub use self::server::{LeftOut, Server, literal, mcp_secrets};
+pub use self::server::{LeftOut, Server, ServerError, literal, mcp_secrets};
 use crate::configuration::{Configuration, ForeignAgent};
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, Fault};
 
 /// The largest file of the user's that is compared, in bytes. Protects memory.
 const MAX_OWN: u64 = 1 << 20;
+
+/// Why a file of the user cannot be added to.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnFileError {
+    /// It cannot be read.
+    #[error("`{}` cannot be read: {cause}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: FileError,
+    },
+    /// It is not TOML.
+    #[error("invalid configuration `{}`", .path.display())]
+    Invalid {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// A key is written in a way that cannot be added to.
+    #[error("`{key}` of `{}` cannot be added to as it is written", .path.display())]
+    Unusual {
+        /// The file or folder.
+        path: PathBuf,
+        /// The key.
+        key: String,
+    },
+    /// It cannot be written.
+    #[error("`{}` cannot be written: {cause}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for OwnFileError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { .. } | Self::Invalid { .. } | Self::Unusual { .. } => ErrorKind::Configuration,
+            Self::Unwritable { .. } => ErrorKind::Write,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Unreadable { .. } | Self::Unusual { .. } | Self::Unwritable { .. } => Vec::new(),
+            Self::Invalid { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unreadable { .. } | Self::Invalid { .. } => Some("fix the file, and try again".into()),
+            Self::Unusual { .. } => Some("write it as a table, and try again".into()),
+            Self::Unwritable { .. } => Some("make it writable for you, and try again: what was written stays".into()),
+        }
+    }
+}
 
 /// The user's `config.toml`, with what is added to it.
 pub struct OwnFile {
@@ -51,7 +113,7 @@ impl OwnFile {
     /// # Errors
     ///
     /// If the key is written in a way that cannot be added to.
-    pub fn deny_reading(&mut self, globs: &[String]) -> Result<(), Failure> {
+    pub fn deny_reading(&mut self, globs: &[String]) -> Result<(), OwnFileError> {
         let denied = self.denied()?;
         for glob in globs {
             if !denied.iter().any(|there| there.as_str() == Some(glob)) {
@@ -66,7 +128,7 @@ impl OwnFile {
     /// # Errors
     ///
     /// If the key is written in a way that cannot be changed.
-    pub fn allow_reading<'g>(&mut self, globs: &'g [String]) -> Result<Vec<&'g str>, Failure> {
+    pub fn allow_reading<'g>(&mut self, globs: &'g [String]) -> Result<Vec<&'g str>, OwnFileError> {
         let denied = self.denied()?;
         let has = |denied: &Array, glob: &str| denied.iter().any(|there| there.as_str() == Some(glob));
         let missing = globs.iter().map(String::as_str).filter(|glob| !has(denied, glob)).collect();
@@ -74,7 +136,7 @@ impl OwnFile {
         Ok(missing)
     }
 
-    fn denied(&mut self) -> Result<&mut Array, Failure> {
+    fn denied(&mut self) -> Result<&mut Array, OwnFileError> {
         let path = self.path.clone();
         let read = self.table("deny")?.entry("read").or_insert_with(|| Item::Value(Array::new().into()));
         read.as_array_mut().ok_or_else(|| unusual(&path, "deny.read"))
@@ -85,7 +147,7 @@ impl OwnFile {
     /// # Errors
     ///
     /// If the key is written in a way that cannot be added to.
-    pub fn read_hooks(&mut self, agent: ForeignAgent) -> Result<(), Failure> {
+    pub fn read_hooks(&mut self, agent: ForeignAgent) -> Result<(), OwnFileError> {
         let path = self.path.clone();
         let read = self.table("hooks")?.entry("read").or_insert_with(|| Item::Value(Array::new().into()));
         read.as_array_mut().ok_or_else(|| unusual(&path, "hooks.read"))?.push(agent.word());
@@ -97,7 +159,7 @@ impl OwnFile {
     /// # Errors
     ///
     /// If its servers are written in a way that cannot be added to.
-    pub fn add_server(&mut self, server: &Server) -> Result<(), Failure> {
+    pub fn add_server(&mut self, server: &Server) -> Result<(), OwnFileError> {
         let name = server.name.as_str();
         let mut of_server = parsed(&server.to_toml(), &self.path)?;
         let table = of_server.get_mut("mcp").and_then(|mcp| mcp.as_table_like_mut()?.remove(name));
@@ -128,7 +190,7 @@ impl OwnFile {
     }
 
     /// The table with this name, which is made if there is none.
-    fn table(&mut self, name: &str) -> Result<&mut dyn TableLike, Failure> {
+    fn table(&mut self, name: &str) -> Result<&mut dyn TableLike, OwnFileError> {
         let made = || {
             let mut table = Table::new();
             // Without keys of its own it has no header.
@@ -158,22 +220,20 @@ impl OwnFile {
         let replaced = host_files::make_private_folder(folder)
             // Arguments and addresses of servers may have secrets.
             .and_then(|()| host_files::replace(&real, text.as_bytes(), Mode::Private));
-        replaced.map_err(|cause| unwritable(&self.path, &cause))
+        Ok(replaced.map_err(|cause| unwritable(&self.path, cause))?)
     }
 }
 
-fn parsed(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
+fn parsed(text: &str, path: &Path) -> Result<DocumentMut, OwnFileError> {
     // The full error shows the line, which may have a secret.
-    text.parse().map_err(|error: toml_edit::TomlError| {
-        Failure::configuration(format!("invalid configuration `{}`", path.display()))
-            .cause(error.message().to_owned())
-            .help("fix the file, and try again")
+    text.parse().map_err(|error: toml_edit::TomlError| OwnFileError::Invalid {
+        path: path.to_owned(),
+        why: error.message().to_owned(),
     })
 }
 
-fn unusual(path: &Path, key: &str) -> Failure {
-    Failure::configuration(format!("`{key}` of `{}` cannot be added to as it is written", path.display()))
-        .help("write it as a table, and try again")
+fn unusual(path: &Path, key: &str) -> OwnFileError {
+    OwnFileError::Unusual { path: path.to_owned(), key: key.to_owned() }
 }
 
 /// Returns the text of a file of the user's; empty if there is none.
@@ -181,19 +241,17 @@ fn unusual(path: &Path, key: &str) -> Failure {
 /// # Errors
 ///
 /// If it cannot be read.
-pub fn own_text(path: &Path) -> Result<String, Failure> {
+pub fn own_text(path: &Path) -> Result<String, OwnFileError> {
     match host_files::read_text(path, MAX_OWN) {
         Ok(text) => Ok(text),
         Err(error) if error.is_missing() => Ok(String::new()),
-        Err(error) => Err(Failure::configuration(format!("`{}` cannot be read: {error}", path.display()))
-            .help("fix the file, and try again")),
+        Err(cause) => Err(OwnFileError::Unreadable { path: path.to_owned(), cause }),
     }
 }
 
-/// The failure of a file or folder that cannot be written.
-pub fn unwritable(path: &Path, cause: &io::Error) -> Failure {
-    Failure::new(ErrorKind::Write, format!("`{}` cannot be written: {cause}", path.display()))
-        .help("make it writable for you, and try again: what was written stays")
+/// The error of a file or folder that cannot be written.
+pub fn unwritable(path: &Path, cause: io::Error) -> OwnFileError {
+    OwnFileError::Unwritable { path: path.to_owned(), cause }
 }
 
 #[cfg(test)]

@@ -2,12 +2,66 @@
 //!
 //! Deliberately not here: making a rule of an answer (`host_tool::Gate`), and rules that a user wrote into a file.
 
-use host_text::exact;
-use host_tool::{Permission, RulesFile, permissions_in};
+use host_text::{Advice, exact};
+use host_tool::{Permission, RulesFile, RulesFileError, permissions_in};
 
 use crate::environment::Folders;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Failure, Fault};
 use crate::policies;
+
+/// Why no permission is taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum PermissionsError {
+    /// There is none.
+    #[error("there is nothing to take back: no answer of yours allows anything")]
+    Nothing,
+    /// There are fewer.
+    #[error("there is no number {number}")]
+    NoNumber {
+        /// The number.
+        number: usize,
+        /// What shows the numbers.
+        list: &'static str,
+    },
+    /// The words are those of none.
+    #[error("nothing that you allowed contains `{text}`")]
+    NoMatch {
+        /// The words, safe to show.
+        text: String,
+        /// What shows the numbers.
+        list: &'static str,
+    },
+    /// The words are those of several.
+    #[error("`{text}` is in several: {}", .numbers.join(", "))]
+    Several {
+        /// The words, safe to show.
+        text: String,
+        /// Their numbers.
+        numbers: Vec<String>,
+    },
+    /// The file of answers cannot be changed.
+    #[error(transparent)]
+    Rules(#[from] RulesFileError),
+}
+
+impl Fault for PermissionsError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Nothing | Self::NoNumber { .. } | Self::NoMatch { .. } | Self::Several { .. } => ErrorKind::Input,
+            Self::Rules(_) => ErrorKind::Configuration,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Nothing | Self::Rules(_) => None,
+            Self::NoNumber { list, .. } | Self::NoMatch { list, .. } => {
+                Some(format!("`{list}` shows what you allowed, with numbers").into())
+            }
+            Self::Several { .. } => Some("use more words, or the number".into()),
+        }
+    }
+}
 
 /// Returns the lasting answers of all folders, in the order in which they are stored.
 ///
@@ -30,9 +84,7 @@ pub fn forget_stored(folders: &Folders, what: &str) -> Result<Permission, Failur
     let words: Vec<&str> = stored.iter().map(|permission| permission.words.as_str()).collect();
     let permission = stored.swap_remove(find(&words, what, "host policy list")?);
     let file = RulesFile::new(policies::answers(folders));
-    permission
-        .remove_from(&file)
-        .map_err(|error| Failure::from_error(crate::error::ErrorKind::Configuration, &error))?;
+    permission.remove_from(&file).map_err(PermissionsError::Rules)?;
     Ok(permission)
 }
 
@@ -42,15 +94,14 @@ pub fn forget_stored(folders: &Folders, what: &str) -> Result<Permission, Failur
 /// # Errors
 ///
 /// If it means none or several.
-pub fn find(all: &[&str], what: &str, list: &str) -> Result<usize, Failure> {
+pub fn find(all: &[&str], what: &str, list: &'static str) -> Result<usize, PermissionsError> {
     let what = what.trim();
-    let help = format!("`{list}` shows what you allowed, with numbers");
     if all.is_empty() {
-        return Err(Failure::input("there is nothing to take back: no answer of yours allows anything"));
+        return Err(PermissionsError::Nothing);
     }
     if let Ok(number) = what.parse::<usize>() {
         let at = number.checked_sub(1).filter(|at| *at < all.len());
-        return at.ok_or_else(|| Failure::input(format!("there is no number {number}")).help(help));
+        return at.ok_or(PermissionsError::NoNumber { number, list });
     }
     let lower = what.to_lowercase();
     let found: Vec<usize> = match lower.is_empty() {
@@ -61,11 +112,10 @@ pub fn find(all: &[&str], what: &str, list: &str) -> Result<usize, Failure> {
     };
     match found.as_slice() {
         [one] => Ok(*one),
-        [] => Err(Failure::input(format!("nothing that you allowed contains `{}`", exact(what))).help(help)),
+        [] => Err(PermissionsError::NoMatch { text: exact(what).into_owned(), list }),
         several => {
             let numbers: Vec<String> = several.iter().map(|at| (at + 1).to_string()).collect();
-            Err(Failure::input(format!("`{}` is in several: {}", exact(what), numbers.join(", ")))
-                .help("use more words, or the number"))
+            Err(PermissionsError::Several { text: exact(what).into_owned(), numbers })
         }
     }
 }
@@ -90,8 +140,8 @@ mod tests {
             ("", "nothing that you allowed contains ``"),
             ("\u{1b}[2J", "nothing that you allowed contains `\\u{1b}[2J`"),
         ] {
-            assert_eq!(at(what).expect_err(what).message, why, "{what}");
+            assert_eq!(at(what).expect_err(what).to_string(), why, "{what}");
         }
-        assert!(find(&[], "1", "list").expect_err("there is none").message.contains("nothing to take back"));
+        assert!(find(&[], "1", "list").expect_err("there is none").to_string().contains("nothing to take back"));
     }
 }

@@ -9,10 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
+use host_text::Advice;
 use host_tool::{Policy, PolicyError, PolicyFile, Rule, RuleSource, Tier};
 
 use crate::environment::Folders;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Failure, Fault};
 use crate::project::ProjectFile;
 
 /// The folder of the administrator's files; only the administrator can write there.
@@ -32,6 +33,63 @@ const MAX_FILES: usize = 100;
 /// Returns the file for the rules that come from a user's answers.
 pub fn answers(folders: &Folders) -> PathBuf {
     folders.configuration.join(FOLDER).join(ANSWERS)
+}
+
+/// Why the rules cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PoliciesError {
+    /// A file or folder cannot be read.
+    #[error("cannot read the rules in `{}`: {cause}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Other users could have written the file.
+    #[error("cannot read the rules in `{}`: {cause}", .path.display())]
+    Exposed {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The folder is not what it should be.
+    #[error("the folder `{}` has over {MAX_FILES} files with rules", .0.display())]
+    TooMany(PathBuf),
+    /// A rule is invalid.
+    #[error("invalid rules")]
+    Invalid(PolicyError),
+}
+
+impl Fault for PoliciesError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Unreadable { .. } | Self::Exposed { .. } | Self::TooMany(_) => Vec::new(),
+            Self::Invalid(cause) => vec![cause.to_string()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unreadable { .. } => {
+                Some("host does not run with only some of the rules: make it readable, or remove it".into())
+            }
+            Self::Exposed { .. } => {
+                Some("look at what they say, then take the right to write them from others: `chmod go-w`".into())
+            }
+            Self::TooMany(_) => Some("put the rules into fewer files".into()),
+            Self::Invalid(_) => Some(
+                Advice::from("fix the line; `docs/policy.md` describes rules, and ")
+                    .command("policy check")
+                    .text(" tries one"),
+            ),
+        }
+    }
 }
 
 /// The rules that hold, and what the user should know of those that do not.
@@ -92,52 +150,38 @@ fn left_out(rule: &Rule) -> String {
 }
 
 /// Returns the files of a folder, by name. A missing folder has no files.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn files(folder: &Path) -> Result<Vec<PathBuf>, PoliciesError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unreadable(folder, &error)),
+        Err(error) => return Err(unreadable(folder, error)),
     };
     let mut files = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+        let path = entry.map_err(|error| unreadable(folder, error))?.path();
         if path.extension().is_some_and(|end| end == "toml") {
             files.push(path);
         }
         if files.len() > MAX_FILES {
-            return Err(Failure::configuration(format!(
-                "the folder `{}` has over {MAX_FILES} files with rules",
-                folder.display()
-            ))
-            .help("put the rules into fewer files"));
+            return Err(PoliciesError::TooMany(folder.to_owned()));
         }
     }
     files.sort();
     Ok(files)
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
-    host_files::read_own(path, MAX_FILE).map_err(|error| {
-        let help = match error {
-            FileError::Exposed(_) => {
-                "look at what they say, then take the right to write them from others: `chmod go-w`"
-            }
-            _ => "host does not run with only some of the rules: make it readable, or remove it",
-        };
-        unreadable(path, &error.into()).help(help)
+fn text(path: &Path) -> Result<String, PoliciesError> {
+    host_files::read_own(path, MAX_FILE).map_err(|error| match error {
+        FileError::Exposed(_) => PoliciesError::Exposed { path: path.to_owned(), cause: error.into() },
+        other => unreadable(path, other.into()),
     })
 }
 
-fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, Failure> {
+fn parse(text: &str, tier: Tier, path: &Path) -> Result<Vec<Rule>, PoliciesError> {
     let file = PolicyFile { tier, path: Some(path.to_owned()) };
-    Policy::parse(text, file).map_err(|error: PolicyError| {
-        Failure::configuration("invalid rules")
-            .cause(error.to_string())
-            .help("fix the line; `docs/policy.md` describes rules, and `host policy check` tries one")
-    })
+    Policy::parse(text, file).map_err(PoliciesError::Invalid)
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::configuration(format!("cannot read the rules in `{}`: {error}", path.display()))
-        .help("host does not run with only some of the rules: make it readable, or remove it")
+fn unreadable(path: &Path, cause: io::Error) -> PoliciesError {
+    PoliciesError::Unreadable { path: path.to_owned(), cause }
 }

@@ -16,15 +16,17 @@ pub mod store;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
 
+use host_text::Advice;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::contents::{Contents, FOLDER, LOCK, PROGRAMS, Part, ProjectFile};
 use self::contents::{Fingerprint, Listing, Unusable};
-pub use self::store::{Store, Trusted};
+pub use self::store::{Store, TrustStoreError, Trusted};
 use crate::environment::Folders;
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, Fault};
 use crate::repository::repository_of;
 
 /// The most changes in a note of one line.
@@ -203,10 +205,9 @@ impl Project {
         self.reason().map(|reason| format!("{reason} and is ignored; {help}"))
     }
 
-    /// A failure because the project is not trusted; `None` if it is.
-    pub fn untrusted(&self, message: impl Into<String>) -> Option<Failure> {
-        let failure = Failure::new(ErrorKind::Untrusted, message).cause(self.reason()?);
-        Some(failure.help("look at it with `host trust`; `host trust add` trusts it as it is now"))
+    /// The error of what does not happen because the project is not trusted; `None` if it is.
+    pub fn untrusted(&self, message: impl Into<String>) -> Option<UntrustedError> {
+        Some(UntrustedError { message: message.into(), reason: self.reason()? })
     }
 
     /// Whether the user trusts it: code in its folder is what they looked at.
@@ -270,8 +271,53 @@ impl Project {
     }
 }
 
+/// Something does not happen because the project is not trusted.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct UntrustedError {
+    /// What does not happen.
+    pub message: String,
+    /// Why the project is not trusted.
+    pub reason: String,
+}
+
+impl Fault for UntrustedError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Untrusted
+    }
+
+    fn causes(&self) -> Vec<String> {
+        vec![self.reason.clone()]
+    }
+
+    fn help(&self) -> Option<Advice> {
+        let look = Advice::from("look at it with ").command("trust").text("; ");
+        Some(look.command("trust add").text(" trusts it as it is now"))
+    }
+}
+
+/// A file of a project is not text.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` is not text: {cause}")]
+pub struct NotTextError {
+    /// The file, safe to show.
+    pub path: String,
+    /// Where it is not.
+    pub cause: Utf8Error,
+}
+
+impl Fault for NotTextError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some("fix or remove the file, and trust the project again".into())
+    }
+}
+
 impl TrustState {
-    fn read(root: &Path, store: &Store) -> Result<Self, Failure> {
+    fn read(root: &Path, store: &Store) -> Result<Self, TrustStoreError> {
         let listing = match Listing::scan(root) {
             Ok(listing) => listing,
             Err(Unusable(why)) => return Ok(Self::Unusable(why)),
@@ -315,11 +361,8 @@ impl std::fmt::Display for Change {
 
 impl ProjectFile {
     /// Its bytes as text.
-    pub fn text(&self) -> Result<&str, Failure> {
-        std::str::from_utf8(&self.bytes).map_err(|error| {
-            Failure::configuration(format!("`{}` is not text: {error}", shown::path(&self.path)))
-                .help("fix or remove the file, and trust the project again")
-        })
+    pub fn text(&self) -> Result<&str, NotTextError> {
+        std::str::from_utf8(&self.bytes).map_err(|cause| NotTextError { path: shown::path(&self.path), cause })
     }
 }
 

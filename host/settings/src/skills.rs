@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::ProgramAccess;
-use host_text::{clip, escape_name, exact, visible_line};
+use host_text::{Advice, clip, escape_name, exact, visible_line};
 
-pub use self::file::SkillFile;
+pub use self::file::{SkillFault, SkillFile};
 pub use self::sources::{FoundSkill, SkillOrigin};
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// The most skills of a session. Protects the model's window and the time that the start takes.
 pub const MAX_SKILLS: usize = 100;
@@ -156,19 +156,48 @@ impl Skills {
     }
 }
 
+/// A folder that the user named has no valid skill.
+#[derive(Debug, thiserror::Error)]
+#[error("`{folder}` is not a valid skill: {fault}")]
+pub struct InvalidSkill {
+    /// The folder, safe to show.
+    pub folder: String,
+    /// Why.
+    pub fault: InvalidSkillFault,
+}
+
+/// Why a folder has no valid skill.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidSkillFault {
+    /// The folder cannot be read.
+    #[error(transparent)]
+    Folder(std::io::Error),
+    /// The skill is invalid.
+    #[error(transparent)]
+    Skill(#[from] SkillFault),
+}
+
+impl Fault for InvalidSkill {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some("docs/skills.md has the format".into())
+    }
+}
+
 /// Checks the skill in a folder that the user named.
 ///
 /// # Errors
 ///
 /// With the first rule that it breaks, or if it cannot be read.
-pub fn check(folder: &Path) -> Result<SkillFile, Failure> {
-    let shown = escape_name(&folder.display().to_string(), SHOWN * 2);
-    let invalid = |why: String| {
-        Failure::input(format!("`{shown}` is not a valid skill: {why}")).help("docs/skills.md has the format")
-    };
-    let folder = std::fs::canonicalize(folder).map_err(|error| invalid(error.to_string()))?;
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    SkillFile::parse(&sources::read(&folder.join(sources::SKILL_FILE)).map_err(invalid)?, &name).map_err(invalid)
+pub fn check(folder: &Path) -> Result<SkillFile, InvalidSkill> {
+    let invalid = |fault| InvalidSkill { folder: escape_name(&folder.display().to_string(), SHOWN * 2), fault };
+    let real = std::fs::canonicalize(folder).map_err(|cause| invalid(InvalidSkillFault::Folder(cause)))?;
+    let name = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let read = sources::read(&real.join(sources::SKILL_FILE)).and_then(|text| SkillFile::parse(&text, &name));
+    read.map_err(|fault| invalid(fault.into()))
 }
 
 impl Skill {

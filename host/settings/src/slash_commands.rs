@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use host_text::{escape_name, exact, excerpt};
 
-pub use self::file::CommandFile;
+pub use self::file::{CommandFault, CommandFile};
 pub use self::sources::{CommandOwner, CommandSource, FoundCommand};
 
 /// The most commands of a session. Protects the menu and the time that the start takes.
@@ -114,14 +114,14 @@ impl SlashCommands {
     }
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<(), CommandFault> {
     let is_plain = |part: &str| {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         !part.is_empty() && part.chars().all(fits)
     };
     match name.chars().count() <= MAX_NAME && name.split(':').all(is_plain) {
         true => Ok(()),
-        false => Err(format!("`{}` cannot be typed as a name; use letters, digits, `-` and `_`", excerpt(name, SHOWN))),
+        false => Err(CommandFault::Name(excerpt(name, SHOWN))),
     }
 }
 

@@ -67,7 +67,7 @@ impl Session {
                 Piece::Word(number) => text.push_str(&words.word(*number)),
                 Piece::File(path) => text.push_str(&format!("@\"{path}\"")),
                 Piece::Shell(line) => {
-                    let line = template.line(line, words).map_err(|why| not_sent(command, why))?;
+                    let line = template.line(line, words).map_err(|error| not_sent(command, error.to_string()))?;
                     if outputs.len() == MAX_LINES {
                         return Err(not_sent(command, format!("it has over {MAX_LINES} shell lines")));
                     }

@@ -179,7 +179,7 @@ impl Session {
 
 /// The file of a skill as it is now, and what the user should know about it.
 fn now(skill: &Skill) -> Result<(SkillFile, Vec<String>), String> {
-    let text = sources::read(&skill.path())?;
+    let text = sources::read(&skill.path()).map_err(|fault| fault.to_string())?;
     if text == skill.text {
         return Ok((skill.file.clone(), Vec::new()));
     }
@@ -193,7 +193,7 @@ fn now(skill: &Skill) -> Result<(SkillFile, Vec<String>), String> {
             skill.place()
         )),
         SkillOrigin::User => {
-            let file = SkillFile::parse(&text, &skill.file.name)?;
+            let file = SkillFile::parse(&text, &skill.file.name).map_err(|fault| fault.to_string())?;
             Ok((
                 file,
                 vec![format!(

@@ -31,7 +31,7 @@ pub(crate) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> 
 pub(crate) fn check_price(request: &RunRequest, app: &App, model: &Model) -> Result<(), Failure> {
     let limits = tree_limits(request, &app.configuration);
     match limits.cost.or(app.configuration.day_limits().cost) {
-        Some(_) => models::check_prices(model, &models::prices::of(&app.configuration, &app.environment)),
+        Some(_) => Ok(models::check_prices(model, &models::prices::of(&app.configuration, &app.environment))?),
         None => Ok(()),
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn add(
             })
         };
         let priced = |model: Model| match setup.parent.limits_cost() {
-            true => models::check_prices(&model, &prices).map(|()| model),
+            true => models::check_prices(&model, &prices).map(|()| model).map_err(Failure::from),
             false => Ok(model),
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {

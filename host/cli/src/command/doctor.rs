@@ -65,7 +65,7 @@ pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code
                 }
             }
         }
-        Err(failure) => find("folders", State::Bad, failure.message.clone()),
+        Err(error) => find("folders", State::Bad, error.to_string()),
     }
     let cache = folders.ok().map(|folders| folders.cache);
     let runtime = Arc::new(Runtime::new(RuntimeOptions {
@@ -172,7 +172,7 @@ async fn servers(configuration: &Configuration, environment: &Environment) -> Ve
         &place,
         &match environment.folders() {
             Ok(folders) => folders,
-            Err(failure) => return vec![(State::Bad, failure.message)],
+            Err(error) => return vec![(State::Bad, error.to_string())],
         },
     ) {
         Ok(project) => {

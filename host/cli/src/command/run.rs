@@ -192,7 +192,7 @@ async fn project(
     if run.require_trust
         && let Some(failure) = project.untrusted("the project is not trusted, and --require-trust is set")
     {
-        return Err(failure);
+        return Err(failure.into());
     }
     printer::notes(project.note().as_slice(), environment);
     Ok(project)

@@ -65,9 +65,12 @@ impl Target {
     pub fn for_project(project: Project) -> Result<Self, Failure> {
         match ProjectList::of(&project)? {
             ProjectList::Read(list) => Ok(Self { list, project: Some(project) }),
-            ProjectList::Withheld(_) => Err(project
-                .untrusted("the project's list of plugins is not read")
-                .unwrap_or_else(|| Failure::new(ErrorKind::Untrusted, "the project's list of plugins is not read"))),
+            ProjectList::Withheld(_) => {
+                Err(project.untrusted("the project's list of plugins is not read").map_or_else(
+                    || Failure::new(ErrorKind::Untrusted, "the project's list of plugins is not read"),
+                    Failure::from,
+                ))
+            }
         }
     }
 

@@ -125,7 +125,7 @@ impl NewServer {
         }
         let secrets = mcp_secrets(&folders);
         let wrong = |why: String| Failure::input(format!("`{}` cannot be added: {why}", exact(&self.name)));
-        let mut server = Server::new(&self.name).map_err(wrong)?;
+        let mut server = Server::new(&self.name).map_err(|error| wrong(error.to_string()))?;
         let mut assumed = None;
         let values = match &self.kind {
             ServerKind::Program(command) => {
@@ -358,7 +358,7 @@ impl ProjectServers {
         let text = serde_json::to_string_pretty(&self.document)
             .map_err(|error| Failure::new(ErrorKind::Write, format!("`{}`: {error}", self.path.display())))?;
         host_files::replace(&self.path, format!("{text}\n").as_bytes(), Mode::Umask)
-            .map_err(|cause| unwritable(&self.path, &cause))
+            .map_err(|cause| unwritable(&self.path, cause).into())
     }
 }
 

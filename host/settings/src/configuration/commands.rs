@@ -7,12 +7,10 @@
 //!
 //! Deliberately not here: running them (`plugins::sources`).
 
-use std::path::Path;
-
+use host_text::Advice;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::error::Failure;
 use crate::project::{PROGRAMS, shown};
 
 /// The most bytes of all words of a command. Protects memory: each tool of a list has a copy, followed by its name.
@@ -48,6 +46,79 @@ pub enum Owner {
     Project,
 }
 
+/// Why the commands that list and call tools cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandsFault {
+    /// One is set without the other.
+    #[error("`tools.{there}` is set and `tools.{missing}` is not")]
+    Alone {
+        /// The key that is set.
+        there: &'static str,
+        /// The key that is missing.
+        missing: &'static str,
+        /// What the missing command does.
+        what: &'static str,
+    },
+    /// A command without a program.
+    #[error("`tools.{0}` does not name a program")]
+    NoProgram(&'static str),
+    /// A command over the limit.
+    #[error("`tools.{key}` has {size} bytes, over the limit of {MAX_COMMAND}")]
+    TooLong {
+        /// The key.
+        key: &'static str,
+        /// Its size, in bytes.
+        size: usize,
+    },
+    /// A word that no program can get.
+    #[error("a word of `tools.{0}` contains a NUL character")]
+    Nul(&'static str),
+    /// A program that this file may not name.
+    #[error("the program `{program}` of `tools.{key}` {}", rule(*.owner))]
+    Program {
+        /// The program, safe to show.
+        program: String,
+        /// The key.
+        key: &'static str,
+        /// Whose file it is.
+        owner: Owner,
+    },
+}
+
+impl CommandsFault {
+    /// What to do about it.
+    pub fn help(&self) -> Advice {
+        match self {
+            Self::Alone { missing, what, .. } => {
+                Advice::from("set ").setting(format!("tools.{missing}")).text(format!(" to the command that {what}"))
+            }
+            Self::NoProgram(key) => {
+                format!("write it as a list of words: {key} = [\"my-tools\", \"--json\"]").into()
+            }
+            Self::TooLong { .. } => "put the long arguments into a script, and name the script here".into(),
+            Self::Nul(_) => "remove it: a program's arguments cannot contain it".into(),
+            Self::Program { owner: Owner::User, .. } => {
+                "a relative path would run a different program in each folder; write the absolute path of a program, or \
+                 its name if it is in PATH"
+                    .into()
+            }
+            Self::Program { owner: Owner::Project, .. } => {
+                "put the program there, so that it is trusted with the project and you are asked again when it changes, \
+                 and write it as `.host/tools/NAME`"
+                    .into()
+            }
+        }
+    }
+}
+
+/// The rule for programs in this file, as what one is that breaks it.
+fn rule(owner: Owner) -> &'static str {
+    match owner {
+        Owner::User => "is neither a name nor an absolute path",
+        Owner::Project => "is not a file in the project's `.host/tools/`",
+    }
+}
+
 impl ToolCommands {
     /// Both, where they are set.
     pub fn commands(&self, owner: Owner) -> Option<Commands> {
@@ -59,8 +130,8 @@ impl ToolCommands {
         [("discovery_command", self.discovery_command.as_ref()), ("call_command", self.call_command.as_ref())]
     }
 
-    /// Refuses one without the other, and commands that are none.
-    pub fn check_pair(&self, file: &Path) -> Result<(), Failure> {
+    /// Rejects one without the other, and commands that are none.
+    pub fn check_pair(&self) -> Result<(), CommandsFault> {
         let [(_, discovery), (_, call)] = self.both();
         let alone = match (discovery, call) {
             (Some(_), None) => Some(("discovery_command", "call_command", "calls one of the tools that it lists")),
@@ -68,48 +139,33 @@ impl ToolCommands {
             (Some(_), Some(_)) | (None, None) => None,
         };
         if let Some((there, missing, what)) = alone {
-            return Err(wrong(file, format!("`tools.{there}` is set and `tools.{missing}` is not"))
-                .help(format!("set `tools.{missing}` to the command that {what}")));
+            return Err(CommandsFault::Alone { there, missing, what });
         }
         for (key, words) in self.both().into_iter().filter_map(|(key, words)| Some((key, words?))) {
             if words.first().is_none_or(String::is_empty) {
-                return Err(wrong(file, format!("`tools.{key}` does not name a program"))
-                    .help(format!("write it as a list of words: {key} = [\"my-tools\", \"--json\"]")));
+                return Err(CommandsFault::NoProgram(key));
             }
             let size: usize = words.iter().map(|word| word.len() + 1).sum();
             if size > MAX_COMMAND {
-                return Err(wrong(file, format!("`tools.{key}` has {size} bytes, over the limit of {MAX_COMMAND}"))
-                    .help("put the long arguments into a script, and name the script here"));
+                return Err(CommandsFault::TooLong { key, size });
             }
             if words.iter().any(|word| word.contains('\0')) {
-                return Err(wrong(file, format!("a word of `tools.{key}` contains a NUL character"))
-                    .help("remove it: a program's arguments cannot contain it"));
+                return Err(CommandsFault::Nul(key));
             }
         }
         Ok(())
     }
 
-    /// Refuses programs that this file may not name.
-    pub fn check_programs(&self, owner: Owner, file: &Path) -> Result<(), Failure> {
+    /// Rejects programs that this file may not name.
+    pub fn check_programs(&self, owner: Owner) -> Result<(), CommandsFault> {
         for (key, words) in self.both().into_iter().filter_map(|(key, words)| Some((key, words?))) {
             let program = words.first().map(String::as_str).unwrap_or_default();
-            let (fits, rule, help) = match owner {
-                Owner::User => (
-                    !program.contains('/') || program.starts_with('/'),
-                    "is neither a name nor an absolute path",
-                    "a relative path would run a different program in each folder; write the absolute path of a program, \
-                     or its name if it is in PATH",
-                ),
-                Owner::Project => (
-                    program.strip_prefix(PROGRAMS).is_some_and(is_file_name),
-                    "is not a file in the project's `.host/tools/`",
-                    "put the program there, so that it is trusted with the project and you are asked again when it \
-                     changes, and write it as `.host/tools/NAME`",
-                ),
+            let fits = match owner {
+                Owner::User => !program.contains('/') || program.starts_with('/'),
+                Owner::Project => program.strip_prefix(PROGRAMS).is_some_and(is_file_name),
             };
             if !fits {
-                let program = shown::name(program);
-                return Err(wrong(file, format!("the program `{program}` of `tools.{key}` {rule}")).help(help));
+                return Err(CommandsFault::Program { program: shown::name(program), key, owner });
             }
         }
         Ok(())
@@ -118,10 +174,6 @@ impl ToolCommands {
 
 fn is_file_name(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains('/')
-}
-
-fn wrong(file: &Path, why: String) -> Failure {
-    Failure::configuration(format!("invalid configuration `{}`", shown::path(file))).cause(why)
 }
 
 #[cfg(test)]
@@ -136,12 +188,12 @@ mod tests {
     #[test]
     fn there_are_both_commands_or_neither() {
         let check = |discovery, call, says: Option<&str>| {
-            let checked = set(discovery, call).check_pair(Path::new("c.toml"));
+            let checked = set(discovery, call).check_pair();
             match says {
                 None => assert!(checked.is_ok(), "{checked:?}"),
                 Some(says) => {
                     let failure = checked.expect_err(says);
-                    assert!(failure.causes[0].contains(says) && failure.help.is_some(), "{failure:?}");
+                    assert!(failure.to_string().contains(says), "{failure:?}");
                 }
             }
         };
@@ -164,7 +216,7 @@ mod tests {
                     Owner::User => tools,
                     Owner::Project => set(Some(&[program]), Some(&[program])),
                 };
-                assert_eq!(all.check_programs(owner, Path::new("c.toml")).is_ok(), fits, "{owner:?} {program:?}");
+                assert_eq!(all.check_programs(owner).is_ok(), fits, "{owner:?} {program:?}");
             }
         };
         for program in ["tools", "python3", "/usr/bin/tools", "..tools"] {

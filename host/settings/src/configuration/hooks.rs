@@ -4,14 +4,14 @@
 //! Deliberately not here: files with hooks (`host_extensions::hooks`), and running them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use host_tool::HookEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::AtLeastOne;
-use crate::error::Failure;
+use super::fault::ConfigurationFault;
 
 /// The default of a hook's time limit, in seconds: what Claude Code had and Gemini CLI has. Protects the session from a
 /// hook that hangs.
@@ -118,17 +118,13 @@ impl HooksConfig {
         }
     }
 
-    /// Refuses a hook that runs nothing.
-    pub(super) fn check(&self, file: &Path) -> Result<(), Failure> {
+    /// Rejects a hook that runs nothing.
+    pub(super) fn check(&self) -> Result<(), ConfigurationFault> {
         for event in HookEvent::ALL {
             for hook in self.of(event) {
                 let has_line = hook.command.as_deref().is_some_and(|line| !line.trim().is_empty());
                 if has_line == hook.component.is_some() {
-                    let has =
-                        if has_line { "both `command` and `component`" } else { "no `command` and no `component`" };
-                    return Err(Failure::configuration(format!("invalid configuration `{}`", file.display()))
-                        .cause(format!("a hook of `[[hooks.{}]]` has {has}", event.name()))
-                        .help("write the line of the shell that runs, or the file of a component"));
+                    return Err(ConfigurationFault::Hook { event, has_both: has_line });
                 }
             }
         }

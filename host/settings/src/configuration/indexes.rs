@@ -4,14 +4,12 @@
 //! getting it (`host_extensions::indexes`). A project has no such key: what a user is offered is for the user to
 //! choose.
 
-use std::path::Path;
-
 use host_bundle::PublicKey;
 use host_text::exact;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::error::Failure;
+use super::fault::ConfigurationFault;
 
 /// An index of plugins.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -26,11 +24,9 @@ pub struct IndexConfig {
 
 impl IndexConfig {
     /// Rejects an index without a key that signs it.
-    pub(super) fn check(&self, name: &str, path: &Path) -> Result<(), Failure> {
+    pub(super) fn check(&self, name: &str) -> Result<(), ConfigurationFault> {
         if self.keys.is_empty() {
-            return Err(Failure::configuration(format!("invalid configuration `{}`", path.display()))
-                .cause(format!("`indexes.{}` has no keys", exact(name)))
-                .help("name the public key of its publisher: keys = [\"RW…\"]"));
+            return Err(ConfigurationFault::NoKeys(exact(name).into_owned()));
         }
         Ok(())
     }

@@ -4,15 +4,15 @@
 //! other. Deliberately not here: the files of projects (`host_extensions::servers::files`), and connecting.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use host_capability::McpServerName;
+use host_capability::{InvalidMcpServerName, McpServerName};
+use host_text::Advice;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::AtLeastOne;
 use super::plugins::SecretSource;
-use crate::error::Failure;
 
 /// An MCP server. Without `command` and `url` it adds to the server of this name that a trusted project names.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -68,17 +68,42 @@ pub const TIMEOUT_SECONDS: u64 = 60;
 /// The longest command, in bytes. Protects memory and the question that shows it.
 const MAX_COMMAND: usize = 32 << 10;
 
-impl McpConfig {
-    /// Refuses names and combinations of keys that mean nothing.
-    pub(super) fn check(&self, name: &str, file: &Path) -> Result<(), Failure> {
-        let wrong = |why: String, help: &str| {
-            Failure::configuration(format!("invalid configuration `{}`", file.display()))
-                .cause(format!("`[mcp.{}]`: {why}", host_text::exact(name)))
-                .help(help)
-        };
-        if let Err(error) = McpServerName::parse(name) {
-            return Err(wrong(error.to_string(), &error.help()));
+/// Why the configuration of an MCP server is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum McpFault {
+    /// Its name.
+    #[error(transparent)]
+    Name(InvalidMcpServerName),
+    /// It is a program and at an address.
+    #[error("both `command` and `url` are set")]
+    Both,
+    /// A key for a server at an address.
+    #[error("`{0}` applies to a server at an address, and this one is a program")]
+    OfAddress(&'static str),
+    /// A key for a program.
+    #[error("`{0}` applies to a program, and this server is at an address")]
+    OfProgram(&'static str),
+    /// No program is called so, or the command is over the limit.
+    #[error("`command` is `{0}`")]
+    Command(String),
+}
+
+impl McpFault {
+    /// What to do about it.
+    pub fn help(&self) -> Advice {
+        match self {
+            Self::Name(error) => error.help().into(),
+            Self::Both => "a server is a program or at an address: set one".into(),
+            Self::OfAddress(_) | Self::OfProgram(_) => "remove it".into(),
+            Self::Command(_) => "write the absolute path of a program, or its name if it is in PATH".into(),
         }
+    }
+}
+
+impl McpConfig {
+    /// Rejects names and combinations of keys that mean nothing.
+    pub(super) fn check(&self, name: &str) -> Result<(), McpFault> {
+        McpServerName::parse(name).map_err(McpFault::Name)?;
         let keys = |keys: &[(&'static str, bool)]| keys.iter().find(|(_, is_set)| *is_set).map(|(key, _)| *key);
         let of_program = keys(&[
             ("args", !self.args.is_empty()),
@@ -95,24 +120,14 @@ impl McpConfig {
             ("client_secret", self.client_secret.is_some()),
         ]);
         match (&self.command, &self.url, of_program, of_address) {
-            (Some(_), Some(_), ..) => Err(wrong(
-                "both `command` and `url` are set".to_owned(),
-                "a server is a program or at an address: set one",
-            )),
-            (Some(_), None, _, Some(key)) => {
-                Err(wrong(format!("`{key}` applies to a server at an address, and this one is a program"), "remove it"))
-            }
-            (None, Some(_), Some(key), _) => {
-                Err(wrong(format!("`{key}` applies to a program, and this server is at an address"), "remove it"))
-            }
+            (Some(_), Some(_), ..) => Err(McpFault::Both),
+            (Some(_), None, _, Some(key)) => Err(McpFault::OfAddress(key)),
+            (None, Some(_), Some(key), _) => Err(McpFault::OfProgram(key)),
             (Some(command), None, ..) => {
                 let size: usize = std::iter::once(command).chain(&self.args).map(|word| word.len() + 1).sum();
                 let is_placed = !command.contains('/') || command.starts_with('/');
                 if command.is_empty() || size > MAX_COMMAND || command.contains('\0') || !is_placed {
-                    return Err(wrong(
-                        format!("`command` is `{}`", host_text::excerpt(command, 80)),
-                        "write the absolute path of a program, or its name if it is in PATH",
-                    ));
+                    return Err(McpFault::Command(host_text::excerpt(command, 80)));
                 }
                 Ok(())
             }
@@ -140,9 +155,9 @@ impl McpConfig {
 mod tests {
     use super::*;
 
-    fn check(text: &str) -> Result<(), Failure> {
+    fn check(text: &str) -> Result<(), McpFault> {
         let config: McpConfig = toml::from_str(text).expect("it has the form");
-        config.check("github", Path::new("c.toml"))
+        config.check("github")
     }
 
     #[test]
@@ -163,9 +178,9 @@ mod tests {
             ("command = \"\"\n", "`command` is ``"),
         ] {
             let failure = check(wrong).expect_err(wrong);
-            assert!(failure.causes[0].contains(why) && failure.help.is_some(), "{failure:?}");
+            assert!(failure.to_string().contains(why), "{failure:?}");
         }
-        assert!(McpConfig::default().check("a__b", Path::new("c.toml")).is_err());
-        assert!(McpConfig::default().check("git hub\u{1b}", Path::new("c.toml")).is_err());
+        assert!(McpConfig::default().check("a__b").is_err());
+        assert!(McpConfig::default().check("git hub\u{1b}").is_err());
     }
 }

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use host_text::Advice;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::environment::Environment;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// The variable with a TOML table of plugins by their names.
 pub const VARIABLE: &str = "HOST_PLUGINS";
@@ -38,17 +39,17 @@ pub struct PluginConfig {
 pub struct ConfigValue(pub Value);
 
 impl TryFrom<toml::Value> for ConfigValue {
-    type Error = String;
+    type Error = ConfigValueError;
 
-    fn try_from(value: toml::Value) -> Result<Self, String> {
+    fn try_from(value: toml::Value) -> Result<Self, ConfigValueError> {
         let json = match value {
-            toml::Value::Datetime(time) => return Err(format!("`{time}` is a time: write it as a string, in quotes")),
-            toml::Value::Float(number) if !number.is_finite() => return Err(format!("`{number}` is not a number")),
+            toml::Value::Datetime(time) => return Err(ConfigValueError::Time(time.to_string())),
+            toml::Value::Float(number) if !number.is_finite() => return Err(ConfigValueError::Number(number)),
             toml::Value::Array(list) => {
                 let list = list.into_iter().map(|value| Self::try_from(value).map(|value| value.0));
                 Value::Array(list.collect::<Result<_, _>>()?)
             }
-            toml::Value::Table(_) => return Err("a value is a string, a number, `true`, `false` or a list".to_owned()),
+            toml::Value::Table(_) => return Err(ConfigValueError::Table),
             toml::Value::String(text) => Value::String(text),
             toml::Value::Integer(number) => Value::from(number),
             toml::Value::Float(number) => Value::from(number),
@@ -96,17 +97,57 @@ impl fmt::Debug for SecretSource {
     }
 }
 
+/// Why `HOST_PLUGINS` cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginsVariableError {
+    /// It is not text.
+    #[error("invalid variable {VARIABLE}")]
+    NotText,
+    /// It is not TOML as expected.
+    #[error("invalid variable {VARIABLE}")]
+    Toml(String),
+}
+
+impl Fault for PluginsVariableError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NotText => vec!["it is not text".to_owned()],
+            Self::Toml(cause) => vec![cause.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(
+            format!("write it as TOML, as under `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'")
+                .into(),
+        )
+    }
+}
+
+/// Why a value is none of a plugin's configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigValueError {
+    /// JSON has no times.
+    #[error("`{0}` is a time: write it as a string, in quotes")]
+    Time(String),
+    /// It is infinite, or no number.
+    #[error("`{0}` is not a number")]
+    Number(f64),
+    /// It is a table.
+    #[error("a value is a string, a number, `true`, `false` or a list")]
+    Table,
+}
+
 /// Parses `HOST_PLUGINS`.
-pub fn from_environment(environment: &Environment) -> Result<PluginConfigs, Failure> {
+pub fn from_environment(environment: &Environment) -> Result<PluginConfigs, PluginsVariableError> {
     let Some(text) = environment.variable(VARIABLE) else { return Ok(PluginConfigs::new()) };
-    let wrong = |why: String| {
-        Failure::configuration(format!("invalid variable {VARIABLE}"))
-            .cause(why)
-            .help(format!("write it as TOML, as under `[plugins]`: {VARIABLE}='\"acme/fetch\".config.region = \"eu\"'"))
-    };
-    let text = text.to_str().ok_or_else(|| wrong("it is not text".to_owned()))?;
+    let text = text.to_str().ok_or(PluginsVariableError::NotText)?;
     // The parser's full error shows the invalid line, which may contain a secret.
-    toml::from_str(text).map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
+    toml::from_str(text).map_err(|error: toml::de::Error| PluginsVariableError::Toml(error.message().to_owned()))
 }
 
 /// Overrides settings with others: each key and each secret separately.

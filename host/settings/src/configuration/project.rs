@@ -14,6 +14,7 @@ use host_tool::ApprovalMode;
 use toml::de::{DeTable, DeValue};
 
 use super::commands::{Owner, ToolCommands};
+use super::fault::{ConfigurationError, ProjectRule, WhyNot};
 use super::{
     Agent, Amount, AtLeastOne, Compression, Configuration, Confine, DailyBudget, Deny, Limits, Model, Routing, Run,
     overlay,
@@ -86,7 +87,8 @@ impl Configuration {
         let text = file.text()?;
         let project = Self::parse(text, &file.path)?;
         check(text, &file.path)?;
-        project.tools.check_programs(Owner::Project, &file.path)?;
+        let programs = project.tools.check_programs(Owner::Project);
+        programs.map_err(|fault| ConfigurationError::of_commands(&file.path, fault))?;
         Ok(self.overlaid_by(project))
     }
 
@@ -230,23 +232,19 @@ fn lower(project: Option<Amount>, own: Option<Amount>) -> Option<Amount> {
 }
 
 /// Rejects keys that a project may not set.
-fn check(text: &str, file: &Path) -> Result<(), Failure> {
+fn check(text: &str, file: &Path) -> Result<(), ConfigurationError> {
     // It was parsed before.
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
     let Some(wrong) = first_wrong(table.get_ref(), &mut Vec::new()) else { return Ok(()) };
     let line = 1 + text.get(..wrong.at).unwrap_or(text).matches('\n').count();
-    let key = shown::name(&wrong.key);
-    Err(Failure::configuration(format!("the project's configuration `{}` cannot be used", shown::path(file)))
-        .cause(format!("line {line}: `{key}` {}", wrong.why))
-        .help(wrong.help))
+    Err(ConfigurationError::OfProject { path: shown::path(file), line, key: shown::name(&wrong.key), rule: wrong.rule })
 }
 
 /// Something that a project may not say.
 struct Wrong {
     key: String,
     at: usize,
-    why: &'static str,
-    help: &'static str,
+    rule: ProjectRule,
 }
 
 /// The first such thing in the order of the keys.
@@ -256,20 +254,17 @@ fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
         let fits = |allowed: &&[&str]| {
             path.len() <= allowed.len() && path.iter().zip(*allowed).all(|(key, name)| *name == "*" || key == name)
         };
-        let wrong = |why, help| Some(Wrong { key: path.join("."), at: key.span().start, why, help });
+        let wrong = |rule| Some(Wrong { key: path.join("."), at: key.span().start, rule });
         let allowed: Vec<_> = ALLOWED.iter().copied().filter(&fits).collect();
         let found = match value.get_ref() {
-            _ if allowed.is_empty() => wrong("is not allowed in a project", why_not(path)),
+            _ if allowed.is_empty() => wrong(ProjectRule::NotAllowed(why_not(path))),
             DeValue::Table(beneath) if allowed.iter().all(|allowed| allowed.len() > path.len()) => {
                 first_wrong(beneath, path)
             }
-            DeValue::String(mode) if *path == ["approval_mode"] && !matches!(&**mode, "plan" | "default") => wrong(
-                "may be `plan` or `default` in a project",
-                "for another mode use --approval-mode or your own configuration",
-            ),
-            DeValue::Boolean(false) if *path == ["run", "loop_detection"] => {
-                wrong("may only be `true` in a project", "turn it off in your own configuration")
+            DeValue::String(mode) if *path == ["approval_mode"] && !matches!(&**mode, "plan" | "default") => {
+                wrong(ProjectRule::Mode)
             }
+            DeValue::Boolean(false) if *path == ["run", "loop_detection"] => wrong(ProjectRule::LoopDetection),
             _ => None,
         };
         path.pop();
@@ -280,19 +275,15 @@ fn first_wrong(table: &DeTable<'_>, path: &mut Vec<String>) -> Option<Wrong> {
     None
 }
 
-/// Explains why only the user can set a key, and what to do.
-fn why_not(path: &[String]) -> &'static str {
+/// Returns why only the user can set a key.
+fn why_not(path: &[String]) -> WhyNot {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
-        ["providers", ..] => "it decides where your keys are sent and who pays: set it in your own configuration",
-        ["plugins", _, "secrets", ..] => "only you may provide secrets: set it in your own configuration",
-        ["retry", ..] => {
-            "only you decide how often requests to your services are retried: set it in your own configuration"
-        }
-        ["models", _, "safety", ..] => {
-            "only you decide what your account lets through: set it in your own configuration"
-        }
-        _ => "set it in your own configuration; `docs/trust.md` lists the keys that a project may set",
+        ["providers", ..] => WhyNot::Service,
+        ["plugins", _, "secrets", ..] => WhyNot::Secret,
+        ["retry", ..] => WhyNot::Retry,
+        ["models", _, "safety", ..] => WhyNot::Safety,
+        _ => WhyNot::Other,
     }
 }
 

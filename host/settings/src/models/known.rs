@@ -4,16 +4,87 @@
 //! not here: what is in it, and the network (`host-model`).
 
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
 use host_files::{Access, PrivateFile};
 use host_model::{Catalogue, KnownModels, MAX_CATALOGUE};
-use host_text::visible_line;
+use host_text::{Advice, visible_line};
 use jiff::civil::Date;
 use url::Url;
 
 use crate::environment::Folders;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
+
+/// Why a catalogue of models cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// The user's own cannot be read, or is invalid.
+    #[error("the catalogue of models `{}` cannot be used", .path.display())]
+    Invalid {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// It is in no known form.
+    #[error("`{from}` is no catalogue of models")]
+    NoCatalogue {
+        /// Where it is from.
+        from: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// It cannot be got.
+    #[error("the catalogue `{from}` cannot be read")]
+    Unreadable {
+        /// Where it is from, safe to show.
+        from: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// It cannot be saved.
+    #[error("the catalogue cannot be saved in `{}`: {cause}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for CatalogueError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Invalid { .. } | Self::Unwritable { .. } => ErrorKind::Configuration,
+            Self::NoCatalogue { .. } | Self::Unreadable { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Invalid { why, .. } | Self::NoCatalogue { why, .. } | Self::Unreadable { why, .. } => {
+                vec![why.clone()]
+            }
+            Self::Unwritable { .. } => Vec::new(),
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Invalid { .. } => Some(
+                Advice::from("fetch it again with ")
+                    .command("model update")
+                    .text(", or remove the file to use the built-in one"),
+            ),
+            Self::NoCatalogue { .. } => Some(
+                "give the list of models.dev (https://models.dev/api.json), or a catalogue.json of this program".into(),
+            ),
+            Self::Unreadable { .. } => Some("give a file, or an address such as https://models.dev/api.json".into()),
+            Self::Unwritable { .. } => Some("make its folder writable for you".into()),
+        }
+    }
+}
 
 /// The path of the file.
 pub fn path(folders: &Folders) -> PathBuf {
@@ -29,13 +100,9 @@ fn file(folders: &Folders) -> PrivateFile {
 /// # Errors
 ///
 /// If the file is there and cannot be used.
-pub fn read(folders: &Folders) -> Result<KnownModels, Failure> {
+pub fn read(folders: &Folders) -> Result<KnownModels, CatalogueError> {
     let file = file(folders);
-    let invalid = |why: String| {
-        Failure::configuration(format!("the catalogue of models `{}` cannot be used", file.path().display()))
-            .cause(why)
-            .help("fetch it again with `host model update`, or remove the file to use the built-in one")
-    };
+    let invalid = |why: String| CatalogueError::Invalid { path: file.path().to_owned(), why };
     match file.read() {
         Ok(Some(text)) => {
             let catalogue = Catalogue::parse(&text).map_err(|error| invalid(error.to_string()))?;
@@ -52,15 +119,12 @@ pub fn read(folders: &Folders) -> Result<KnownModels, Failure> {
 /// # Errors
 ///
 /// If it is neither.
-pub fn parse(text: &str, source: &str, today: Date) -> Result<Catalogue, Failure> {
+pub fn parse(text: &str, source: &str, today: Date) -> Result<Catalogue, CatalogueError> {
     if let Ok(catalogue) = Catalogue::parse(text) {
         return Ok(catalogue);
     }
-    Catalogue::from_models_dev(text, source, today).map_err(|error| {
-        Failure::input(format!("`{source}` is no catalogue of models"))
-            .cause(host_text::with_causes(&error))
-            .help("give the list of models.dev (https://models.dev/api.json), or a catalogue.json of this program")
-    })
+    Catalogue::from_models_dev(text, source, today)
+        .map_err(|error| CatalogueError::NoCatalogue { from: source.to_owned(), why: host_text::with_causes(&error) })
 }
 
 /// Gets a catalogue from a file or an address (`https://…`).
@@ -68,12 +132,8 @@ pub fn parse(text: &str, source: &str, today: Date) -> Result<Catalogue, Failure
 /// # Errors
 ///
 /// If it cannot be read, or is no catalogue.
-pub async fn get(from: &str, today: Date) -> Result<Catalogue, Failure> {
-    let failed = |why: String| {
-        Failure::input(format!("the catalogue `{}` cannot be read", visible_line(from)))
-            .cause(why)
-            .help("give a file, or an address such as https://models.dev/api.json")
-    };
+pub async fn get(from: &str, today: Date) -> Result<Catalogue, CatalogueError> {
+    let failed = |why: String| CatalogueError::Unreadable { from: visible_line(from).into_owned(), why };
     let text = match Url::parse(from) {
         Ok(address) if address.has_host() => {
             host_model::fetch(&address).await.map_err(|error| failed(error.to_string()))?
@@ -91,10 +151,8 @@ pub async fn get(from: &str, today: Date) -> Result<Catalogue, Failure> {
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn save(catalogue: &Catalogue, folders: &Folders) -> Result<(), Failure> {
+pub fn save(catalogue: &Catalogue, folders: &Folders) -> Result<(), CatalogueError> {
     let file = file(folders);
-    file.lock().and_then(|locked| locked.replace(&catalogue.to_text())).map_err(|error| {
-        Failure::configuration(format!("the catalogue cannot be saved in `{}`: {error}", file.path().display()))
-            .help("make its folder writable for you")
-    })
+    let saved = file.lock().and_then(|locked| locked.replace(&catalogue.to_text()));
+    saved.map_err(|cause| CatalogueError::Unwritable { path: file.path().to_owned(), cause })
 }

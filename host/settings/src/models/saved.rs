@@ -3,15 +3,16 @@
 //! Promises: the file is the user's alone (0600), and a file that others could have read is an error; the key is in no
 //! message and no `Debug`; a key for a service's own address goes nowhere else. Deliberately not here: asking.
 
+use std::io;
 use std::path::PathBuf;
 
 use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_model::{ApiKey, PROVIDERS, ProviderId, Selection};
-use host_text::Secret;
+use host_text::{Advice, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Folders;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// The largest file that is read. Protects memory; a key has some hundred bytes.
 const MAX_FILE: u64 = 64 << 10;
@@ -42,6 +43,68 @@ pub enum SavedModel {
     },
 }
 
+/// Why the saved model cannot be used, or not be saved. No error has the key.
+#[derive(Debug, thiserror::Error)]
+pub enum SavedModelError {
+    /// What the user pasted is none.
+    #[error("this is not a key: one has at least 8 letters and digits without blanks")]
+    NotAKey,
+    /// Other users could have read the key.
+    #[error("the saved model `{}` cannot be used", .path.display())]
+    Exposed {
+        /// The file or folder.
+        path: PathBuf,
+        /// What others may do.
+        how: Exposed,
+    },
+    /// The file is invalid.
+    #[error("the saved model `{}` cannot be used", .path.display())]
+    Invalid {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// The file cannot be written.
+    #[error("the model cannot be saved in `{}`: {cause}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for SavedModelError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAKey => ErrorKind::Input,
+            Self::Exposed { .. } | Self::Invalid { .. } | Self::Unwritable { .. } => ErrorKind::Configuration,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NotAKey | Self::Unwritable { .. } => Vec::new(),
+            Self::Exposed { how, .. } => vec![how.to_string()],
+            Self::Invalid { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NotAKey => Some("copy the key again from the page of the service".into()),
+            Self::Exposed { path, .. } => {
+                Some(format!("chmod 600 '{}', and replace the key if others use this machine", path.display()).into())
+            }
+            Self::Invalid { .. } => Some("remove the file; `host` on a terminal asks again".into()),
+            Self::Unwritable { .. } => {
+                Some("make its folder writable for you, or set the key in the environment".into())
+            }
+        }
+    }
+}
+
 /// A key as the user pasted it. `Debug` does not show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedKey(Secret);
@@ -52,11 +115,10 @@ impl SavedKey {
     /// # Errors
     ///
     /// If it cannot be a key. The message does not have it.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self, SavedModelError> {
         let key = text.trim();
         if !KEY_BYTES.contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Failure::input("this is not a key: one has at least 8 letters and digits without blanks")
-                .help("copy the key again from the page of the service"));
+            return Err(SavedModelError::NotAKey);
         }
         Ok(Self(Secret::new(key)))
     }
@@ -92,20 +154,15 @@ impl SavedModel {
     /// # Errors
     ///
     /// If the file is invalid, or others could have read it.
-    pub fn read(folders: &Folders) -> Result<Option<Self>, Failure> {
+    pub fn read(folders: &Folders) -> Result<Option<Self>, SavedModelError> {
         let file = file(folders);
-        let path = file.path().display();
-        let invalid = |why: String| {
-            Failure::configuration(format!("the saved model `{path}` cannot be used"))
-                .cause(why)
-                .help("remove the file; `host` on a terminal asks again")
-        };
+        let path = || file.path().to_owned();
+        let invalid = |why: String| SavedModelError::Invalid { path: path(), why };
         let text = match file.read() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(None),
-            Err(error @ FileError::Exposed(Exposed::Readable(_))) => {
-                return Err(invalid(error.to_string())
-                    .help(format!("chmod 600 '{path}', and replace the key if others use this machine")));
+            Err(FileError::Exposed(how @ Exposed::Readable(_))) => {
+                return Err(SavedModelError::Exposed { path: path(), how });
             }
             Err(error) => return Err(invalid(error.to_string())),
         };
@@ -118,7 +175,7 @@ impl SavedModel {
                 let provider = provider.filter(|provider| provider.usual_models.is_some());
                 let provider =
                     provider.ok_or_else(|| invalid("its `provider` is not a service with keys".to_owned()))?;
-                let key = SavedKey::parse(&key).map_err(|failure| invalid(failure.message))?;
+                let key = SavedKey::parse(&key).map_err(|failure| invalid(failure.to_string()))?;
                 Ok(Some(Self::Service { provider, key }))
             }
             Document { provider: None, key: None, model: Some(id), address } => {
@@ -134,12 +191,9 @@ impl SavedModel {
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn save(&self, folders: &Folders) -> Result<(), Failure> {
+    pub fn save(&self, folders: &Folders) -> Result<(), SavedModelError> {
         let file = file(folders);
-        let unwritable = |error: std::io::Error| {
-            Failure::configuration(format!("the model cannot be saved in `{}`: {error}", file.path().display()))
-                .help("make its folder writable for you, or set the key in the environment")
-        };
+        let unwritable = |cause| SavedModelError::Unwritable { path: file.path().to_owned(), cause };
         let (provider, key, model, address) = match self {
             Self::Service { provider, key } => {
                 (Some(provider.name().to_owned()), Some(key.0.expose().to_owned()), None, None)
@@ -147,7 +201,7 @@ impl SavedModel {
             Self::Model { id, address } => (None, None, Some(id.clone()), address.clone()),
         };
         let text = toml::to_string(&Document { provider, key, model, address });
-        let text = text.map_err(|error| unwritable(std::io::Error::other(error)))?;
+        let text = text.map_err(|error| unwritable(io::Error::other(error)))?;
         file.lock().and_then(|locked| locked.replace(&format!("{HEAD}{text}"))).map_err(unwritable)
     }
 
@@ -249,7 +303,7 @@ mod tests {
     fn saved_key_is_checked_before_it_is_kept() {
         for wrong in ["", "short", "two words here", "sk-\u{1b}[2Jxxxxxx", "schlüssel-schlüssel"] {
             let failure = SavedKey::parse(wrong).expect_err(wrong);
-            assert!(wrong.is_empty() || !failure.message.contains(wrong));
+            assert!(wrong.is_empty() || !failure.to_string().contains(wrong));
         }
     }
 }

@@ -4,15 +4,15 @@
 
 use std::time::Duration;
 
-use host_model::{Access, Offline, Ollama, OpenAi, PROVIDERS, Provider, ProviderId};
-use host_text::exact;
+use host_model::{Access, ModelError, Offline, Ollama, OpenAi, PROVIDERS, Provider, ProviderId};
+use host_text::{Advice, exact};
 use tokio::time::timeout;
 
 use super::saved::{SavedKey, SavedModel};
 use super::{AUTO, LOCAL_LIMIT, access, by_key, local};
 use crate::configuration::Configuration;
 use crate::environment::Environment;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// How long a service may take to accept or reject a key.
 const KEY_LIMIT: Duration = Duration::from_secs(8);
@@ -66,29 +66,58 @@ impl TypedServer {
     }
 }
 
+/// Why no models were found at an address.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerAtError {
+    /// It is no address, or the server cannot be asked.
+    #[error("no models were found at `{address}`: {cause}")]
+    Model {
+        /// The address, safe to show.
+        address: String,
+        /// Why.
+        cause: ModelError,
+    },
+    /// The server lists no models.
+    #[error("no models were found at `{0}`: it lists none")]
+    ListsNone(String),
+    /// The server has no model.
+    #[error("no models were found at `{0}`: it has none")]
+    HasNone(String),
+    /// The server does not answer.
+    #[error("no models were found at `{0}`: no answer within {limit} s", limit = KEY_LIMIT.as_secs())]
+    Silent(String),
+}
+
+impl Fault for ServerAtError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some("type the base address of a server in OpenAI's format, such as http://192.168.0.7:8000/v1".into())
+    }
+}
+
 /// Asks the server at an address in OpenAI's format, such as `http://192.168.0.7:8000/v1`, for its models.
 ///
 /// # Errors
 ///
 /// If it is no address, the server does not list models there, or it has none.
-pub async fn server_at(address: &str) -> Result<TypedServer, Failure> {
+pub async fn server_at(address: &str) -> Result<TypedServer, ServerAtError> {
     let address = address.trim().to_owned();
     let shown = exact(&address).into_owned();
-    let no = |why: String| {
-        Failure::input(format!("no models were found at `{shown}`: {why}"))
-            .help("type the base address of a server in OpenAI's format, such as http://192.168.0.7:8000/v1")
-    };
+    let failed = |cause| ServerAtError::Model { address: shown.clone(), cause };
     // Without a key: what answers there may be anything.
     let access = Access { address: Some(address.clone()), ..Access::default() };
-    let server = OpenAi::new(access).map_err(|error| no(error.to_string()))?;
+    let server = OpenAi::new(access).map_err(failed)?;
     let models = match timeout(KEY_LIMIT, server.list_models()).await {
         Ok(Ok(Some(models))) => models,
-        Ok(Ok(None)) => return Err(no("it lists none".to_owned())),
-        Ok(Err(error)) => return Err(no(error.to_string())),
-        Err(_) => return Err(no(format!("no answer within {} s", KEY_LIMIT.as_secs()))),
+        Ok(Ok(None)) => return Err(ServerAtError::ListsNone(shown)),
+        Ok(Err(cause)) => return Err(failed(cause)),
+        Err(_) => return Err(ServerAtError::Silent(shown)),
     };
     if models.is_empty() {
-        return Err(no("it has none".to_owned()));
+        return Err(ServerAtError::HasNone(shown));
     }
     Ok(TypedServer { address, models })
 }

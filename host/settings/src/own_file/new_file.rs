@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use host_files::Mode;
 
-use super::unwritable;
-use crate::error::Failure;
+use super::{OwnFileError, unwritable};
 
 /// A file that is written if there is none.
 pub struct NewFile {
@@ -44,10 +43,10 @@ impl fmt::Debug for NewFile {
 /// # Errors
 ///
 /// If one cannot be written. Those before it stay.
-pub fn write_files(files: &[NewFile]) -> Result<(), Failure> {
+pub fn write_files(files: &[NewFile]) -> Result<(), OwnFileError> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.path.parent()).collect();
     for folder in folders {
-        host_files::make_private_folder(folder).map_err(|cause| unwritable(folder, &cause))?;
+        host_files::make_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
     }
     for file in files {
         let mode = match file.mode {
@@ -60,11 +59,11 @@ pub fn write_files(files: &[NewFile]) -> Result<(), Failure> {
                     let mode = about.permissions().mode() | 0o100;
                     fs::set_permissions(&file.path, fs::Permissions::from_mode(mode))
                 });
-                set.map_err(|cause| unwritable(&file.path, &cause))?;
+                set.map_err(|cause| unwritable(&file.path, cause))?;
             }
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(unwritable(&file.path, &cause)),
+            Err(cause) => return Err(unwritable(&file.path, cause)),
         }
     }
     Ok(())

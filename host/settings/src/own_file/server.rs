@@ -5,13 +5,24 @@
 
 use std::path::{Path, PathBuf};
 
-use host_capability::McpServerName;
+use host_capability::{InvalidMcpServerName, McpServerName};
 use host_text::visible_line;
 use serde::Serialize;
 use toml::{Table, Value};
 
 use super::{FileMode, NewFile};
 use crate::environment::Folders;
+
+/// Why an MCP server cannot be written.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// Its name is invalid.
+    #[error("{0}; {help}", help = .0.help())]
+    Name(InvalidMcpServerName),
+    /// A variable of the environment, which is filled in nowhere.
+    #[error("its command or address contains a variable, which is not filled in here")]
+    Variable,
+}
 
 /// A server as it would be written.
 #[derive(Debug)]
@@ -31,8 +42,8 @@ impl Server {
     /// # Errors
     ///
     /// If the name is invalid.
-    pub fn new(name: &str) -> Result<Self, String> {
-        let name = McpServerName::parse(name).map_err(|error| format!("{error}; {}", error.help()))?;
+    pub fn new(name: &str) -> Result<Self, ServerError> {
+        let name = McpServerName::parse(name).map_err(ServerError::Name)?;
         Ok(Self { name, table: Table::new(), values: Vec::new(), left_out: Vec::new() })
     }
 
@@ -46,7 +57,7 @@ impl Server {
     /// # Errors
     ///
     /// If a word contains a variable of the environment.
-    pub fn list(&mut self, key: &str, words: Vec<String>) -> Result<(), String> {
+    pub fn list(&mut self, key: &str, words: Vec<String>) -> Result<(), ServerError> {
         if !words.is_empty() {
             let words = words.iter().map(|word| literal(word)).collect::<Result<Vec<_>, _>>()?;
             self.set(key, Value::Array(words));
@@ -138,9 +149,9 @@ fn key(name: &str) -> String {
 /// # Errors
 ///
 /// If it contains a variable of the environment: they are not filled in here.
-pub fn literal(text: &str) -> Result<Value, String> {
+pub fn literal(text: &str) -> Result<Value, ServerError> {
     match text.contains("${") {
-        true => Err("its command or address contains a variable, which is not filled in here".to_owned()),
+        true => Err(ServerError::Variable),
         false => Ok(Value::String(text.to_owned())),
     }
 }

@@ -3,10 +3,12 @@
 //! Promises: the bytes that are trusted are those that were read for the question; there is no question if there is
 //! nothing to decide. Deliberately not here: showing it, and reading an answer.
 
+use host_text::Advice;
+
 use super::shown::{self, Length, ShownFile};
 use super::{Change, Contents, Part, Project, TrustState};
 use crate::environment::Folders;
-use crate::error::{ErrorKind, Failure};
+use crate::error::{ErrorKind, Failure, Fault};
 
 /// A project whose files are not trusted, with those files.
 #[derive(Debug)]
@@ -24,6 +26,21 @@ pub enum TrustAnswer {
     Without,
     /// Do nothing.
     Leave,
+}
+
+/// The user does not trust the project, and nothing was done.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing was done: the project is not trusted")]
+pub struct NotTrusted;
+
+impl Fault for NotTrusted {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Untrusted
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(Advice::default().command("trust").text(" shows what it brings"))
+    }
 }
 
 impl TrustQuestion {
@@ -82,10 +99,7 @@ impl TrustQuestion {
         match answer {
             TrustAnswer::Trust => self.project.trust(self.contents, folders),
             TrustAnswer::Without => Ok(self.project),
-            TrustAnswer::Leave => {
-                Err(Failure::new(ErrorKind::Untrusted, "nothing was done: the project is not trusted")
-                    .help("`host trust` shows what it brings"))
-            }
+            TrustAnswer::Leave => Err(NotTrusted.into()),
         }
     }
 }

@@ -4,14 +4,16 @@
 //! file that another user could have written is an error.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, Exposed, FileError, PrivateFile};
+use host_text::Advice;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::contents::Fingerprint;
-use crate::error::Failure;
+use crate::error::{ErrorKind, Fault};
 
 /// The largest file that is read. Protects memory; a thousand folders stay below.
 const MAX_FILE: u64 = 32 << 20;
@@ -42,6 +44,77 @@ pub struct Trusted {
     pub files: Fingerprint,
 }
 
+/// Why the list of trusted folders cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustStoreError {
+    /// It cannot be read, or is invalid.
+    #[error("the list of trusted folders `{}` cannot be read", .list.display())]
+    Unreadable {
+        /// The file with the list.
+        list: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// Other users could have changed or read it.
+    #[error("the list of trusted folders `{}` cannot be read", .list.display())]
+    Exposed {
+        /// The file with the list.
+        list: PathBuf,
+        /// Why.
+        cause: FileError,
+    },
+    /// It cannot be written.
+    #[error("the list of trusted folders `{}` cannot be written", .list.display())]
+    Unwritable {
+        /// The file with the list.
+        list: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A folder whose path is not text.
+    #[error("the folder `{}` cannot be trusted: its path is not text", .0.display())]
+    NotText(PathBuf),
+}
+
+impl Fault for TrustStoreError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unreadable { .. } | Self::Exposed { .. } | Self::Unwritable { .. } => ErrorKind::Configuration,
+            Self::NotText(_) => ErrorKind::Input,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Unreadable { why, .. } => vec![why.clone()],
+            Self::Exposed { cause, .. } => vec![cause.to_string()],
+            Self::Unwritable { cause, .. } => vec![cause.to_string()],
+            Self::NotText(_) => Vec::new(),
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unreadable { .. } => {
+                Some(Advice::from("remove the file, and trust the folders again with ").command("trust add DIR"))
+            }
+            Self::Exposed { list, .. } => Some(
+                Advice::from("check what ")
+                    .command("trust list")
+                    .text(format!(
+                        " shows after chmod 600 '{}', or remove the file and trust the folders again with ",
+                        list.display()
+                    ))
+                    .command("trust add"),
+            ),
+            Self::Unwritable { .. } => {
+                Some("make its folder writable for you, or set XDG_STATE_HOME to one that is".into())
+            }
+            Self::NotText(_) => Some("give it another name".into()),
+        }
+    }
+}
+
 impl Store {
     /// The file at this path, which need not be there.
     pub fn at(path: PathBuf) -> Self {
@@ -49,41 +122,33 @@ impl Store {
     }
 
     /// All folders that were trusted, by their real paths.
-    pub fn folders(&self) -> Result<BTreeMap<String, Trusted>, Failure> {
+    pub fn folders(&self) -> Result<BTreeMap<String, Trusted>, TrustStoreError> {
         let text = match self.file.read() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(BTreeMap::new()),
-            Err(error @ FileError::Exposed(Exposed::Writable(_) | Exposed::Readable(_))) => {
-                let path = self.file.path().display();
-                return Err(self.unreadable(&error.to_string()).help(format!(
-                    "check what `host trust list` shows after chmod 600 '{path}', or remove the file and trust the \
-                     folders again with `host trust add`"
-                )));
+            Err(cause @ FileError::Exposed(Exposed::Writable(_) | Exposed::Readable(_))) => {
+                return Err(TrustStoreError::Exposed { list: self.file.path().to_owned(), cause });
             }
-            Err(error) => return Err(self.unreadable(&error.to_string())),
+            Err(error) => return Err(self.unreadable(error.to_string())),
         };
         let document: Document =
-            serde_json::from_str(&text).map_err(|error| self.unreadable(&format!("it is invalid: {error}")))?;
+            serde_json::from_str(&text).map_err(|error| self.unreadable(format!("it is invalid: {error}")))?;
         if document.version != VERSION {
-            return Err(self.unreadable(&format!("its version is {}, and this host knows {VERSION}", document.version)));
+            return Err(self.unreadable(format!("its version is {}, and this host knows {VERSION}", document.version)));
         }
         Ok(document.folders)
     }
 
     /// The entry of a folder; `None` if it is not trusted.
-    pub fn find(&self, root: &Path) -> Result<Option<Trusted>, Failure> {
+    pub fn find(&self, root: &Path) -> Result<Option<Trusted>, TrustStoreError> {
         let Some(root) = root.to_str() else { return Ok(None) };
         Ok(self.folders()?.remove(root))
     }
 
     /// Trusts a folder as it is. An empty one needs no trust.
-    pub fn add(&self, root: &Path, files: Fingerprint) -> Result<(), Failure> {
+    pub fn add(&self, root: &Path, files: Fingerprint) -> Result<(), TrustStoreError> {
         let Some(name) = root.to_str() else {
-            return Err(Failure::input(format!(
-                "the folder `{}` cannot be trusted: its path is not text",
-                root.display()
-            ))
-            .help("give it another name"));
+            return Err(TrustStoreError::NotText(root.to_owned()));
         };
         if files.is_empty() {
             return self.remove(name).map(|_| ());
@@ -92,7 +157,7 @@ impl Store {
     }
 
     /// Removes the trust; returns whether there was any.
-    pub fn remove(&self, root: &str) -> Result<bool, Failure> {
+    pub fn remove(&self, root: &str) -> Result<bool, TrustStoreError> {
         if !self.folders()?.contains_key(root) {
             return Ok(false);
         }
@@ -100,15 +165,8 @@ impl Store {
     }
 
     /// Changes the list under its lock.
-    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Trusted>) -> T) -> Result<T, Failure> {
-        let unwritable = |error: std::io::Error| {
-            Failure::configuration(format!(
-                "the list of trusted folders `{}` cannot be written",
-                self.file.path().display()
-            ))
-            .cause(error.to_string())
-            .help("make its folder writable for you, or set XDG_STATE_HOME to one that is")
-        };
+    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Trusted>) -> T) -> Result<T, TrustStoreError> {
+        let unwritable = |cause| TrustStoreError::Unwritable { list: self.file.path().to_owned(), cause };
         let locked = self.file.lock().map_err(unwritable)?;
         let mut folders = self.folders()?;
         let changed = change(&mut folders);
@@ -118,10 +176,8 @@ impl Store {
         Ok(changed)
     }
 
-    fn unreadable(&self, why: &str) -> Failure {
-        Failure::configuration(format!("the list of trusted folders `{}` cannot be read", self.file.path().display()))
-            .cause(why.to_owned())
-            .help("remove the file, and trust the folders again with `host trust add DIR`")
+    fn unreadable(&self, why: String) -> TrustStoreError {
+        TrustStoreError::Unreadable { list: self.file.path().to_owned(), why }
     }
 }
 
@@ -163,7 +219,7 @@ mod tests {
             std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(mode)).expect("set");
             let read = store.find(Path::new("/a"));
             assert_eq!(read.is_ok(), right, "{mode:o}: {read:?}");
-            let help = read.err().and_then(|failure| failure.help_text()).unwrap_or_default();
+            let help = read.err().and_then(|error| error.help()).unwrap_or_default().to_string();
             assert!(right || help.contains("chmod 600"), "{help}");
         }
     }
@@ -176,7 +232,7 @@ mod tests {
             std::fs::write(store.file.path(), text).expect("written");
             std::fs::set_permissions(store.file.path(), PermissionsExt::from_mode(0o600)).expect("set");
             let failure = store.find(Path::new("/a")).expect_err("it is invalid");
-            assert!(failure.help_text().is_some_and(|help| help.contains("remove the file")), "{text}");
+            assert!(failure.help().is_some_and(|help| help.to_string().contains("remove the file")), "{text}");
             assert!(store.add(Path::new("/a"), fingerprint("a")).is_err(), "{text}");
             assert_eq!(std::fs::read_to_string(store.file.path()).expect("read"), text);
         }

@@ -10,24 +10,20 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host_files::FileError;
 use host_manifest::FileKind;
-use host_text::exact;
 
-use super::file::too_large;
+use super::file::SkillFault;
 use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::file_sizes::MAX_SKILL_FILE;
+use crate::own_text;
 use crate::project::ProjectFile;
 pub use crate::project::contents::SKILL_FILE;
 use crate::project::contents::{SKILL_FOLDERS, SKILLS};
 
 /// The most entries of a folder of skills that are looked at. Protects the start from a folder without end.
 const MAX_ENTRIES: usize = 1024;
-
-/// Why a file of the user in the workspace is not used.
-pub(crate) const IN_WORKSPACE: &str = "it lies in the folder to work in, where tools may change it";
 
 /// Where a skill comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +45,8 @@ pub struct FoundSkill {
     pub folder: PathBuf,
     /// Where it comes from.
     pub origin: SkillOrigin,
-    /// The text of its file, or why there is none, in one line that is safe to show.
-    pub text: Result<String, String>,
+    /// The text of its file, or why there is none.
+    pub text: Result<String, SkillFault>,
 }
 
 impl SkillOrigin {
@@ -111,24 +107,9 @@ pub fn find(
 ///
 /// # Errors
 ///
-/// Why it cannot be used, in one line that is safe to show.
-pub fn read(path: &Path) -> Result<String, String> {
-    read_own(path, MAX_SKILL_FILE, too_large)
-}
-
-/// Reads a file of the user with instructions, which may be a link.
-///
-/// # Errors
-///
-/// Why it cannot be used, in one line that is safe to show; `too_large` if it is over the limit.
-pub(crate) fn read_own(path: &Path, limit: u64, too_large: impl FnOnce() -> String) -> Result<String, String> {
-    host_files::read_own(path, limit).map_err(|error| match error {
-        FileError::TooLarge { .. } => too_large(),
-        FileError::Exposed(_) => {
-            format!("other users could have written `{}`: {error}; change its owner or its mode", shown(path))
-        }
-        other => format!("`{}` cannot be read: {other}", shown(path)),
-    })
+/// Why it cannot be used.
+pub fn read(path: &Path) -> Result<String, SkillFault> {
+    own_text::read(path, MAX_SKILL_FILE)?.ok_or(SkillFault::TooLarge)
 }
 
 fn is_in(path: &Path, folder: &str) -> bool {
@@ -138,8 +119,8 @@ fn is_in(path: &Path, folder: &str) -> bool {
 fn of_project(file: &ProjectFile) -> Option<FoundSkill> {
     let folder = file.path.parent()?;
     let text = match file.is_too_large() {
-        true => Err(too_large()),
-        false => String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string()),
+        true => Err(SkillFault::TooLarge),
+        false => String::from_utf8(file.bytes.clone()).map_err(|_| SkillFault::NotText),
     };
     let name = folder.file_name()?.to_str()?.to_owned();
     Some(FoundSkill { name, folder: folder.to_owned(), origin: SkillOrigin::Project, text })
@@ -170,13 +151,9 @@ fn of_user(folder: &Path, workspace: &Path) -> Vec<FoundSkill> {
         let folder = fs::canonicalize(folder.join(&name)).ok()?;
         let path = folder.join(SKILL_FILE);
         path.symlink_metadata().is_ok().then(|| {
-            let text = if folder.starts_with(workspace) { Err(IN_WORKSPACE.to_owned()) } else { read(&path) };
+            let text = if folder.starts_with(workspace) { Err(SkillFault::InWorkspace) } else { read(&path) };
             FoundSkill { name, folder, origin: SkillOrigin::User, text }
         })
     };
     names.into_iter().filter_map(skill).collect()
-}
-
-fn shown(path: &Path) -> String {
-    exact(&path.display().to_string()).into_owned()
 }

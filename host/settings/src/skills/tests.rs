@@ -3,7 +3,7 @@
 use super::*;
 use crate::file_sizes::MAX_SKILL_FILE;
 
-fn parse(front: &str) -> Result<SkillFile, String> {
+fn parse(front: &str) -> Result<SkillFile, SkillFault> {
     SkillFile::parse(&format!("---\n{front}\n---\n# Do it\n"), "pdf-tools")
 }
 
@@ -30,12 +30,12 @@ fn skill_file_is_read_by_the_rules_of_the_specification() {
         ("name: [a]\ndescription: {".to_owned(), "`[a]` is not a valid name"),
         ("name".to_owned(), "line"),
     ] {
-        let told = parse(&front).expect_err("it breaks a rule");
+        let told = parse(&front).expect_err("it breaks a rule").to_string();
         assert!(told.contains(why), "{front}: {told}");
     }
     let large = format!("---\nname: a\n---\n{}", long(MAX_SKILL_FILE as usize));
-    assert!(SkillFile::parse(&large, "a").is_err_and(|why| why.contains("over the limit")));
-    assert!(parse("name: \"\\e[2J\"\ndescription: x").is_err_and(|why| !why.contains('\u{1b}')));
+    assert!(SkillFile::parse(&large, "a").is_err_and(|fault| matches!(fault, SkillFault::TooLarge)));
+    assert!(parse("name: \"\\e[2J\"\ndescription: x").is_err_and(|fault| !fault.to_string().contains('\u{1b}')));
 }
 
 fn found(name: &str, description: &str, origin: SkillOrigin) -> FoundSkill {
@@ -72,8 +72,8 @@ fn skills_without_end_are_cut_and_that_is_said() {
     assert!(skills.notices.iter().any(|notice| notice.starts_with("7 skills are left out")), "{:?}", skills.notices);
     let catalog = skills.catalog();
     assert!(catalog.chars().count() < MAX_CATALOG + 1_000 && catalog.contains("`s099`"), "{}", catalog.len());
-    let faulty =
-        (0..50).map(|at| FoundSkill { text: Err("why".to_owned()), ..found(&format!("s{at}"), "", SkillOrigin::User) });
+    let faulty = (0..50)
+        .map(|at| FoundSkill { text: Err(SkillFault::NoName), ..found(&format!("s{at}"), "", SkillOrigin::User) });
     assert_eq!(Skills::read(faulty.collect(), 0).notices.len(), MAX_NOTICES + 1);
     assert_eq!(Skills::default().catalog(), "");
 }

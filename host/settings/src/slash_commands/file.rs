@@ -3,12 +3,15 @@
 //! Markdown has front matter or none; TOML has `prompt` and `description`. Keys that mean nothing here are left alone,
 //! since other agents have more. Deliberately not here: where the files lie.
 
+use host_files::FileError;
 use host_text::excerpt;
 use serde::Deserialize;
 
 use super::sources::CommandFormat;
-use super::template::Template;
-use crate::front_matter::{self, Texts};
+use super::template::{OpenBrace, Template};
+use crate::file_sizes::MAX_COMMAND_FILE;
+use crate::front_matter::{self, FrontMatterError, Texts};
+use crate::own_text::OwnTextError;
 
 /// How much of a fault is repeated, in characters.
 const SHOWN: usize = 200;
@@ -26,6 +29,41 @@ pub struct CommandFile {
     pub allowed_tools: Option<Texts>,
     /// Its prompt.
     pub template: Template,
+}
+
+/// Why a command cannot be used. Its text is one line that is safe to show.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandFault {
+    /// Its file is not text.
+    #[error("it is not text")]
+    NotText,
+    /// Its file is not Unicode.
+    #[error("{}", FileError::NotText)]
+    NotUnicode,
+    /// It has no prompt.
+    #[error("its prompt is empty")]
+    Empty,
+    /// Its front matter is invalid.
+    #[error("{}", excerpt(&.0.to_string(), SHOWN))]
+    FrontMatter(FrontMatterError),
+    /// It is not TOML as expected.
+    #[error("it is not TOML as expected: {}", excerpt(.0, SHOWN))]
+    Toml(String),
+    /// A place in its prompt is not closed.
+    #[error(transparent)]
+    Brace(#[from] OpenBrace),
+    /// Its name cannot be typed.
+    #[error("`{0}` cannot be typed as a name; use letters, digits, `-` and `_`")]
+    Name(String),
+    /// Its file is over the limit.
+    #[error("it is over the limit of {MAX_COMMAND_FILE} bytes")]
+    TooLarge,
+    /// Tools could change it.
+    #[error("it lies in the folder to work in, where tools may change it")]
+    InWorkspace,
+    /// Its file cannot be read.
+    #[error(transparent)]
+    File(#[from] OwnTextError),
 }
 
 /// The front matter.
@@ -50,24 +88,24 @@ impl CommandFile {
     /// # Errors
     ///
     /// What is wrong with it, in one line that is safe to show.
-    pub(crate) fn parse(text: &str, format: CommandFormat) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, format: CommandFormat) -> Result<Self, CommandFault> {
         if text.contains('\0') {
-            return Err("it is not text".to_owned());
+            return Err(CommandFault::NotText);
         }
         let file = match format {
             CommandFormat::Markdown => markdown(text)?,
             CommandFormat::Gemini => toml(text)?,
         };
         match file.template.is_empty() {
-            true => Err("its prompt is empty".to_owned()),
+            true => Err(CommandFault::Empty),
             false => Ok(file),
         }
     }
 }
 
-fn markdown(text: &str) -> Result<CommandFile, String> {
+fn markdown(text: &str) -> Result<CommandFile, CommandFault> {
     let (front, body) = match front_matter::is_there(text) {
-        true => front_matter::read::<Front>(text).map_err(|why| excerpt(&why, SHOWN))?,
+        true => front_matter::read::<Front>(text).map_err(CommandFault::FrontMatter)?,
         false => (Front::default(), text.to_owned()),
     };
     let hint = match front.argument_hint {
@@ -86,9 +124,9 @@ fn markdown(text: &str) -> Result<CommandFile, String> {
     })
 }
 
-fn toml(text: &str) -> Result<CommandFile, String> {
-    let Toml { prompt, description } = toml::from_str(text)
-        .map_err(|error| format!("it is not TOML as expected: {}", excerpt(error.message(), SHOWN)))?;
+fn toml(text: &str) -> Result<CommandFile, CommandFault> {
+    let Toml { prompt, description } =
+        toml::from_str(text).map_err(|error: toml::de::Error| CommandFault::Toml(error.message().to_owned()))?;
     Ok(CommandFile {
         description: described(description, &prompt),
         hint: String::new(),

@@ -9,15 +9,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host_files::FileError;
 use host_manifest::FileKind;
 
+use super::file::CommandFault;
 use crate::brought::{Brought, BroughtText};
 use crate::environment::{Environment, Folders};
 use crate::file_sizes::MAX_COMMAND_FILE;
+use crate::own_text;
 use crate::project::ProjectFile;
 use crate::project::contents::{CLAUDE, COMMAND_DEPTH, COMMANDS, GEMINI};
-use crate::skills::sources::{IN_WORKSPACE, read_own};
 
 /// The most entries of a folder of commands that are looked at. Protects the start from a folder without end.
 const MAX_ENTRIES: usize = 1024;
@@ -60,8 +60,8 @@ pub struct FoundCommand {
     pub path: PathBuf,
     /// Where it comes from.
     pub source: CommandSource,
-    /// The text of the file, or why there is none, in one line that is safe to show.
-    pub text: Result<String, String>,
+    /// The text of the file, or why there is none.
+    pub text: Result<String, CommandFault>,
 }
 
 impl CommandFormat {
@@ -139,8 +139,8 @@ fn of_plugin(brought: BroughtText) -> Option<FoundCommand> {
 
 fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option<FoundCommand> {
     let text = match file.is_too_large() {
-        true => Err(too_large()),
-        false => String::from_utf8(file.bytes.clone()).map_err(|_| FileError::NotText.to_string()),
+        true => Err(CommandFault::TooLarge),
+        false => String::from_utf8(file.bytes.clone()).map_err(|_| CommandFault::NotUnicode),
     };
     let source = CommandSource { owner: CommandOwner::Project, format };
     Some(FoundCommand { name: name(&file.path, above)?, path: file.path.clone(), source, text })
@@ -148,8 +148,8 @@ fn of_project(file: &ProjectFile, above: &Path, format: CommandFormat) -> Option
 
 fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path) -> Option<FoundCommand> {
     let text = match fs::canonicalize(&path) {
-        Ok(real) if real.starts_with(workspace) => Err(IN_WORKSPACE.to_owned()),
-        Ok(_) | Err(_) => read_own(&path, MAX_COMMAND_FILE, too_large),
+        Ok(real) if real.starts_with(workspace) => Err(CommandFault::InWorkspace),
+        Ok(_) | Err(_) => read(&path),
     };
     Some(FoundCommand {
         name: name(&path, above)?,
@@ -159,9 +159,8 @@ fn of_user(path: PathBuf, above: &Path, format: CommandFormat, workspace: &Path)
     })
 }
 
-/// The words for a file over the limit.
-fn too_large() -> String {
-    format!("it is over the limit of {MAX_COMMAND_FILE} bytes")
+fn read(path: &Path) -> Result<String, CommandFault> {
+    own_text::read(path, MAX_COMMAND_FILE)?.ok_or(CommandFault::TooLarge)
 }
 
 /// The name of a command by its file: `git/commit.md` is `git:commit`.

@@ -43,6 +43,20 @@ enum Appended {
     AsTyped,
 }
 
+/// A place in a prompt is not closed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not closed by a brace")]
+pub struct OpenBrace(&'static str);
+
+/// What the user wrote behind a command cannot be put into its shell line, which this is.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "what you wrote behind the command cannot be put into its line `{}` safely: it has characters that mean something to a \
+     shell",
+    host_text::excerpt(.0, 100)
+)]
+pub struct UnsafeWords(String);
+
 /// The quotes around a place in a shell line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quotes {
@@ -111,7 +125,7 @@ impl Template {
     /// # Errors
     ///
     /// If a brace is not closed.
-    pub(crate) fn gemini(prompt: &str) -> Result<Self, String> {
+    pub(crate) fn gemini(prompt: &str) -> Result<Self, OpenBrace> {
         Ok(Self { pieces: braces(prompt, true)?, appended: Appended::AsTyped })
     }
 
@@ -143,8 +157,8 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// If the words cannot be put there safely, in words for the user.
-    pub fn line(&self, pieces: &[Piece], words: Words<'_>) -> Result<String, String> {
+    /// If the words cannot be put there safely.
+    pub fn line(&self, pieces: &[Piece], words: Words<'_>) -> Result<String, UnsafeWords> {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::All | Piece::Word(_) | Piece::Shell(_) | Piece::File(_) => String::new(),
@@ -167,11 +181,7 @@ impl Template {
             };
             let put: Vec<String> = put.into_iter().filter(|word| !word.is_empty()).collect();
             if put.iter().any(|word| word.contains(char::is_control) || is_uncertain && !is_plain(word)) {
-                return Err(format!(
-                    "what you wrote behind the command cannot be put into its line `{}` safely: it has characters that mean \
-                     something to a shell",
-                    host_text::excerpt(&whole, 100)
-                ));
+                return Err(UnsafeWords(whole));
             }
             line.push_str(&put.iter().map(|word| quotes.quoted(word)).collect::<Vec<_>>().join(" "));
         }
@@ -276,7 +286,7 @@ fn words_in(line: &str, pieces: &mut Pieces) {
 }
 
 /// Reads the places in braces; within a shell line only those of the words.
-fn braces(text: &str, outside: bool) -> Result<Vec<Piece>, String> {
+fn braces(text: &str, outside: bool) -> Result<Vec<Piece>, OpenBrace> {
     let mut pieces = Pieces::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -300,7 +310,7 @@ fn braces(text: &str, outside: bool) -> Result<Vec<Piece>, String> {
 }
 
 /// The text up to the brace that closes it, and what follows.
-fn closed<'t>(text: &'t str, open: &str) -> Result<(&'t str, &'t str), String> {
+fn closed<'t>(text: &'t str, open: &'static str) -> Result<(&'t str, &'t str), OpenBrace> {
     let mut depth = 1_usize;
     for (at, c) in text.char_indices() {
         match c {
@@ -312,7 +322,7 @@ fn closed<'t>(text: &'t str, open: &str) -> Result<(&'t str, &'t str), String> {
             return Ok((&text[..at], &text[at + 1..]));
         }
     }
-    Err(format!("`{open}` is not closed by a brace"))
+    Err(OpenBrace(open))
 }
 
 #[cfg(test)]

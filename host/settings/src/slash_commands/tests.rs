@@ -50,7 +50,7 @@ fn command_files_that_are_faulty_are_notices() {
             found("open", "prompt = \"!{ls\"", GEMINI),
             found("none", "description = \"x\"", GEMINI),
             found("with space", "x", USER),
-            FoundCommand { text: Err("it is over the limit".to_owned()), ..found("large", "", USER) },
+            FoundCommand { text: Err(CommandFault::TooLarge), ..found("large", "", USER) },
         ],
         0,
     );
@@ -60,7 +60,7 @@ fn command_files_that_are_faulty_are_notices() {
         "the command `/open` (gemini) is not used: `!{` is not closed by a brace",
         "the command `/none` (gemini) is not used: it is not TOML as expected: missing field `prompt`",
         "the command `/with space` (user) is not used: `with space` cannot be typed as a name; use letters, digits, `-` and `_`",
-        "the command `/large` (user) is not used: it is over the limit",
+        "the command `/large` (user) is not used: it is over the limit of 65536 bytes",
     ];
     assert_eq!(commands.notices, expected);
     assert_eq!(commands.all().count(), 1);

@@ -30,7 +30,7 @@ fn template_of_gemini_has_braces_that_are_balanced() {
     );
     check("{args} $ARGUMENTS !x @y", vec![text("{args} $ARGUMENTS !x @y")]);
     for prompt in ["!{ls", "@{a", "!{ {a }"] {
-        assert!(Template::gemini(prompt).is_err_and(|why| why.contains("is not closed")), "{prompt}");
+        assert!(Template::gemini(prompt).is_err_and(|open| open.to_string().contains("is not closed")), "{prompt}");
     }
 }
 
