@@ -19,6 +19,17 @@ const MODE: usize = 24;
 /// See [`MODE`].
 const OBJECT: usize = 40;
 
+/// Where in an entry the time of the last change of its file is, in seconds and nanoseconds, and the size.
+const MODIFIED: usize = 8;
+/// See [`MODIFIED`].
+const SIZE: usize = 36;
+
+/// The modes of regular files.
+const FILES: &[u32] = &[0o100_644, 0o100_755];
+
+/// The flags by which git takes a file as unchanged, or leaves it out of the work tree.
+const NOT_COMPARED: u32 = 0x8000 | 0x4000 << 16;
+
 /// The mode of an entry that is a commit of another repository.
 const SUBMODULE: u32 = 0o160_000;
 
@@ -46,6 +57,12 @@ impl Hash {
         }
     }
 
+    /// Returns the name of a file's content.
+    pub(crate) fn of_blob(self, content: &[u8]) -> Vec<u8> {
+        let head = format!("blob {}\0", content.len());
+        self.of(&[head.as_bytes(), content].concat())
+    }
+
     fn of(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Sha1 => Sha1::digest(bytes).to_vec(),
@@ -54,13 +71,44 @@ impl Hash {
     }
 }
 
+/// A regular file, as git saw it when it was staged, committed or checked out.
+pub(crate) struct TrackedFile<'a> {
+    /// Its path beneath the top of the repository.
+    pub(crate) path: &'a [u8],
+    /// The name of its content.
+    pub(crate) object: &'a [u8],
+    /// The time of its last change, in seconds and nanoseconds.
+    pub(crate) modified: (u32, u32),
+    /// Its size, modulo 2^32.
+    pub(crate) size: u32,
+}
+
 /// One entry.
 struct Entry<'a> {
+    /// What git saw of the file.
+    modified: (u32, u32),
+    size: u32,
     mode: u32,
     object: &'a [u8],
     /// The stage of a merge, and what else is not only seen of the file.
     flags: u32,
     path: &'a [u8],
+}
+
+/// Calls a function with each regular file that an index lists and git compares with the work tree, until it returns
+/// false.
+///
+/// # Errors
+///
+/// Those of [`submodules`].
+pub(crate) fn for_each_file(
+    index: &[u8],
+    hash: Hash,
+    mut each: impl FnMut(TrackedFile<'_>) -> bool,
+) -> Result<(), &'static str> {
+    for_each(index, hash, |Entry { modified, size, mode, object, flags, path }| {
+        !FILES.contains(&mode) || flags & NOT_COMPARED != 0 || each(TrackedFile { path, object, modified, size })
+    })
 }
 
 /// Returns the paths of the submodules that an index lists.
@@ -154,13 +202,15 @@ fn for_each(index: &[u8], hash: Hash, mut each: impl FnMut(Entry<'_>) -> bool) -
         let name = flags_at + if extended { 4 } else { 2 };
         let path_end = read_path(body, name, version, &mut path)?;
         let mode = number(body, at + MODE).ok_or(CUT)?;
+        let modified = (number(body, at + MODIFIED).ok_or(CUT)?, number(body, at + MODIFIED + 4).ok_or(CUT)?);
+        let size = number(body, at + SIZE).ok_or(CUT)?;
         at = match version {
             4 => path_end + 1,
             // One to eight zeros, so that the next entry begins at a multiple of eight from this one's begin.
             _ => at + (path_end - at + 8) / 8 * 8,
         };
         // The upper bits say what git assumes of the file, the lower ones how long its path is.
-        if !each(Entry { mode, object, flags: flags & 0xb000 | more << 16, path: &path }) {
+        if !each(Entry { modified, size, mode, object, flags: flags & 0xb000 | more << 16, path: &path }) {
             return Ok(());
         }
     }

@@ -4,7 +4,8 @@
 //! [`carry_over`] brings back the files that are known, valid, and run nothing when the user's own git finds them.
 //! [`Repository`] is what git itself takes for one, [`is_inert_at`] says whether it makes git run something, [`obeyed`]
 //! what its settings name besides, [`users_ssh_command`] which ssh the user's git starts, [`Search`] finds the
-//! repositories in a tree, and [`check_nested`] says whether one that a program made there may stay.
+//! repositories in a tree, [`changed_files`] counts the files that are not as git has them, and [`check_nested`] says
+//! whether a repository that a program made in a tree may stay.
 //!
 //! Promises: files of a repository are read within a limit, never through a link at their end, and never waited for;
 //! what cannot be read as git reads it counts as hostile; nothing is written through a link, over a file that changed
@@ -17,6 +18,7 @@
 mod address;
 mod before;
 mod carry;
+mod changed;
 mod config;
 mod content;
 mod index;
@@ -37,6 +39,7 @@ mod why;
 
 pub use before::Before;
 pub use carry::{CarriedOver, Change, ChangeKind, Changes, Left, carry_over};
+pub use changed::changed_files;
 pub use inert::{Whose, is_inert};
 pub use nested::{Harmful, check_nested};
 pub use obeyed::obeyed;
