@@ -68,7 +68,7 @@ pub use policy::{
 };
 pub use printed::Printed;
 pub use registry::{Registry, RegistryError, Supplied, ToolSupply};
-pub use response::{Responder, Response, Spill, WholeText};
+pub use response::{ForeignSource, Responder, Response, Spill, WholeText};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
 pub use session_reads::SessionReads;

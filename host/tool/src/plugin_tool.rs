@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
-    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, Intent, LiveOutput, McpTarget, Origin, Outcome,
-    ReachAnswer, SessionReads, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
+    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput, McpTarget,
+    Origin, Outcome, ReachAnswer, SessionReads, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -428,6 +428,14 @@ impl Tool for PluginTool {
             None => self.plugin.digest().to_string(),
         };
         Some(Origin { plugin: self.plugin.name().clone(), digest })
+    }
+
+    fn source(&self) -> Option<ForeignSource> {
+        match (self.needs.has(Capability::Mcp), self.needs.has(Capability::Http)) {
+            (true, _) => Some(ForeignSource::Server),
+            (false, true) => Some(ForeignSource::Network),
+            (false, false) => None,
+        }
     }
 
     fn is_out_of_reach(&self) -> bool {

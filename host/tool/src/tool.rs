@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CANCEL_GRACE, CallAsker, LiveOutput, McpTarget, PausableClock, title};
+use crate::{CANCEL_GRACE, CallAsker, ForeignSource, LiveOutput, McpTarget, PausableClock, title};
 
 /// Something that a model can call.
 ///
@@ -44,6 +44,11 @@ pub trait Tool: Send + Sync {
 
     /// Returns the plugin that it runs in; `None` for the agent's own tools.
     fn origin(&self) -> Option<Origin> {
+        None
+    }
+
+    /// Returns where its results come from, if not from this machine alone: the model learns that it reads foreign text.
+    fn source(&self) -> Option<ForeignSource> {
         None
     }
 

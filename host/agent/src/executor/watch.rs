@@ -81,7 +81,8 @@ impl<'w> Watch<'w> {
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
         let SettledCall { call, outcome, decided, .. } = settled;
         self.run.loops.settled(call, outcome, *decided);
-        let answer = self.run.agent.responder.respond(settled);
+        let source = self.tools.get(name).and_then(|tool| tool.source());
+        let answer = self.run.agent.responder.respond(settled, source);
         let end = Arc::new(CallEnd::new(settled, &answer));
         let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call.id.clone(), end };
         let recorded = self.recorded(self.run.agent.append(&fact));
