@@ -133,7 +133,7 @@ fn without_figures(word: &str, behind: &str) -> String {
     // The letter of a choice is followed by two.
     let unit = behind.strip_prefix(' ').filter(|unit| !unit.starts_with("s  ")).unwrap_or("");
     let is_unit = |unit: &str| {
-        ["ms", "s", "min", "B"]
+        ["ms", "s", "min", "B", "KB"]
             .iter()
             .any(|name| unit.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
     };

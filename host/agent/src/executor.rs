@@ -77,6 +77,8 @@ pub struct ChosenModel {
     pub comfortable: Option<u64>,
     /// All available tools, as in [`Setup`]: agents among them may ask the same model.
     pub tools: Registry,
+    /// The system instructions: what is said to one model is not what is said to another.
+    pub system: Option<String>,
 }
 
 /// Why an agent cannot be run.
@@ -339,12 +341,13 @@ impl Executor {
     ///
     /// When the session log cannot be written, or a tool of the agent is missing; the model then does not change.
     pub fn choose_model(&mut self, id: &ModelId, model: ModelConfig, chosen: ChosenModel) -> Result<(), RunError> {
-        let ChosenModel { provider, window, comfortable, tools } = chosen;
+        let ChosenModel { provider, window, comfortable, tools, system } = chosen;
         let tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, self.agent.gate.as_ref());
         self.agent.record(&Fact::ModelChosen { model: id.clone() })?;
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());
         self.agent.definition.model = model;
+        self.agent.definition.prompt.system = system;
         let compression = &mut self.agent.definition.run.compression;
         // A share of the user's own has no model's limit beside it, before and after.
         let comfortable = compression.comfortable.and(comfortable);

@@ -26,6 +26,7 @@ mod kept;
 mod loops;
 mod present_plan;
 mod prices;
+pub mod prompts;
 mod reply;
 mod steering;
 mod subagent;

@@ -29,14 +29,57 @@ use crate::app::App;
 /// The context of a workspace.
 #[derive(Debug)]
 pub struct Context {
-    /// For the system instructions; may be empty.
-    pub text: String,
+    /// Its parts for the system prompt, without those that are empty.
+    pub parts: Vec<(ContextPart, String)>,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
     /// The context files that were read.
     pub files: Vec<ContextFile>,
-    /// The sizes of its parts.
-    pub tokens: ContextTokens,
+}
+
+/// A part of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextPart {
+    /// The tree of the workspace.
+    Tree,
+    /// The context files.
+    Files,
+    /// The facts that were kept in earlier runs.
+    Facts,
+    /// The list of skills.
+    Skills,
+}
+
+impl ContextPart {
+    /// Returns its name for a user.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "file tree",
+            Self::Files => "context files",
+            Self::Facts => "facts",
+            Self::Skills => "skills",
+        }
+    }
+}
+
+impl Context {
+    /// Returns the text for the system prompt; may be empty.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// Estimates how many tokens its parts have.
+    pub fn tokens(&self) -> ContextTokens {
+        let of = |wanted: ContextPart| {
+            self.parts.iter().filter(|(part, _)| *part == wanted).map(|(_, text)| estimate_text(text)).sum()
+        };
+        ContextTokens {
+            tree: of(ContextPart::Tree),
+            files: of(ContextPart::Files),
+            facts: of(ContextPart::Facts),
+            skills: of(ContextPart::Skills),
+        }
+    }
 }
 
 /// A context file that the model reads.
@@ -79,8 +122,10 @@ impl ContextOrigin {
 pub struct ContextTokens {
     /// The tree of the workspace.
     pub tree: u64,
-    /// The context files, and the facts that were kept.
+    /// The context files.
     pub files: u64,
+    /// The facts that were kept.
+    pub facts: u64,
     /// The list of skills.
     pub skills: u64,
 }
@@ -90,31 +135,21 @@ pub fn read(app: &App, grants: &UserGrants) -> Context {
     let Files { text: files, mut warnings, read } = files::read(app, grants);
     let (facts, unreadable) = facts::read(app, grants);
     warnings.extend(unreadable);
-    let mut text = String::new();
     let tree = workspace_tree(app, grants);
-    let tokens = ContextTokens {
-        tree: estimate_text(&tree),
-        files: estimate_text(&files).saturating_add(estimate_text(&facts)),
-        skills: 0,
-    };
+    let mut parts = Vec::new();
     if !tree.is_empty() {
-        text.push_str(
-            "\n\n# The workspace\n\nIts folders and files, without what is ignored (`…` was not looked into):\n\n",
-        );
-        text.push_str(&tree);
+        let about = "Its folders and files, without what is ignored (`…` was not looked into):";
+        parts.push((ContextPart::Tree, format!("\n\n# The workspace\n\n{about}\n\n{tree}")));
     }
     if !files.is_empty() {
-        text.push_str("\n\n# Context files\n\n");
-        text.push_str(&files);
+        parts.push((ContextPart::Files, format!("\n\n# Context files\n\n{files}")));
     }
     if !facts.is_empty() {
-        text.push_str(
-            "\n\n# Facts\n\nKept with the tool `memory` in earlier runs. What the user said they want holds; check a fact about \
-             the code before you rely on it, and forget one that is no longer true.\n\n",
-        );
-        text.push_str(&facts);
+        let about = "Kept with the tool `memory` in earlier runs. What the user said they want holds; check a fact \
+            about the code before you rely on it, and forget one that is no longer true.";
+        parts.push((ContextPart::Facts, format!("\n\n# Facts\n\n{about}\n\n{facts}")));
     }
-    Context { text, warnings, files: read, tokens }
+    Context { parts, warnings, files: read }
 }
 
 /// The tree of the files that `ls` could list.

@@ -24,6 +24,7 @@ mod memory;
 mod observers;
 pub mod pages;
 mod plan;
+mod prompted;
 pub mod resume;
 pub mod rewind;
 pub mod servers;
@@ -66,6 +67,7 @@ use tokio_util::sync::CancellationToken;
 use self::aside::{Attaching, Ran, RanCommand, Steering};
 use self::hooks::Beginning;
 pub use self::observers::Observers;
+use self::prompted::Prompted;
 use self::resume::Resume;
 use self::skills::SessionSkills;
 use self::status::StatusTracker;
@@ -177,7 +179,7 @@ impl Session {
             recorded.and_then(|recorded| recorded.past(&AgentId::new(MAIN))).map_or(Left::Nothing, |past| past.left());
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
-        let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents, is_attended).await?;
+        let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents).await?;
         let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
         notices.extend_from_slice(agents.left_out());
         notices.extend(told);
@@ -193,7 +195,7 @@ impl Session {
             run_clock: &run_clock,
             is_attended,
         };
-        let (mut conversation, grants) = start.conversation(app.grants.clone(), reopened)?;
+        let (mut conversation, definition, grants) = start.conversation(app.grants.clone(), reopened)?;
         let entered = Arc::new(EnteredFolders::new(&app, &grants, AgentId::new(MAIN)));
         if run.agent.is_none() {
             observers.add(Arc::clone(&entered) as Arc<_>);
@@ -529,7 +531,7 @@ impl Session {
             run_clock: &self.run_clock,
             is_attended: self.is_attended,
         };
-        let (mut conversation, grants) = start.conversation(self.grants.clone().renewed(), None)?;
+        let (mut conversation, definition, grants) = start.conversation(self.grants.clone().renewed(), None)?;
         self.entered.reset();
         if self.request.agent.is_none() {
             conversation.executor.joined_by(Arc::clone(&self.entered) as Arc<_>);
@@ -539,7 +541,7 @@ impl Session {
         let before = self.id().clone();
         // The new conversation knows nothing of them.
         self.app.background.clear();
-        self.conversation = conversation;
+        (self.conversation, self.definition) = (conversation, definition);
         self.status.begin(Arc::clone(&self.conversation.budget));
         self.grants = grants;
         self.left = Left::Nothing;
@@ -577,13 +579,15 @@ impl Session {
             None => model,
         };
         subagents::check_price(&self.request, &self.app, &model)?;
-        let definition = main_agent::definition(&self.request, &self.app, self.mode(), self.is_attended, &model)?;
-        let tools = self.tools_for(&self.app.plugins, &self.grants, &self.conversation.gate, &model)?;
+        let gate = &self.conversation.gate;
+        let tools = self.tools_for(&self.app.plugins, &self.grants, gate, &model)?;
+        let definition = self.defined(&model, &self.grants, &tools, gate)?;
         let chosen = ChosenModel {
             provider: Arc::clone(&model.provider),
             window: model.window,
             comfortable: model.comfortable,
             tools,
+            system: definition.prompt.system.clone(),
         };
         let config = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
         let executor = &mut self.conversation.executor;
@@ -618,12 +622,25 @@ impl Session {
             }
             None | Some(_) => gate,
         };
-        let definition = match &self.request.agent {
-            Some(_) => self.definition.clone(),
-            None => main_agent::definition(&self.request, &self.app, grants.mode(), self.is_attended, &self.model)?,
-        };
         let tools = self.tools_for(plugins, &grants, &gate, &self.model)?;
+        let definition = self.defined(&self.model, &grants, &tools, &gate)?;
         Ok(Equipment { grants, gate, definition, tools })
+    }
+
+    /// Returns the agent as it is with this model and these grants. A declared agent keeps its own prompt.
+    fn defined(
+        &self,
+        model: &Model,
+        grants: &UserGrants,
+        tools: &Registry,
+        gate: &Gate,
+    ) -> Result<AgentDefinition, Failure> {
+        if self.request.agent.is_some() {
+            return Ok(self.definition.clone());
+        }
+        let definition = main_agent::definition(&self.request, &self.app, model)?;
+        let (is_attended, tools) = (self.is_attended, &prompted::offered(tools, gate));
+        Ok(Prompted { app: &self.app, model: model.into(), grants, is_attended, tools }.main(definition))
     }
 
     /// Replaces what was decided before. The executor comes first: it is the only part that can refuse.

@@ -137,7 +137,7 @@ fn context_excludes_what_is_denied_to_every_tool() {
 
     let host = self::host(&["--deny", "*:fs-read", "Look"]).file("AGENTS.md", "never told");
     let (told, ended) = system(&host);
-    assert!(!told.contains("never told") && !told.contains("AGENTS.md"), "{told}");
+    assert!(!told.contains("never told") && !told.contains("# Context files"), "{told}");
     assert_eq!(ended.stderr, "");
 }
 

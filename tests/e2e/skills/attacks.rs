@@ -58,7 +58,7 @@ fn skill_that_any_user_could_have_written_is_not_used() {
 #[test]
 fn skill_opens_no_secret_and_nothing_that_is_denied() {
     let host = of_user(Host::new(["run"]))
-        .home_file(".agents/skills/pdf/.ssh/id", "a key")
+        .home_file(".agents/skills/pdf/.ssh/id", "k3y of the user")
         .home_file(".agents/skills/pdf/private.md", "denied");
     let folder = real(&host.home().join(".agents/skills/pdf"));
     let read = |path: &str| call("read_file", json!({"path": folder.join(path).display().to_string()}));
@@ -71,7 +71,7 @@ fn skill_opens_no_secret_and_nothing_that_is_denied() {
     let ended = run(&host, &replies, &["--deny", &deny, "Go"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let text = host.session().iter().map(Value::to_string).collect::<String>();
-    assert!(!text.contains("a key") && !text.contains("\"denied\\n"), "{text}");
+    assert!(!text.contains("k3y") && !text.contains("\"denied\\n"), "{text}");
 }
 
 // A skill of the user that lies in the workspace could be changed by tools, so that it needs trust like any of a

@@ -53,9 +53,11 @@ impl Session {
             self.entered.renew(file);
             return Ok(Vec::new());
         }
-        let Context { text, warnings, files, tokens } = setup::with_skills(&self.app, &self.grants);
-        self.inputs.insert(main_agent::CONTEXT.to_owned(), text.into());
-        (self.context_files, self.context_tokens) = (files, tokens);
+        let context = setup::with_skills(&self.app, &self.grants);
+        self.inputs.insert(main_agent::CONTEXT.to_owned(), context.text().into());
+        self.context_tokens = context.tokens();
+        let Context { warnings, files, .. } = context;
+        self.context_files = files;
         Ok(warnings)
     }
 }

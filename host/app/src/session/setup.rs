@@ -14,7 +14,7 @@ use host_extensions::plugins::LoadedPlugin;
 use host_extensions::servers::Deferral;
 use host_journal::{About, Clock, Recorded, Reopened, SessionLog};
 use host_message::{AgentId, Content, ModelId, ToolName};
-use host_model::{Recording, estimate_text};
+use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
@@ -22,11 +22,12 @@ use host_settings::request::RunRequest;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
+use super::prompted::{self, Prompted};
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::app::{App, SessionFiles};
-use crate::context::{self, Context, ContextFile, ContextTokens};
+use crate::context::{self, Context, ContextFile, ContextPart, ContextTokens};
 
 /// The agent to run, the inputs of its prompts, and its model.
 pub(super) struct Job {
@@ -48,24 +49,24 @@ pub(super) async fn job(
     model_before: Option<&str>,
     app: &App,
     agents: &Agents,
-    is_attended: bool,
 ) -> Result<Job, Failure> {
     match &request.agent {
         Some(name) => declared_agent(request, name, app, agents).await,
-        None => main(request, model_before, app, is_attended).await,
+        None => main(request, model_before, app).await,
     }
 }
 
-/// The main agent. The prompt comes later.
-async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended: bool) -> Result<Job, Failure> {
+/// The main agent. The user's prompt comes later, and the system prompt when the tools are known.
+async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<Job, Failure> {
     let wanted = request.model.as_deref().or(before);
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
-    let definition = main_agent::definition(request, app, app.grants.mode(), is_attended, &model)?;
-    let Context { text: context, warnings: mut notices, files: context_files, tokens: context_tokens } =
-        with_skills(app, &app.grants);
+    let definition = main_agent::definition(request, app, &model)?;
+    let context = with_skills(app, &app.grants);
+    let (text, context_tokens) = (context.text(), context.tokens());
+    let Context { warnings: mut notices, files: context_files, .. } = context;
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
-    let inputs = main_agent::inputs(app, String::new(), context);
+    let inputs = main_agent::inputs(app, String::new(), text);
     Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
 }
 
@@ -73,8 +74,9 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App, is_attended
 pub(super) fn with_skills(app: &App, grants: &UserGrants) -> Context {
     let mut context = context::read(app, grants);
     let catalog = app.skills.catalog();
-    context.tokens.skills = estimate_text(&catalog);
-    context.text.push_str(&catalog);
+    if !catalog.is_empty() {
+        context.parts.push((ContextPart::Skills, catalog));
+    }
     context
 }
 
@@ -92,7 +94,8 @@ async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Ag
         None => models::choose(request.model.as_deref(), &app.configuration, &app.environment).await?,
     };
     let (model, recording) = recorded(request, model)?;
-    let (mut definition, model) = agent.asking(model, &app.configuration);
+    let (definition, model) = agent.asking(model, &app.configuration);
+    let mut definition = prompted::own(definition, &model, app.plugins.iter().flat_map(LoadedPlugin::tools));
     definition.run.max_turns = request.max_turns.or(definition.run.max_turns);
     definition.run.max_time = request.timeout.or(definition.run.max_time);
     Ok(Job {
@@ -129,13 +132,13 @@ pub(super) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts a conversation, or continues the reopened one. Also returns the grants, extended by its folder of
-    /// outputs.
+    /// Starts a conversation, or continues the reopened one. Also returns the agent with its system prompt, and the
+    /// grants, extended by its folder of outputs.
     pub(super) fn conversation(
         &self,
         grants: UserGrants,
         reopened: Option<Reopened>,
-    ) -> Result<(Conversation, UserGrants), Failure> {
+    ) -> Result<(Conversation, AgentDefinition, UserGrants), Failure> {
         let Self { app, agents, request, definition, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
         subagents::check_price(request, app, model)?;
@@ -197,6 +200,13 @@ impl Start<'_> {
             skills: &skills,
         };
         let tools = all.with_agents(&context)?;
+        let definition = match request.agent {
+            Some(_) => definition.clone(),
+            None => {
+                let (is_attended, tools) = (self.is_attended, &prompted::offered(&tools, &gate));
+                Prompted { app, model: model.into(), grants: &grants, is_attended, tools }.main(definition.clone())
+            }
+        };
         let setup = Setup {
             provider: Arc::clone(&model.provider),
             tools,
@@ -216,7 +226,7 @@ impl Start<'_> {
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
         let conversation = Conversation { executor, log, budget, gate, switch, deferred, files, skills, outputs };
-        Ok((conversation, grants))
+        Ok((conversation, definition, grants))
     }
 }
 

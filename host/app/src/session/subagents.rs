@@ -13,6 +13,7 @@ use host_settings::models::{self, Model};
 use host_settings::request::RunRequest;
 use host_tool::Registry;
 
+use super::prompted;
 use crate::app::App;
 
 /// The limits of a run and its subagents together.
@@ -73,7 +74,11 @@ pub(crate) fn add(
             false => Ok(model),
         };
         let (definition, Model { id, provider, .. }) = match model.and_then(priced) {
-            Ok(model) => agent.asking(model, configuration),
+            Ok(model) => {
+                let (definition, model) = agent.asking(model, configuration);
+                let available = setup.tools.specs().iter().map(|spec| spec.name.as_str());
+                (prompted::own(definition, &model, available), model)
+            }
             // A missing key or price for an agent that may never be called must not prevent the start.
             Err(failure) => {
                 tracing::warn!(why = failure.message, "ignoring the agent `{}`", agent.name());

@@ -2,12 +2,13 @@
 //!
 //! Deliberately not here: what it looks like, and when a conversation is compressed (`host-agent`).
 
-use host_agent::{MessageTokens, WindowUse, fill};
+use host_agent::{MessageTokens, WindowUse, fill, prompts};
 use host_model::estimate_text;
 use serde_json::Value;
 
 use super::servers::ServerTokens;
 use super::{Session, main_agent};
+use crate::context::{ContextPart, ContextTokens};
 
 /// The use of the model's window, in tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +30,18 @@ pub struct WindowReport {
 /// A kind of content of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowContent {
-    /// The system prompt, without the context.
+    /// The instructions of the system prompt.
     Instructions,
+    /// The environment: the place, the date, what the agent may do.
+    Environment,
     /// The tree of the workspace.
     Tree,
     /// Context files, such as `AGENTS.md`.
     ContextFiles,
+    /// The facts that were kept in earlier runs.
+    Facts,
+    /// The list of skills.
+    Skills,
     /// The declarations of the tools.
     Tools,
     /// What the user said and attached.
@@ -61,8 +68,11 @@ impl WindowContent {
     pub fn name(self) -> &'static str {
         match self {
             Self::Instructions => "instructions",
-            Self::Tree => "file tree",
-            Self::ContextFiles => "context files",
+            Self::Environment => "environment",
+            Self::Tree => ContextPart::Tree.name(),
+            Self::ContextFiles => ContextPart::Files.name(),
+            Self::Facts => ContextPart::Facts.name(),
+            Self::Skills => ContextPart::Skills.name(),
             Self::Tools => "tools",
             Self::Prompts => "your messages",
             Self::Answers => "answers",
@@ -94,29 +104,41 @@ impl Session {
         let WindowUse { window, reply, compressed_at, tools, messages, counted } =
             self.conversation.executor.window_use();
         let MessageTokens { prompts, answers, calls, results } = messages;
-        let contents = vec![
-            (WindowContent::Instructions, self.instructions().saturating_add(self.context_tokens.skills)),
-            (WindowContent::Tree, self.context_tokens.tree),
-            (WindowContent::ContextFiles, self.context_tokens.files),
+        let (instructions, environment) = self.instructions();
+        let ContextTokens { tree, files, facts, skills } = self.context_tokens;
+        let mut contents = vec![
+            (WindowContent::Instructions, instructions),
+            (WindowContent::Environment, environment),
+            (WindowContent::Tree, tree),
+            (WindowContent::ContextFiles, files),
+            (WindowContent::Facts, facts),
+            (WindowContent::Skills, skills),
             (WindowContent::Tools, tools),
             (WindowContent::Prompts, prompts),
             (WindowContent::Answers, answers),
             (WindowContent::Calls, calls),
             (WindowContent::Results, results),
         ];
+        // Few sessions have them.
+        contents.retain(|(content, tokens)| {
+            *tokens > 0 || !matches!(content, WindowContent::Environment | WindowContent::Facts | WindowContent::Skills)
+        });
         let sum = contents.iter().fold(0, |sum: u64, (_, tokens)| sum.saturating_add(*tokens));
         let total = counted.map_or(WindowTotal::Estimated(sum), WindowTotal::Counted);
         WindowReport { window, reply, compressed_at, contents, servers: self.server_tokens(), total }
     }
 
-    /// Estimates the tokens of the system prompt without the context.
-    fn instructions(&self) -> u64 {
+    /// Estimates the tokens of the instructions and of the environment.
+    fn instructions(&self) -> (u64, u64) {
         let mut inputs = self.inputs.clone();
         if let Some(context) = inputs.get_mut(main_agent::CONTEXT) {
             *context = Value::String(String::new());
         }
-        let Some(system) = self.definition.prompt.system.as_deref() else { return 0 };
+        let Some(system) = self.definition.prompt.system.as_deref() else { return (0, 0) };
         // One that cannot be filled in is an error of the next run.
-        fill(system, &inputs).map_or(0, |system| estimate_text(&system))
+        fill(system, &inputs).map_or((0, 0), |system| {
+            let (instructions, environment) = prompts::split(&system);
+            (estimate_text(instructions), estimate_text(environment))
+        })
     }
 }

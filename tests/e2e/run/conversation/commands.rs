@@ -50,7 +50,8 @@ fn a_new_conversation_knows_nothing_of_the_last_one() {
     assert_eq!(pty.ends(), Some(0));
     let logs = host.logs();
     assert_eq!(logs.len(), 2);
-    let said = logs.iter().map(|log| std::fs::read_to_string(log).expect("read")).filter(|log| log.contains("first"));
+    let said =
+        logs.iter().map(|log| std::fs::read_to_string(log).expect("read")).filter(|log| log.contains("\"first\""));
     assert_eq!(said.count(), 1);
 }
 

@@ -249,8 +249,13 @@ async fn another_model_is_asked_from_the_next_run_on_and_a_later_process_knows()
     let other = Model::new([text("two")]);
     let mut tools = Registry::new();
     tools.register(Named::tool("other")).expect("it is the only one");
-    let chosen =
-        ChosenModel { provider: Arc::clone(&other) as Arc<dyn Provider>, window: 1_000, comfortable: None, tools };
+    let chosen = ChosenModel {
+        provider: Arc::clone(&other) as Arc<dyn Provider>,
+        window: 1_000,
+        comfortable: None,
+        tools,
+        system: None,
+    };
     let config = ModelConfig { model: "n".to_owned(), ..ModelConfig::default() };
     bench.executor.choose_model(&ModelId::new("other/n"), config, chosen).expect("written");
     assert_eq!(bench.say("second").await.result.as_deref(), Some("two"));
