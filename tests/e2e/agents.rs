@@ -2,6 +2,7 @@
 
 mod declared;
 mod names;
+mod prompt;
 mod subagents;
 
 use serde_json::{Value, json};

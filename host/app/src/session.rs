@@ -24,6 +24,7 @@ mod memory;
 mod observers;
 pub mod pages;
 mod plan;
+pub mod prompt_report;
 mod prompted;
 pub mod resume;
 pub mod rewind;

@@ -28,13 +28,16 @@ fn in_auto(app: &App) -> Option<UserGrants> {
     app.grants.clone().in_mode(ApprovalMode::Auto, app.workspace.root()).ok()
 }
 
+/// Returns the access of a session at which a user is, if no mode was chosen: that of `auto` where it is possible.
+pub(crate) fn usual(app: &App) -> Option<UserGrants> {
+    let is_chosen = app.access.approval_mode.is_some() || app.configuration.approval_mode.is_some();
+    if is_chosen { None } else { in_auto(app) }
+}
+
 /// Puts a session at which a user is in the mode `auto`, unless a mode was chosen or programs cannot be confined.
 /// Returns what the user is told about it, once on this machine.
 pub(crate) fn by_default(app: &mut App) -> Option<String> {
-    if app.access.approval_mode.is_some() || app.configuration.approval_mode.is_some() {
-        return None;
-    }
-    app.grants = in_auto(app)?;
+    app.grants = usual(app)?;
     let told = &app.folders.told;
     // If that cannot be remembered, it is said again.
     let is_new = !told.exists();

@@ -439,6 +439,26 @@ pub(crate) enum Agent {
         #[arg(long)]
         json: bool,
     },
+    /// Show what the model of the main agent gets before the first prompt, with the size of each section; nothing is
+    /// sent
+    #[command(after_help = "Examples:
+  host agent prompt --model anthropic/claude-sonnet-5
+  host agent prompt --approval-mode plan --headless --sizes")]
+    Prompt {
+        /// The model, as for `host run`
+        #[arg(long, value_name = "MODEL")]
+        model: Option<String>,
+        /// Show it as it is where no user can be asked
+        #[arg(long)]
+        headless: bool,
+        /// Show the sizes alone
+        #[arg(long)]
+        sizes: bool,
+        #[command(flatten)]
+        place: Place,
+        #[command(flatten)]
+        access: Access,
+    },
 }
 
 #[derive(Debug, Subcommand)]

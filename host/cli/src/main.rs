@@ -73,7 +73,9 @@ fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Fail
             interrupt::block_on(|interrupt| command::run::run(run, environment, interrupt))
         }
         Command::Acp(acp) => interrupt::block_on(|interrupt| command::acp::run(acp, environment, interrupt.stop)),
-        Command::Agent(agent) => command::agent::run(agent, &environment),
+        Command::Agent(agent) => {
+            interrupt::block_on(|interrupt| command::agent::run(agent, environment, interrupt.stop))
+        }
         Command::Skill(skill) => command::skill::run(&skill, &environment),
         Command::Model(model) => interrupt::block_on(|_| command::model::run(model, environment)),
         Command::Tool(tool) => interrupt::block_on(|interrupt| command::tool::run(tool, environment, interrupt.stop)),

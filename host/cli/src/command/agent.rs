@@ -1,8 +1,9 @@
-//! `host agent`: which agents there are, and what each of them is.
+//! `host agent`: which agents there are, what each of them is, and what the main one's model gets.
 
 use std::fmt::Write as _;
 
 use host_agent::{AgentDefinition, InputConfig, ToolConfig};
+use host_app::session::prompt_report::{self, PromptReport};
 use host_extensions::agents::{Agent, Agents, Source};
 use host_extensions::plugins::brought;
 use host_extensions::plugins::sources::installed;
@@ -21,27 +22,78 @@ use crate::printer::{self, Out};
 /// Maximum number of characters of a description in the list: it is one line.
 const FIRST_WORDS: usize = 100;
 
-pub(crate) fn run(command: arguments::Agent, environment: &Environment) -> Result<Code, Failure> {
-    let folders = environment.folders()?;
-    let here = std::fs::canonicalize(".")
-        .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
-    let project = Project::find(&here, &folders)?;
-    printer::notes(project.note().as_slice(), environment);
-    let files = project.files();
-    let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
-    let plugins = installed(&files, &folders, &here)?;
-    let agents = Agents::read(&folders, &configuration, &files.agents, &brought(&plugins))?;
-    printer::notes(agents.left_out(), environment);
-    let find = |name: &str| agents.find(name, &project);
-    let out = Out::new(CancellationToken::new());
+pub(crate) async fn run(
+    command: arguments::Agent,
+    environment: Environment,
+    stop: CancellationToken,
+) -> Result<Code, Failure> {
+    let out = Out::new(stop.clone());
     let text = match command {
-        arguments::Agent::List { json: true } => printer::json(&agents.all().iter().map(row).collect::<Value>())?,
-        arguments::Agent::List { json: false } => list(agents.all()),
-        arguments::Agent::Show { name, json: true } => printer::json(&whole(find(&name)?))?,
-        arguments::Agent::Show { name, json: false } => show(find(&name)?)?,
+        arguments::Agent::Prompt { model, headless, sizes, place, access } => {
+            let app = super::tool::open(&place, &access, &environment, &stop).await?;
+            prompt(&prompt_report::read(&app, model.as_deref(), !headless).await?, !headless, sizes)
+        }
+        arguments::Agent::List { json } => {
+            let agents = Found::read(&environment)?.agents;
+            match json {
+                true => printer::json(&agents.all().iter().map(row).collect::<Value>())?,
+                false => list(agents.all()),
+            }
+        }
+        arguments::Agent::Show { name, json } => {
+            let Found { agents, project } = Found::read(&environment)?;
+            let agent = agents.find(&name, &project)?;
+            if json { printer::json(&whole(agent))? } else { show(agent)? }
+        }
     };
     out.write(&text);
     Ok(Code::Done)
+}
+
+/// The agents of the current folder, and its project.
+struct Found {
+    agents: Agents,
+    project: Project,
+}
+
+impl Found {
+    fn read(environment: &Environment) -> Result<Self, Failure> {
+        let folders = environment.folders()?;
+        let here = std::fs::canonicalize(".")
+            .map_err(|error| Failure::input(format!("the current folder cannot be read: {error}")))?;
+        let project = Project::find(&here, &folders)?;
+        printer::notes(project.note().as_slice(), environment);
+        let files = project.files();
+        let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+        let plugins = installed(&files, &folders, &here)?;
+        let agents = Agents::read(&folders, &configuration, &files.agents, &brought(&plugins))?;
+        printer::notes(agents.left_out(), environment);
+        Ok(Self { agents, project })
+    }
+}
+
+/// What a model gets: the sizes of its sections, and their text unless the sizes alone are wanted.
+fn prompt(report: &PromptReport, is_attended: bool, sizes_alone: bool) -> String {
+    let PromptReport { model, family, mode, sections, tools, tool_tokens } = report;
+    let user = if is_attended { "with a user" } else { "without a user" };
+    let mut text = format!("{}: instructions `{family}`, mode {mode}, {user}\n\n", visible_line(model));
+    let mut tokens = *tool_tokens;
+    for section in sections {
+        tokens = tokens.saturating_add(section.tokens());
+        let (name, characters) = (section.name, section.characters());
+        let _ = writeln!(text, "{name:14}{characters:>8} characters {:>7} tokens", section.tokens());
+    }
+    let _ = writeln!(text, "{:14}{:>8} tools      {tool_tokens:>7} tokens", "tools", tools.len());
+    let _ = writeln!(text, "{:14}{:>27} tokens, estimated", "all", tokens);
+    if sizes_alone {
+        return text;
+    }
+    for section in sections {
+        let _ = write!(text, "\n{}\n", visible(&section.text));
+    }
+    let names: Vec<&str> = tools.iter().map(|name| name.as_str()).collect();
+    let _ = writeln!(text, "\nTools: {}", names.join(", "));
+    text
 }
 
 /// The agents, for a user.

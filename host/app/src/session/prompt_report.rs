@@ -1,0 +1,125 @@
+//! What a new conversation gives its model before the first prompt, section by section.
+//!
+//! Promises: it is made as a session makes it; nothing is sent, and nothing is recorded.
+//! Deliberately not here: what it looks like, and tools of MCP servers, which come when a session connects them.
+
+use std::sync::Arc;
+
+use host_agent::prompts::PromptFamily;
+use host_agent::{ActivateSkill, AskUser, Completion, PresentPlan, Subagent, fill};
+use host_extensions::agents::Agents;
+use host_extensions::plugins::{self, LoadedPlugin};
+use host_message::ToolName;
+use host_model::{Selection, estimate_text, estimate_tools};
+use host_settings::error::{ErrorKind, Failure};
+use host_settings::models;
+use host_tool::{ApprovalMode, ApprovalQueue, ModeSwitch, RegistryError};
+
+use super::prompted::{self, AskedModel, Prompted};
+use super::skills::SessionSkills;
+use super::{main_agent, setup};
+use crate::app::App;
+use crate::start_mode;
+
+/// What a model gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptReport {
+    /// The model, as the user names it.
+    pub model: String,
+    /// The name of the family whose instructions it gets.
+    pub family: &'static str,
+    /// The approval mode.
+    pub mode: ApprovalMode,
+    /// The sections of the system prompt, in order.
+    pub sections: Vec<ReportedSection>,
+    /// The names of the tools, in order.
+    pub tools: Vec<ToolName>,
+    /// The declarations of the tools, in estimated tokens.
+    pub tool_tokens: u64,
+}
+
+/// A section of a system prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedSection {
+    /// Its name.
+    pub name: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+impl ReportedSection {
+    /// Returns its length in characters.
+    pub fn characters(&self) -> usize {
+        self.text.chars().count()
+    }
+
+    /// Estimates how many tokens it has.
+    pub fn tokens(&self) -> u64 {
+        estimate_text(&self.text)
+    }
+}
+
+/// Returns what the main agent's model would get in a conversation that starts now; `model` is the one that the user
+/// asks for.
+///
+/// # Errors
+///
+/// If there is no model, or the tools cannot be put together.
+pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<PromptReport, Failure> {
+    let chosen;
+    let model = match model {
+        // Nothing is sent, so that no key is needed.
+        Some(id) if id != models::AUTO => {
+            id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
+            AskedModel { id, family: PromptFamily::of(id) }
+        }
+        asked => {
+            chosen = models::choose(asked, &app.configuration, &app.environment).await?;
+            AskedModel::from(&chosen)
+        }
+    };
+    let grants = start_mode::usual(app).filter(|_| is_attended).unwrap_or_else(|| app.grants.clone());
+    let root = app.workspace.root();
+    let queue = ApprovalQueue::new();
+    let gate = app.gate(queue.clone(), &grants);
+    let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
+    let mut tools = app.tools_of(&app.plugins, &grants, None)?;
+    if is_attended && grants.mode() == ApprovalMode::Plan {
+        let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
+        tools.register(Arc::new(plan)).map_err(unusable)?;
+    }
+    let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
+    let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, root);
+    if skills.has_any() {
+        tools.register(Arc::new(ActivateSkill::new(Arc::new(skills) as Arc<_>))).map_err(unusable)?;
+    }
+    tools.register(Arc::new(AskUser::new(queue))).map_err(unusable)?;
+    let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
+    let called = app.configuration.run.max_subagents != Some(0);
+    let enabled = agents.all().iter().filter(|agent| agent.enabled && called);
+    let mut specs = prompted::specs(&tools, &gate);
+    specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
+    let offered = specs.iter().map(|spec| spec.name.clone()).collect();
+    let prompted = Prompted { app, model, grants: &grants, is_attended, tools: &offered };
+    let inputs = main_agent::inputs(app, String::new(), String::new());
+    let environment = fill(&prompted.environment().text(), &inputs)
+        .map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
+    let mut sections: Vec<ReportedSection> = prompted
+        .instructions(Completion::Text)
+        .into_iter()
+        .map(|section| ReportedSection { name: section.name, text: section.text })
+        .collect();
+    sections.push(ReportedSection { name: "environment", text: environment });
+    let context = setup::with_skills(app, &grants).parts;
+    sections.extend(
+        context.into_iter().map(|(part, text)| ReportedSection { name: part.name(), text: text.trim().to_owned() }),
+    );
+    Ok(PromptReport {
+        model: model.id.to_owned(),
+        family: model.family.name(),
+        mode: grants.mode(),
+        sections,
+        tools: specs.iter().map(|spec| spec.name.clone()).collect(),
+        tool_tokens: estimate_tools(&specs),
+    })
+}
