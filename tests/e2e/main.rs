@@ -31,6 +31,7 @@ mod limits;
 mod mcp;
 mod mcp_serve;
 mod memory;
+mod models;
 mod pages;
 mod plugin_check;
 mod plugin_dev;

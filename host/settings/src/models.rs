@@ -466,3 +466,6 @@ pub(crate) fn access(provider: ProviderId, configuration: &Configuration, enviro
         silence: configured.silence_seconds.map(Duration::from_secs),
     }
 }
+
+#[cfg(test)]
+mod tests;

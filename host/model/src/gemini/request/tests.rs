@@ -4,6 +4,7 @@ use host_message::{CallId, FileReference, FunctionCall, FunctionResponse, Inline
 use serde_json::json;
 
 use super::*;
+use crate::Effort;
 
 fn sent(contents: &[Content], tools: &[ToolSpec], settings: &Settings) -> Value {
     let request = Request { model: "gemini-2.5-pro", system: None, contents, tools, settings };
@@ -236,4 +237,18 @@ fn vertex_is_sent_ids_from_the_third_generation_on() {
     check("gemini-3-pro", Dialect::Vertex, json!("a"));
     check("gemini-2.5-pro", Dialect::Vertex, Value::Null);
     check("gemini-2.5-pro", Dialect::Gemini, json!("a"));
+}
+
+#[test]
+fn effort_is_a_level_from_the_third_generation_on_and_a_budget_before_it() {
+    let check = |model: &str, effort, thinking_budget, expected: Value| {
+        let settings = Settings { effort: Some(effort), thinking_budget, ..Settings::default() };
+        let config = serde_json::to_value(generation_config(model, &settings)).expect("it is JSON");
+        assert_eq!(config["thinkingConfig"], expected, "{model} {effort}");
+    };
+    check("gemini-3.8-flash", Effort::High, None, json!({"includeThoughts": true, "thinkingLevel": "high"}));
+    check("gemini-2.5-pro", Effort::Medium, None, json!({"includeThoughts": true, "thinkingBudget": 8_192}));
+    check("gemini-2.5-flash", Effort::None, None, json!({"includeThoughts": false, "thinkingBudget": 0}));
+    check("gemini-3.8-flash", Effort::High, Some(5), json!({"includeThoughts": true, "thinkingBudget": 5}));
+    check("gemini-2.0-flash", Effort::High, None, Value::Null);
 }

@@ -114,3 +114,15 @@ fn settings_and_tools_have_their_shape() {
     };
     assert_eq!((thinks(None), thinks(Some(0)), thinks(Some(5))), (None, Some(json!(false)), Some(json!(true))));
 }
+
+#[test]
+fn effort_is_a_switch_or_a_level_of_the_models_that_have_some() {
+    let thinks = |model: &str, effort| {
+        let settings = Settings { effort: Some(effort), ..Settings::default() };
+        sent(&Request { model, system: None, contents: &[], tools: &[], settings: &settings })["think"].take()
+    };
+    assert_eq!(thinks("qwen3:8b", Effort::Low), json!(true));
+    assert_eq!(thinks("qwen3:8b", Effort::None), json!(false));
+    assert_eq!(thinks("gpt-oss:20b", Effort::Max), json!("high"));
+    assert_eq!(thinks("gpt-oss:20b", Effort::Minimal), json!("low"));
+}

@@ -130,3 +130,14 @@ fn a_tool_has_its_shape() {
     ]);
     assert_eq!(sent(&request, Dialect::Compatible)["tools"], expected);
 }
+
+#[test]
+fn effort_is_sent_only_if_there_is_one() {
+    let sent_effort = |effort| {
+        let settings = Settings { effort, ..Settings::default() };
+        let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
+        sent(&request, Dialect::Compatible).get("reasoning_effort").cloned()
+    };
+    assert_eq!(sent_effort(None), None);
+    assert_eq!(sent_effort(Some(Effort::Xhigh)), Some(json!("xhigh")));
+}

@@ -184,3 +184,15 @@ fn a_thinking_budget_becomes_an_effort() {
     check("o4-mini", Some(0), json!({"effort": "low"}));
     check("gpt-4o", Some(0), Value::Null);
 }
+
+#[test]
+fn effort_is_sent_and_a_thinking_budget_wins() {
+    let check = |effort, thinking_budget, expected: Value| {
+        let settings = Settings { effort: Some(effort), thinking_budget, ..Settings::default() };
+        let request = Request { model: "gpt-6.1-sol", system: None, contents: &[], tools: &[], settings: &settings };
+        assert_eq!(sent(&request, Dialect::OpenAi)["reasoning"], expected, "{effort} {thinking_budget:?}");
+    };
+    check(Effort::Max, None, json!({"effort": "max", "summary": "auto"}));
+    check(Effort::None, None, json!({"effort": "none"}));
+    check(Effort::Max, Some(1), json!({"effort": "low", "summary": "auto"}));
+}

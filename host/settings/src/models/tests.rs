@@ -1,0 +1,79 @@
+//! Which wire and which effort a model gets.
+
+use std::ffi::OsString;
+
+use super::*;
+use crate::environment::Terminals;
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    Environment::new(variables.collect(), None, Terminals::default())
+}
+
+fn parsed(text: &str) -> Configuration {
+    toml::from_str(text).expect("it is right")
+}
+
+// promise model.wire: A key of OpenAI's alone chooses the Responses API; another server's address chooses chat
+//   completions.
+#[test]
+fn usual_model_of_openai_is_asked_by_responses_unless_another_server_answers() {
+    let key = ("OPENAI_API_KEY", "sk-test");
+    for (variables, text, expected) in [
+        (&[key][..], "", "openai-responses/gpt-6.1-terra"),
+        (&[key, ("OPENAI_BASE_URL", "https://api.openai.com/v1/")], "", "openai-responses/gpt-6.1-terra"),
+        (&[key, ("OPENAI_BASE_URL", "http://localhost:1234/v1")], "", "openai/gpt-6.1-terra"),
+        (&[key], "[providers.openai]\nbase_url = \"https://models.example.com/v1\"\n", "openai/gpt-6.1-terra"),
+    ] {
+        let (configuration, environment) = (parsed(text), environment(variables));
+        let (_, usual) = by_key(&configuration, &environment).expect("there is a key");
+        assert_eq!(on_best_wire(usual.main, &configuration, &environment), expected, "{variables:?} {text}");
+    }
+    let own = environment(&[key]);
+    let access = access(OpenAiResponses::PROVIDER, &parsed("[providers.openai]\nproxy = \"http://p:1\"\n"), &own);
+    assert_eq!(access.proxy.as_deref(), Some("http://p:1"), "what is configured for the service holds on both wires");
+    assert_eq!(on_best_wire("anthropic/claude-opus-5-5", &Configuration::default(), &own), "anthropic/claude-opus-5-5");
+}
+
+#[test]
+fn effort_is_the_users_as_near_as_the_model_has_it_or_else_the_usual_one() {
+    let check = |id: &str, text: &str, expected: Option<Effort>| {
+        let key = [("OPENAI_API_KEY", "sk-test"), ("ANTHROPIC_API_KEY", "sk-test"), ("GEMINI_API_KEY", "sk-test")];
+        let model = connect(id, &parsed(text), &environment(&key)).expect("it can be asked");
+        assert_eq!(model.settings.effort, expected, "{id} {text}");
+    };
+    check("openai-responses/gpt-6.1-terra", "", Some(Effort::Medium));
+    check("anthropic/claude-opus-5-5", "", Some(Effort::High));
+    check("openai-responses/gpt-6.1-terra", "effort = \"max\"", Some(Effort::Max));
+    check("openai-responses/gpt-5.1", "effort = \"max\"", Some(Effort::High));
+    // The user's words for one model, and a budget.
+    let one = "effort = \"low\"\n[models.\"anthropic/claude-opus-5-5\"]\neffort = \"xhigh\"";
+    check("anthropic/claude-opus-5-5", one, Some(Effort::Xhigh));
+    let budget = "[models.\"anthropic/claude-opus-5-5\"]\nthinking_budget = 0";
+    check("anthropic/claude-opus-5-5", budget, None);
+    // Where the service decides, or the model does not reason.
+    check("openai/gpt-6.1-terra", "", None);
+    check("openai/gpt-6.1-terra", "effort = \"low\"", Some(Effort::Low));
+    check("gemini/gemini-3.8-flash", "", None);
+    check("openai-responses/gpt-4o", "effort = \"high\"", None);
+    check("openai-responses/unknown", "", None);
+    check("openai-responses/unknown", "effort = \"high\"", Some(Effort::High));
+    // A choice for this run wins over both.
+    let mut chosen = parsed(one);
+    chosen.choose_effort(Effort::Medium);
+    let model = connect("anthropic/claude-opus-5-5", &chosen, &environment(&[("ANTHROPIC_API_KEY", "sk-test")]));
+    assert_eq!(model.expect("it can be asked").settings.effort, Some(Effort::Medium));
+}
+
+#[test]
+fn windows_and_comfort_are_the_catalogues_unless_a_window_is_configured() {
+    let limits = |text: &str| {
+        let environment = environment(&[("OPENAI_API_KEY", "sk-test")]);
+        let model = connect("openai-responses/gpt-6.1-terra", &parsed(text), &environment).expect("it can be asked");
+        let run = parsed(text).with_run_defaults(host_agent::RunConfig::unlimited(), &model);
+        (model.window, run.compression.comfortable)
+    };
+    assert_eq!(limits(""), (922_000, Some(244_800)));
+    assert_eq!(limits("[models.\"openai-responses/gpt-6.1-terra\"]\nwindow = 5000"), (5_000, None));
+    assert_eq!(limits("[compression]\nthreshold = 0.9"), (922_000, None));
+}
