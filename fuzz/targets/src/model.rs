@@ -99,7 +99,14 @@ impl Bench {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
         let settings = Settings::default();
         let contents = [Content::user("hello")];
-        let request = Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings };
+        let request = Request {
+            model: "m",
+            system: None,
+            contents: &contents,
+            tools: &[],
+            settings: &settings,
+            conversation: None,
+        };
         self.waits.block_on(async {
             let mut stream = self.provider.stream(request);
             let (mut chunks, mut error) = (Vec::new(), None);

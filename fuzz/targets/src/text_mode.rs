@@ -56,7 +56,14 @@ fn read(pieces: Vec<String>) -> Got {
         output_schema: None,
         annotations: Default::default(),
     }];
-    let request = Request { model: "m", system: None, contents: &contents, tools: &tools, settings: &settings };
+    let request = Request {
+        model: "m",
+        system: None,
+        contents: &contents,
+        tools: &tools,
+        settings: &settings,
+        conversation: None,
+    };
     let events = provider.stream(request).collect::<Vec<_>>().now_or_never().expect("nothing is waited for");
     let mut got = Got::default();
     for event in events {

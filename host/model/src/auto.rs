@@ -122,6 +122,7 @@ impl Auto {
             contents: &contents,
             tools: &[],
             settings: &settings,
+            conversation: None,
         };
         let mut stream = classifier.provider.stream(request);
         let mut text = String::new();

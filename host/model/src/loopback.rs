@@ -150,7 +150,8 @@ async fn write_answer(socket: &mut TcpStream, answer: Answer, closed: oneshot::S
 pub(crate) async fn ask(provider: Arc<dyn Provider>) -> (Vec<Chunk>, Option<ModelError>) {
     let contents = [Content::user("hi")];
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings, conversation: None };
     let mut stream = provider.stream(request);
     let mut chunks = Vec::new();
     while let Some(event) = stream.next().await {

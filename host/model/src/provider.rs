@@ -83,6 +83,9 @@ pub struct Request<'a> {
     pub tools: &'a [ToolSpec],
     /// The settings of the answer.
     pub settings: &'a Settings,
+    /// A name for the conversation, under which a service finds what it cached of the requests before; `None` for a
+    /// request that has nothing in common with others. It says nothing about the user.
+    pub conversation: Option<&'a str>,
 }
 
 /// The settings of a model's answer. The service's own default applies to those that are not set.

@@ -212,6 +212,7 @@ impl Run<'_> {
             contents,
             tools: declared.specs(),
             settings: &definition.model.settings,
+            conversation: None,
         }
     }
 

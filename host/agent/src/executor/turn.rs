@@ -169,6 +169,7 @@ impl Run<'_> {
             contents,
             tools: turn.declared.specs(),
             settings,
+            conversation: agent.session.as_ref().map(|session| session.id().as_str()),
         };
         // Only where a limit needs it: it goes over the whole conversation.
         let sent = if agent.budget.is_limited() { estimate(&request) } else { 0 };

@@ -315,7 +315,8 @@ async fn a_request_that_is_dropped_closes_the_connection() {
     let service = Loopback::start(Answer::events([wire(&[&said("a")]).as_bytes()], End::Open)).await;
     let provider = Anthropic::new(service.access()).expect("it has a key");
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
     let mut stream = provider.stream(request);
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Chunk(_)))));
     drop(stream);
@@ -328,7 +329,14 @@ async fn count(answer: Answer) -> (Result<Option<u64>, ModelError>, String) {
     let provider = Anthropic::new(service.access()).expect("it has a key");
     let settings = Settings { temperature: Some(0.5), stop: vec!["x".to_owned()], ..Settings::default() };
     let contents = [Content::user("hi")];
-    let request = Request { model: "m", system: Some("s"), contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "m",
+        system: Some("s"),
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     let counted = provider.count_tokens(request).await;
     (counted, service.request.await.expect("it was sent"))
 }

@@ -80,7 +80,14 @@ fn bench(reply: Reply) -> Bench {
 /// Returns the text of one reply, the picked model with the reason, and the usage.
 async fn ask(auto: &Auto) -> (String, Option<(String, String)>, Usage) {
     let (contents, settings) = ([Content::user("count the files")], Settings::default());
-    let request = Request { model: "auto", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "auto",
+        system: None,
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     let (mut text, mut told, mut usage) = (String::new(), None, Usage::default());
     let mut stream = auto.stream(request);
     while let Some(event) = stream.next().await {

@@ -99,8 +99,14 @@ async fn the_service_counts_the_tokens_of_the_whole_request() {
     let service = Loopback::start(Answer::json(r#"{"totalTokens": 31, "promptTokensDetails": []}"#)).await;
     let contents = [Content::user("hi")];
     let settings = Settings { safety: vec![("A".to_owned(), "B".to_owned())], ..Settings::default() };
-    let request =
-        Request { model: "gemini-2.0-x", system: Some("s"), contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "gemini-2.0-x",
+        system: Some("s"),
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     assert_eq!(Gemini::new(service.access()).unwrap().count_tokens(request).await, Ok(Some(31)));
     let request = service.request.await.unwrap();
     assert!(request.starts_with("POST /v1beta/models/gemini-2.0-x:countTokens HTTP/1.1\r\n"), "{request}");

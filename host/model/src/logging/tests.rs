@@ -58,7 +58,14 @@ fn recorder(replies: Vec<Vec<Result<ModelEvent, ModelError>>>, hangs: bool) -> (
 /// Returns all events of one request, without waiting.
 fn heard(provider: &dyn Provider) -> Vec<Result<ModelEvent, ModelError>> {
     let (contents, settings) = ([Content::user("hi")], Settings::default());
-    let request = Request { model: "the-model", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "the-model",
+        system: None,
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     let mut stream = provider.stream(request);
     let mut events = Vec::new();
     while let Some(Some(event)) = stream.next().now_or_never() {
@@ -145,7 +152,8 @@ fn replies_are_written_in_the_order_of_their_requests() {
     let reply = |text: &str| vec![chunk(vec![Part::text(text)])];
     let (recorder, file) = recorder(vec![reply("one"), reply("two")], false);
     let (contents, settings) = ([Content::user("hi")], Settings::default());
-    let request = Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &contents, tools: &[], settings: &settings, conversation: None };
     let mut first = recorder.stream(request);
     assert!(first.next().now_or_never().is_some());
     assert_eq!(heard(&recorder).len(), 1, "the second is over before the first");

@@ -94,7 +94,7 @@ fn run(files: &Files, call: &FunctionCall) -> ResponseBody {
 /// Returns one reply as a message, streamed as in a run.
 fn reply_to(contents: &[Content], tools: &[ToolSpec]) -> Content {
     let settings = Settings::default();
-    let request = Request { model: "offline", system: None, contents, tools, settings: &settings };
+    let request = Request { model: "offline", system: None, contents, tools, settings: &settings, conversation: None };
     let planner = Offline::new();
     let events = planner.stream(request).collect::<Vec<_>>().now_or_never().expect("it waits for nothing");
     let mut parts = Vec::new();

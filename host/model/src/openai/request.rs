@@ -57,6 +57,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         max_tokens: max_output_tokens.filter(|_| dialect == Dialect::Compatible),
         max_completion_tokens: max_output_tokens.filter(|_| dialect == Dialect::OpenAi),
         reasoning_effort: effort.map(Effort::name),
+        prompt_cache_key: request.conversation.filter(|_| dialect == Dialect::OpenAi),
         // Models that reason take no texts to stop at.
         stop: if fixed { &[] } else { stop },
     };
@@ -181,6 +182,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
 }

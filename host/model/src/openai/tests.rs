@@ -254,7 +254,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         safety: Vec::new(),
     };
     let contents: &'static [Content] = &[];
-    let request = Request { model: "m", system: None, contents, tools: &[], settings: &SETTINGS };
+    let request = Request { model: "m", system: None, contents, tools: &[], settings: &SETTINGS, conversation: None };
     let mut stream = provider.stream(request);
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Chunk(_)))));
     stream

@@ -47,6 +47,8 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         temperature: temperature.filter(|_| free),
         top_p: top_p.filter(|_| free),
         max_output_tokens: *max_output_tokens,
+        // Other servers may reject a field that they do not know.
+        prompt_cache_key: request.conversation.filter(|_| dialect == Dialect::OpenAi),
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
@@ -223,6 +225,8 @@ struct Body<'a> {
     top_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
 }
 
 #[derive(Serialize)]

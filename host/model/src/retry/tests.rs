@@ -93,7 +93,14 @@ fn without_jitter() -> RetryPolicy {
 /// Returns the events as text: texts, `again N/M after MS`, `switched to ID`, and at last `done` or the error's kind.
 async fn ask(retrying: &Retrying) -> Vec<String> {
     let (contents, settings) = ([Content::user("hi")], Settings::default());
-    let request = Request { model: "first", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "first",
+        system: None,
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     let mut stream = retrying.stream(request);
     let mut told = Vec::new();
     while let Some(event) = stream.next().await {
@@ -235,7 +242,14 @@ async fn a_quota_that_stays_used_up_hands_over_to_the_fallback_for_good() {
     assert_eq!(*second.temperatures.lock().unwrap(), [Some(0.5); 3], "it answers as is configured for it");
     second.replies.lock().unwrap().push_back(Reply::Whole("c"));
     let (contents, settings) = ([Content::user("hi")], Settings { temperature: Some(1.0), ..Settings::default() });
-    let request = Request { model: "first", system: None, contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "first",
+        system: None,
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     retrying.stream(request).for_each(async |_| ()).await;
     assert_eq!(second.temperatures.lock().unwrap().last(), Some(&Some(1.0)), "unless something else is asked");
 }

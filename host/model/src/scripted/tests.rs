@@ -13,7 +13,14 @@ use crate::Settings;
 /// Requests one reply.
 async fn ask(script: &Scripted, contents: &[Content], tools: &[ToolSpec]) -> Result<Vec<ModelEvent>, ModelError> {
     let settings = Settings::default();
-    let request = Request { model: "scripted", system: Some("Be brief."), contents, tools, settings: &settings };
+    let request = Request {
+        model: "scripted",
+        system: Some("Be brief."),
+        contents,
+        tools,
+        settings: &settings,
+        conversation: None,
+    };
     let events: Vec<_> = script.stream(request).collect().await;
     events.into_iter().collect()
 }
@@ -77,7 +84,8 @@ async fn an_error_ends_the_reply_with_its_kind() {
 async fn scripted_hang_sends_nothing_more() {
     let script = Scripted::parse("s", r#"{"chunks":[{"text":"a"},{"hang":true}]}"#).unwrap();
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
     let mut stream = script.stream(request);
     assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Chunk(_)))));
     assert!(stream.next().now_or_never().is_none());

@@ -69,7 +69,8 @@ async fn through(
     let provider = TextMode::around(Says::new(events));
     let settings = Settings::default();
     let contents = [Content::user("hi")];
-    let request = Request { model: "m", system: None, contents: &contents, tools, settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &contents, tools, settings: &settings, conversation: None };
     provider.stream(request).collect().await
 }
 
@@ -197,8 +198,14 @@ async fn text_mode_describes_the_tools_in_the_system_message() {
     let settings = Settings::default();
     let contents = [Content::user("hi")];
     let tools = [tool()];
-    let request =
-        Request { model: "m", system: Some("Be brief."), contents: &contents, tools: &tools, settings: &settings };
+    let request = Request {
+        model: "m",
+        system: Some("Be brief."),
+        contents: &contents,
+        tools: &tools,
+        settings: &settings,
+        conversation: None,
+    };
     assert_eq!(provider.stream(request).count().await, 0);
     assert_eq!(provider.count_tokens(request).await, Ok(Some(7)));
     assert_eq!((provider.name(), provider.embed("m", &[]).await), ("says", Ok(None)));

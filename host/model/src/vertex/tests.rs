@@ -118,8 +118,14 @@ async fn tokens_are_counted_and_texts_embedded() {
     let mut bench = bench(vec![counted, embedded(1), embedded(2)], vec![token("t")]).await;
     let contents = [Content::user("hi")];
     let settings = Settings { safety: vec![("A".to_owned(), "B".to_owned())], ..Settings::default() };
-    let request =
-        Request { model: "gemini-3-pro", system: Some("s"), contents: &contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "gemini-3-pro",
+        system: Some("s"),
+        contents: &contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     assert_eq!(bench.vertex.count_tokens(request).await, Ok(Some(7)));
     let texts = ["a".to_owned(), "b".to_owned()];
     assert_eq!(bench.vertex.embed("e", &texts).await, Ok(Some(vec![vec![1.0], vec![2.0]])));

@@ -13,7 +13,14 @@ fn sent(request: &Request<'_>) -> Value {
 /// Returns the messages without the cache's marks.
 fn messages(contents: &[Content]) -> Value {
     let settings = Settings::default();
-    let request = Request { model: "claude-haiku-4-5", system: None, contents, tools: &[], settings: &settings };
+    let request = Request {
+        model: "claude-haiku-4-5",
+        system: None,
+        contents,
+        tools: &[],
+        settings: &settings,
+        conversation: None,
+    };
     let mut messages = sent(&request)["messages"].take();
     for message in messages.as_array_mut().expect("a list") {
         for block in message["content"].as_array_mut().expect("a list") {
@@ -189,6 +196,7 @@ fn a_whole_request_has_its_shape_and_its_marks() {
         contents: &contents,
         tools: &[tool("ls"), tool("cat")],
         settings: &settings,
+        conversation: None,
     };
     let mark = json!({"type": "ephemeral"});
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -220,8 +228,14 @@ fn anthropic_requests_no_thinking_amid_the_calls_of_a_different_service() {
     let settings = Settings { thinking_budget: Some(2048), ..Settings::default() };
     let thinks = |parts: Vec<Part>, answer: Part| {
         let contents = [Content::user("q"), model(parts), user(vec![answer])];
-        let request =
-            Request { model: "claude-haiku-4-5", system: None, contents: &contents, tools: &[], settings: &settings };
+        let request = Request {
+            model: "claude-haiku-4-5",
+            system: None,
+            contents: &contents,
+            tools: &[],
+            settings: &settings,
+            conversation: None,
+        };
         sent(&request).get("thinking").cloned()
     };
     let enabled = Some(json!({"type": "enabled", "budget_tokens": 2048}));

@@ -7,7 +7,7 @@ use super::*;
 use crate::Effort;
 
 fn sent(contents: &[Content], tools: &[ToolSpec], settings: &Settings) -> Value {
-    let request = Request { model: "gemini-2.5-pro", system: None, contents, tools, settings };
+    let request = Request { model: "gemini-2.5-pro", system: None, contents, tools, settings, conversation: None };
     serde_json::from_slice(&body(&request, Dialect::Gemini)).unwrap()
 }
 
@@ -98,6 +98,7 @@ fn a_whole_request_has_its_shape() {
         contents: &contents,
         tools: &[tool],
         settings: &settings,
+        conversation: None,
     };
     let expected = json!({
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
@@ -157,7 +158,8 @@ fn says(role: Role, parts: Vec<Part>) -> Content {
 
 /// Returns the messages as they are sent to a model of this name.
 fn contents_for(model: &str, dialect: Dialect, contents: &[Content]) -> Value {
-    let request = Request { model, system: None, contents, tools: &[], settings: &Settings::default() };
+    let request =
+        Request { model, system: None, contents, tools: &[], settings: &Settings::default(), conversation: None };
     serde_json::from_slice::<Value>(&body(&request, dialect)).unwrap()["contents"].take()
 }
 

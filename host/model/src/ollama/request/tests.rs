@@ -12,7 +12,7 @@ fn sent(request: &Request<'_>) -> Value {
 
 fn messages(contents: &[Content]) -> Value {
     let settings = Settings::default();
-    sent(&Request { model: "m", system: None, contents, tools: &[], settings: &settings })["messages"].take()
+    sent(&Request { model: "m", system: None, contents, tools: &[], settings: &settings, conversation: None })["messages"].take()
 }
 
 fn call(id: &str) -> Part {
@@ -96,6 +96,7 @@ fn settings_and_tools_have_their_shape() {
         contents: &[],
         tools: std::slice::from_ref(&tool),
         settings: &settings,
+        conversation: None,
     };
     let expected = json!({
         "model": "m",
@@ -109,7 +110,8 @@ fn settings_and_tools_have_their_shape() {
     assert_eq!(sent(&request), expected);
     let thinks = |thinking_budget: Option<i32>| {
         let settings = Settings { thinking_budget, ..Settings::default() };
-        let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
+        let request =
+            Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
         sent(&request).get("think").cloned()
     };
     assert_eq!((thinks(None), thinks(Some(0)), thinks(Some(5))), (None, Some(json!(false)), Some(json!(true))));
@@ -119,7 +121,7 @@ fn settings_and_tools_have_their_shape() {
 fn effort_is_a_switch_or_a_level_of_the_models_that_have_some() {
     let thinks = |model: &str, effort| {
         let settings = Settings { effort: Some(effort), ..Settings::default() };
-        sent(&Request { model, system: None, contents: &[], tools: &[], settings: &settings })["think"].take()
+        sent(&Request { model, system: None, contents: &[], tools: &[], settings: &settings, conversation: None })["think"].take()
     };
     assert_eq!(thinks("qwen3:8b", Effort::Low), json!(true));
     assert_eq!(thinks("qwen3:8b", Effort::None), json!(false));

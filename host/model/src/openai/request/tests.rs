@@ -11,7 +11,7 @@ fn sent(request: &Request<'_>, dialect: Dialect) -> Value {
 
 fn messages(contents: &[Content]) -> Value {
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents, tools: &[], settings: &settings };
+    let request = Request { model: "m", system: None, contents, tools: &[], settings: &settings, conversation: None };
     sent(&request, Dialect::Compatible)["messages"].take()
 }
 
@@ -96,7 +96,8 @@ fn settings_are_worded_for_the_server() {
         ..Settings::default()
     };
     let check = |model: &str, dialect: Dialect, expected: Value| {
-        let request = Request { model, system: Some("s"), contents: &[], tools: &[], settings: &settings };
+        let request =
+            Request { model, system: Some("s"), contents: &[], tools: &[], settings: &settings, conversation: None };
         let mut whole = json!({
             "model": model,
             "messages": [{"role": "system", "content": "s"}],
@@ -124,7 +125,8 @@ fn a_tool_has_its_shape() {
         annotations: Default::default(),
     };
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents: &[], tools: &[tool], settings: &settings };
+    let request =
+        Request { model: "m", system: None, contents: &[], tools: &[tool], settings: &settings, conversation: None };
     let expected = json!([
         {"type": "function", "function": {"name": "ls", "description": "Lists", "parameters": {"type": "object"}}},
     ]);
@@ -135,7 +137,8 @@ fn a_tool_has_its_shape() {
 fn effort_is_sent_only_if_there_is_one() {
     let sent_effort = |effort| {
         let settings = Settings { effort, ..Settings::default() };
-        let request = Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings };
+        let request =
+            Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
         sent(&request, Dialect::Compatible).get("reasoning_effort").cloned()
     };
     assert_eq!(sent_effort(None), None);

@@ -11,7 +11,7 @@ fn sent(request: &Request<'_>, dialect: Dialect) -> Value {
 
 fn input(contents: &[Content]) -> Value {
     let settings = Settings::default();
-    let request = Request { model: "m", system: None, contents, tools: &[], settings: &settings };
+    let request = Request { model: "m", system: None, contents, tools: &[], settings: &settings, conversation: None };
     sent(&request, Dialect::OpenAi)["input"].take()
 }
 
@@ -144,8 +144,14 @@ fn a_whole_request_has_its_shape() {
     let check = |model: &str, dialect: Dialect, differs: Value| {
         let contents = [Content::user("hi")];
         let tools = [tool.clone()];
-        let request =
-            Request { model, system: Some("Be brief."), contents: &contents, tools: &tools, settings: &settings };
+        let request = Request {
+            model,
+            system: Some("Be brief."),
+            contents: &contents,
+            tools: &tools,
+            settings: &settings,
+            conversation: None,
+        };
         let mut whole = json!({
             "model": model,
             "instructions": "Be brief.",
@@ -171,7 +177,8 @@ fn a_whole_request_has_its_shape() {
 fn a_thinking_budget_becomes_an_effort() {
     let check = |model: &str, budget: Option<i32>, expected: Value| {
         let settings = Settings { thinking_budget: budget, ..Settings::default() };
-        let request = Request { model, system: None, contents: &[], tools: &[], settings: &settings };
+        let request =
+            Request { model, system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
         assert_eq!(sent(&request, Dialect::OpenAi)["reasoning"], expected, "{model} {budget:?}");
     };
     check("gpt-5", None, json!({"summary": "auto"}));
@@ -189,10 +196,36 @@ fn a_thinking_budget_becomes_an_effort() {
 fn effort_is_sent_and_a_thinking_budget_wins() {
     let check = |effort, thinking_budget, expected: Value| {
         let settings = Settings { effort: Some(effort), thinking_budget, ..Settings::default() };
-        let request = Request { model: "gpt-6.1-sol", system: None, contents: &[], tools: &[], settings: &settings };
+        let request = Request {
+            model: "gpt-6.1-sol",
+            system: None,
+            contents: &[],
+            tools: &[],
+            settings: &settings,
+            conversation: None,
+        };
         assert_eq!(sent(&request, Dialect::OpenAi)["reasoning"], expected, "{effort} {thinking_budget:?}");
     };
     check(Effort::Max, None, json!({"effort": "max", "summary": "auto"}));
     check(Effort::None, None, json!({"effort": "none"}));
     check(Effort::Max, Some(1), json!({"effort": "low", "summary": "auto"}));
+}
+
+#[test]
+fn conversation_has_a_key_for_the_cache_of_openais_own_service() {
+    let key = |dialect, conversation| {
+        let settings = Settings::default();
+        let request = Request {
+            model: "gpt-6.1-sol",
+            system: None,
+            contents: &[],
+            tools: &[],
+            settings: &settings,
+            conversation,
+        };
+        sent(&request, dialect).get("prompt_cache_key").cloned()
+    };
+    assert_eq!(key(Dialect::OpenAi, Some("s1")), Some(json!("s1")));
+    assert_eq!(key(Dialect::OpenAi, None), None);
+    assert_eq!(key(Dialect::Compatible, Some("s1")), None);
 }
