@@ -17,6 +17,7 @@ mod denied;
 mod discovered;
 mod documents;
 mod escape;
+mod evals;
 mod foreign_config;
 mod foreign_text;
 mod frontends;
