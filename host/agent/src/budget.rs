@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use host_journal::TerminateReason;
 use host_message::{AgentId, Usage};
-use host_text::counted;
+use host_text::{Advice, Flag, counted};
 use tokio::time::Instant;
 
 pub use self::day::{DayBudget, DayError, DayExceeded, DayLimits, DaySpending};
@@ -432,15 +432,19 @@ impl Exceeded {
         }
     }
 
-    /// Returns advice on how to fix it, as a sentence without a full stop.
-    pub fn help(&self) -> &'static str {
+    /// Returns what to do about it, as a sentence without a full stop.
+    pub fn advice(&self) -> Advice {
+        let go_on = |limit| {
+            let prompt = Advice::from("continue with ").command_for("run --resume \"…\"", "a new prompt");
+            prompt.text(", or raise ").flag(limit)
+        };
         match self {
-            Self::Depth { .. } => "do it yourself, with the other tools",
-            Self::Subagents { .. } => "do the rest yourself, with the other tools",
-            Self::Tokens { .. } => "continue with `host run --resume \"…\"`, or raise --max-tokens",
-            Self::Cost { .. } => "continue with `host run --resume \"…\"`, or raise --max-cost",
-            Self::Day(exceeded) => exceeded.help(),
-            Self::Turns { .. } => "raise `max_total_turns` in the configuration, or give it a smaller task",
+            Self::Depth { .. } => "do it yourself, with the other tools".into(),
+            Self::Subagents { .. } => "do the rest yourself, with the other tools".into(),
+            Self::Tokens { .. } => go_on(Flag::MaxTokens),
+            Self::Cost { .. } => go_on(Flag::MaxCost),
+            Self::Day(exceeded) => exceeded.help().into(),
+            Self::Turns { .. } => "raise `max_total_turns` in the configuration, or give it a smaller task".into(),
         }
     }
 }

@@ -100,7 +100,7 @@ impl Subagent {
         let budget = match self.setup.parent.child(name) {
             Ok(budget) => budget,
             Err(exceeded) => {
-                let words = format!("Subagent '{name}' was not started: {exceeded}; {}", exceeded.help());
+                let words = format!("Subagent '{name}' was not started: {exceeded}; {}", exceeded.advice());
                 return CallFailure::new(FailureKind::Unavailable, words).into();
             }
         };

@@ -60,7 +60,6 @@ use host_plugin::BackgroundPrograms;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
 use host_settings::request::RunRequest;
-use host_text::Advice;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -684,7 +683,7 @@ impl Session {
 
 fn run_failure(error: &host_agent::RunError) -> Failure {
     let failure = Failure::from_error(ErrorKind::Configuration, error);
-    Failure { help: error.help().map(Advice::from), ..failure }
+    Failure { help: error.advice(), ..failure }
 }
 
 #[cfg(test)]

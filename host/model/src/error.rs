@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use host_text::{Advice, Flag};
 use serde::{Deserialize, Serialize};
 
 use crate::login::LOG_IN;
@@ -384,11 +385,16 @@ impl ModelError {
         NO_SUCH_NAME.iter().any(|text| cause.contains(text))
     }
 
-    /// Returns what to do about it, as a sentence without a full stop.
+    /// Returns what to do about it on the command line, as a sentence without a full stop.
     pub fn help(&self) -> Option<String> {
+        self.advice().map(|advice| advice.to_string())
+    }
+
+    /// Returns what to do about it, for any frontend.
+    pub fn advice(&self) -> Option<Advice> {
         match self {
             Self::Status { kind: ErrorKind::Input, .. } | Self::Reported { kind: ErrorKind::Input, .. } => {
-                Some(help_for_refusal(self.status(), self.is_overflow()).to_owned())
+                Some(help_for_refusal(self.status(), self.is_overflow()))
             }
             Self::Status { service, kind, .. } | Self::Reported { service, kind, .. } => {
                 help_for(service.provider, *kind)
@@ -400,45 +406,45 @@ impl ModelError {
                     // The address is named, since a wrong variable is the usual reason.
                     "check the network, that something answers at `{}`, and {variable} if it is set",
                     service.address
-                ))
+                ).into())
             }
-            Self::Interrupted { .. } | Self::Silent { .. } => Some("check the network and try again".to_owned()),
+            Self::Interrupted { .. } | Self::Silent { .. } => Some("check the network and try again".into()),
             Self::Reply { service, fault } => Some(match fault {
                 ReplyFault::NotAStream { .. } => match service.provider.address.map(|address| address.variable) {
                     Some(variable) => format!("check that {variable} is the base address of a model's service"),
                     None => "check the base address".to_owned(),
                 },
                 _ => "try again, or try another model".to_owned(),
-            }),
-            Self::MissingModel { model, .. } => Some(format!("get it with `ollama pull {model}`, or name another one")),
+            }.into()),
+            Self::MissingModel { model, .. } => Some(format!("get it with `ollama pull {model}`, or name another one").into()),
             Self::NoTools { service, model } => Some(format!(
                 "put `tools = \"text\"` under `[models.\"{}/{model}\"]` in the configuration, or name another model",
                 service.provider
-            )),
+            ).into()),
             Self::MissingKey { provider } | Self::UnusableKey { provider } => {
                 help_for(*provider, ErrorKind::Authentication)
             }
-            Self::Login { cause, .. } => Some(cause.help()),
+            Self::Login { cause, .. } => Some(cause.help().into()),
             Self::MissingProject { provider } => Some(format!(
                 "set GOOGLE_CLOUD_PROJECT to the project that pays, or `project` under `[providers.{provider}]` in the \
                  configuration"
-            )),
+            ).into()),
             Self::UnusableLocation { provider, .. } => Some(format!(
                 "set GOOGLE_CLOUD_LOCATION to one such as `us-central1` or `global`, or `location` under \
                  `[providers.{provider}]` in the configuration"
-            )),
+            ).into()),
             Self::UnusableHeader { provider, name } => {
-                Some(format!("fix `{name}` under `headers` of `[providers.{provider}]` in the configuration"))
+                Some(format!("fix `{name}` under `headers` of `[providers.{provider}]` in the configuration").into())
             }
             Self::Address { provider, .. } => {
                 let address = provider.address?;
-                Some(format!("give {} an address such as `{}`", address.variable, address.example))
+                Some(format!("give {} an address such as `{}`", address.variable, address.example).into())
             }
-            Self::UnknownModel { forms, .. } => Some(format!("name one of {forms}")),
-            Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".to_owned()),
-            Self::Recorded { help, .. } => help.clone(),
+            Self::UnknownModel { forms, .. } => Some(format!("name one of {forms}").into()),
+            Self::Client { .. } => Some("check the machine's root certificates and the proxy settings".into()),
+            Self::Recorded { help, .. } => help.clone().map(Advice::from),
             Self::Recording { .. } => {
-                Some("name a file that does not exist yet, in a folder that you may write".to_owned())
+                Some("name a file that does not exist yet, in a folder that you may write".into())
             }
             Self::Script(_) => None,
         }
@@ -452,45 +458,52 @@ fn may_pass(status: u16) -> bool {
 }
 
 /// Returns what to do about a request that the service rejected.
-fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> &'static str {
+fn help_for_refusal(status: Option<u16>, is_overflow: bool) -> Advice {
     match status {
-        _ if is_overflow => {
-            "shorten the conversation with `/compress` (`host run --resume /compress`), attach less, or use a model with a \
-             larger window; `window` under `[models]` in the configuration sets the size at which a model's conversation is compressed automatically"
+        _ if is_overflow => Advice::from("shorten the conversation with `/compress` (")
+            .command_for("run --resume /compress", "a prompt of its own")
+            .text(
+                "), attach less, or use a model with a larger window; `window` under `[models]` in the configuration sets \
+                 the size at which a model's conversation is compressed automatically",
+            ),
+        Some(409) => {
+            "another request conflicts with it at the service: try again in a moment, or use another model".into()
         }
-        Some(409) => "another request conflicts with it at the service: try again in a moment, or use another model",
         _ => {
             "if it is about an option or about tools, change the model's entry under `[models]` in the configuration \
              (`tools = \"text\"` is for a model that cannot call tools), or use another model"
+                .into()
         }
     }
 }
 
-fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<String> {
+fn help_for(provider: ProviderId, kind: ErrorKind) -> Option<Advice> {
     match kind {
         ErrorKind::Authentication => match provider.key_variable {
-            Some(variable) if provider.login == LoginSpec::Optional => Some(format!(
-                "set {variable} to a key that the service accepts (with `auth = \"oauth\"`: {LOG_IN}), or use \
-                 `--model offline`, which needs none"
-            )),
-            Some(variable) => Some(format!(
-                "set {variable} to a key that the service accepts, or use `--model offline`, which needs none"
-            )),
+            Some(variable) if provider.login == LoginSpec::Optional => Some(without_a_key(format!(
+                "set {variable} to a key that the service accepts (with `auth = \"oauth\"`: {LOG_IN})"
+            ))),
+            Some(variable) => Some(without_a_key(format!("set {variable} to a key that the service accepts"))),
             None if provider.login == LoginSpec::Required => {
-                Some(format!("{LOG_IN}, with an account that may use the project"))
+                Some(format!("{LOG_IN}, with an account that may use the project").into())
             }
             None => None,
         },
         ErrorKind::Configuration => match provider.address.map(|address| address.variable) {
-            Some(variable) => Some(format!("check the model's name, and {variable} if it is set")),
-            None => Some("check the model's name".to_owned()),
+            Some(variable) => Some(format!("check the model's name, and {variable} if it is set").into()),
+            None => Some("check the model's name".into()),
         },
-        ErrorKind::Quota => Some("wait, use another model, or check the account's plan".to_owned()),
-        ErrorKind::Safety => Some("rephrase the prompt".to_owned()),
-        ErrorKind::Server => Some("try again later, or use another model".to_owned()),
-        ErrorKind::Network => Some("check the network and try again".to_owned()),
+        ErrorKind::Quota => Some("wait, use another model, or check the account's plan".into()),
+        ErrorKind::Safety => Some("rephrase the prompt".into()),
+        ErrorKind::Server => Some("try again later, or use another model".into()),
+        ErrorKind::Network => Some("check the network and try again".into()),
         ErrorKind::Input => None,
     }
+}
+
+/// How to get a key, or to do without one.
+fn without_a_key(how: String) -> Advice {
+    Advice::from(how + ", or use ").code_flag(Flag::Model, Some("offline")).text(", which needs none")
 }
 
 /// Formats `: message`, or nothing.

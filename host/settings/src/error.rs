@@ -154,7 +154,7 @@ impl Fault for ModelError {
     }
 
     fn help(&self) -> Option<Advice> {
-        self.help().map(Advice::from)
+        self.advice()
     }
 }
 
@@ -173,7 +173,7 @@ pub fn run_failure(result: &RunResult) -> Option<Failure> {
         (TerminateReason::Error, Some(error))
         | (TerminateReason::MaxTurns | TerminateReason::Timeout, Some(error @ RunError::Exceeded(_))) => {
             let failure = Failure::from_error(kind, error);
-            Failure { help: error.help().map(Advice::from), ..failure }
+            Failure { help: error.advice(), ..failure }
         }
         (TerminateReason::Timeout, _) => {
             Failure::new(kind, format!("timed out after {turns}")).help(go_on(Flag::Timeout))

@@ -3,7 +3,7 @@
 use host_journal::{Fact, HistoryError, SessionError, TerminateReason};
 use host_message::{AgentId, FinishReason, Usage};
 use host_model::ModelError;
-use host_text::with_causes;
+use host_text::{Advice, with_causes};
 use host_tool::RegistryError;
 
 use super::Agent;
@@ -137,16 +137,16 @@ impl RunResult {
 }
 
 impl RunError {
-    /// Returns advice on how to fix it, as a sentence without a full stop.
-    pub fn help(&self) -> Option<String> {
+    /// Returns what to do about it, as a sentence without a full stop.
+    pub fn advice(&self) -> Option<Advice> {
         match self {
-            Self::Model(error) => error.help(),
-            Self::Session(error) => Some(error.help()),
-            Self::Reply(_) => Some("try again, or try another model".to_owned()),
-            Self::Loop(_) => Some("rephrase the task, split it into smaller steps, or try another model".to_owned()),
-            Self::NothingLeft => Some("say what to do next".to_owned()),
-            Self::Exceeded(exceeded) => Some(exceeded.help().to_owned()),
-            Self::Hook(_) => Some("`/hooks` and `host hooks` list the hooks, and where each comes from".to_owned()),
+            Self::Model(error) => error.advice(),
+            Self::Session(error) => Some(error.help().into()),
+            Self::Reply(_) => Some("try again, or try another model".into()),
+            Self::Loop(_) => Some("rephrase the task, split it into smaller steps, or try another model".into()),
+            Self::NothingLeft => Some("say what to do next".into()),
+            Self::Exceeded(exceeded) => Some(exceeded.advice()),
+            Self::Hook(_) => Some("`/hooks` and `host hooks` list the hooks, and where each comes from".into()),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

@@ -141,7 +141,7 @@ async fn record_call_that_cannot_be_recorded_does_not_run() {
         assert_eq!((result.terminate_reason, result.result), (Error, None), "{full_at}");
         let error = result.error.expect("it says why");
         assert!(matches!(error, RunError::Session(host_journal::SessionError::Write { .. })), "{full_at}: {error:?}");
-        assert_eq!(error.help().as_deref(), Some("free space on the disk that holds `/logs/s.jsonl` and run again"));
+        assert_eq!(error.advice(), Some("free space on the disk that holds `/logs/s.jsonl` and run again".into()));
         let lines = bench.watcher.lines.lock().expect("no test panics with it");
         let worked = lines.iter().filter(|line| line["type"] == "call_settled" && line["status"] == "success");
         let name = |line: &Value| line["parts"][0]["function_response"]["name"].as_str().map(str::to_owned);
