@@ -182,15 +182,15 @@ impl<F> Bundle<F> {
 
     /// The signatures as OCI has what refers to a manifest: the manifest of each, and the blobs that it names.
     pub fn referrers(&self) -> Vec<Referrer> {
-        let subject = Descriptor::of(IMAGE_TYPE, &self.image);
+        let subject = Descriptor::new(IMAGE_TYPE, &self.image);
         let referrer = |signature: &Signature| {
             let text = signature.text().as_bytes().to_vec();
             let manifest = ImageManifest {
                 schema_version: 2,
                 media_type: IMAGE_TYPE.to_owned(),
                 artifact_type: SIGNATURE_TYPE.to_owned(),
-                config: Descriptor::of(EMPTY_TYPE, EMPTY),
-                layers: vec![Descriptor::of(MINISIG_TYPE, &text).titled("plugin.minisig")],
+                config: Descriptor::new(EMPTY_TYPE, EMPTY),
+                layers: vec![Descriptor::new(MINISIG_TYPE, &text).titled("plugin.minisig")],
                 subject: Some(subject.clone()),
                 annotations: signature
                     .key_id()

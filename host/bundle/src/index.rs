@@ -232,10 +232,10 @@ impl SignedIndex {
             schema_version: 2,
             media_type: IMAGE_TYPE.to_owned(),
             artifact_type: PLUGIN_INDEX_TYPE.to_owned(),
-            config: Descriptor::of(EMPTY_TYPE, EMPTY),
+            config: Descriptor::new(EMPTY_TYPE, EMPTY),
             layers: vec![
-                Descriptor::of(PLUGIN_INDEX_JSON, &self.bytes).titled("index.json"),
-                Descriptor::of(MINISIG_TYPE, &signature).titled("index.json.minisig"),
+                Descriptor::new(PLUGIN_INDEX_JSON, &self.bytes).titled("index.json"),
+                Descriptor::new(MINISIG_TYPE, &signature).titled("index.json.minisig"),
             ],
             subject: None,
             annotations: Default::default(),

@@ -145,7 +145,7 @@ pub struct Descriptor {
 
 impl Descriptor {
     /// The descriptor of these bytes.
-    pub fn of(media_type: &str, bytes: &[u8]) -> Self {
+    pub fn new(media_type: &str, bytes: &[u8]) -> Self {
         Self {
             media_type: media_type.to_owned(),
             digest: OciDigest::of(bytes),

@@ -45,7 +45,7 @@ enum Matcher {
 }
 
 impl Matcher {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         if is_path(text) {
             return Self::Path(text.trim_end_matches('/').to_owned());
         }
@@ -156,7 +156,7 @@ impl Deny {
 
     /// Returns whether it matches the path or a directory above it. The path is absolute and has no `..`.
     fn denies(&self, path: &Path, candidate: &Candidate<'_>) -> bool {
-        self.matcher.get_or_init(|| Matcher::of(&self.text)).is_match(path, candidate)
+        self.matcher.get_or_init(|| Matcher::new(&self.text)).is_match(path, candidate)
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn any_denies_folded<'a>(denies: impl IntoIterator<Item = &'a Deny>, 
     }
     let Some(path) = path.to_str().map(folded) else { return true };
     let (path, candidate) = (Path::new(&path), Candidate::new(&path));
-    denies.any(|deny| deny.folded.get_or_init(|| Matcher::of(&folded(&deny.text))).is_match(path, &candidate))
+    denies.any(|deny| deny.folded.get_or_init(|| Matcher::new(&folded(&deny.text))).is_match(path, &candidate))
 }
 
 /// The glob that matches this path alone, as a deny (`!`) of a scope has it.
@@ -276,7 +276,7 @@ mod tests {
         let paths = ["/", "/w", "/w/a", "/w/a/b", "/w/ab", "/w/a.b", "/W/a", "/w/a,b!/x", "/x", "/w/a/\u{301}", "/w/ä"];
         for text in ["/", "/w", "/w/a", "/w/a.b", "/w/a,b!", "/w/ä", "/none"] {
             let globs = both(text).and_then(|globs| globs.build()).expect("it is a glob");
-            let matcher = Matcher::of(text);
+            let matcher = Matcher::new(text);
             assert!(matches!(matcher, Matcher::Path(_)), "{text}");
             for path in paths.map(Path::new) {
                 let candidate = Candidate::new(path);

@@ -96,7 +96,7 @@ impl UserGrants {
             is_review: false,
             walls,
             writable: writable(own, plugins)?,
-            own: OwnFiles::of(own)?,
+            own: OwnFiles::new(own)?,
             by_mode: by_mode(mode, walls, workspace)?,
             outputs: None,
             grants,
@@ -269,7 +269,7 @@ impl UserGrants {
 }
 
 impl OwnFiles {
-    fn of(own: &Folders) -> Result<Self, Failure> {
+    fn new(own: &Folders) -> Result<Self, Failure> {
         // As tools' paths are held against them: one need not be there, and its folder may be a link.
         let mut paths = RealPaths::default();
         let mut real: Vec<PathBuf> = own

@@ -60,10 +60,10 @@ impl Hash {
     /// Returns the name of a file's content.
     pub(crate) fn of_blob(self, content: &[u8]) -> Vec<u8> {
         let head = format!("blob {}\0", content.len());
-        self.of(&[head.as_bytes(), content].concat())
+        self.digest(&[head.as_bytes(), content].concat())
     }
 
-    fn of(self, bytes: &[u8]) -> Vec<u8> {
+    fn digest(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Sha1 => Sha1::digest(bytes).to_vec(),
             Self::Sha256 => Sha256::digest(bytes).to_vec(),
@@ -135,7 +135,7 @@ pub(crate) fn submodules(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'sta
 pub(crate) fn check(index: &[u8], hash: Hash) -> Result<Vec<Vec<u8>>, &'static str> {
     let (body, sum) = index.split_at_checked(index.len().saturating_sub(hash.size())).ok_or("it is too short")?;
     // `index.skipHash` writes zeros.
-    if sum.iter().any(|byte| *byte != 0) && hash.of(body) != sum {
+    if sum.iter().any(|byte| *byte != 0) && hash.digest(body) != sum {
         return Err("its checksum is wrong");
     }
     let mut found = Vec::new();

@@ -146,7 +146,7 @@ impl Search {
     fn listed(&self, place: &Place, path: &OsStr) -> io::Result<Option<Listed>> {
         if let Some(known) = self.listed.get(path)
             && known.stamp.is_some()
-            && place.stat_at(Path::new(path)).ok().map(|about| Stamp::of(&about)) == known.stamp
+            && place.stat_at(Path::new(path)).ok().map(|about| Stamp::new(&about)) == known.stamp
         {
             return Ok(Some(known.clone()));
         }
@@ -185,7 +185,7 @@ fn is_passed(error: &io::Error) -> bool {
 impl Listed {
     fn read(folder: &OwnedFd) -> io::Result<Self> {
         // Before its names: what changes meanwhile is found by the next search.
-        let stamp = Stamp::of(&fstat(folder)?).unless_fresh();
+        let stamp = Stamp::new(&fstat(folder)?).unless_fresh();
         let (mut folders, mut has_git) = (Vec::new(), false);
         let (mut head, mut objects, mut refs, mut common) = (false, false, false, false);
         for entry in Dir::read_from(folder)? {
@@ -223,7 +223,7 @@ impl Listed {
 
 impl Stamp {
     #[allow(clippy::unnecessary_cast, reason = "the system decides about the types")]
-    fn of(about: &Stat) -> Self {
+    fn new(about: &Stat) -> Self {
         Self {
             number: (about.st_dev as u64, about.st_ino as u64),
             changed: (about.st_ctime as i64, about.st_ctime_nsec as i64),

@@ -12,7 +12,7 @@ pub struct Artifacts {
 
 impl Artifacts {
     /// Those of the session with this log.
-    pub fn of(log: &Path) -> Self {
+    pub fn beside(log: &Path) -> Self {
         Self { log: log.to_owned() }
     }
 
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn artifacts_have_only_outputs_that_the_host_names() {
-        let artifacts = Artifacts::of(Path::new("/s/20260301-120000-ab.jsonl"));
+        let artifacts = Artifacts::beside(Path::new("/s/20260301-120000-ab.jsonl"));
         assert_eq!(artifacts.outputs(), Path::new("/s/20260301-120000-ab.outputs"));
         assert_eq!(artifacts.output("output-12.txt"), Some(artifacts.outputs().join("output-12.txt")));
         for name in ["output-.txt", "output-1", "output-../1.txt", "../output-1.txt", "output-1.txt/x", "x", ""] {

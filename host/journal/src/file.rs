@@ -152,7 +152,7 @@ impl SessionLog {
 
     /// Returns the places of what belongs to the session besides its facts.
     pub fn artifacts(&self) -> Artifacts {
-        Artifacts::of(&self.path)
+        Artifacts::beside(&self.path)
     }
 
     /// Writes one line: the object that `fill` puts into the buffer.

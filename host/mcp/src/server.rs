@@ -136,8 +136,8 @@ impl ToolServer {
 
     /// Runs a call until it ends or has to wait for an answer that comes with another request.
     async fn run(&self, mut call: RunningCall, context: &RequestContext<RoleServer>) -> CallToolResponse {
-        let mut reporter = Reporter::of(context);
-        let asks = Asks::of(context);
+        let mut reporter = Reporter::from_request(context);
+        let asks = Asks::from_request(context);
         loop {
             let step = tokio::select! {
                 biased;
@@ -250,7 +250,7 @@ impl ServerHandler for ToolServer {
             let words = format!("not run: {MAX_CALLS} calls are running or waiting for an answer; call again later");
             return Ok(CallToolResult::error(vec![ContentBlock::text(words)]).into());
         };
-        let asks = Asks::of(&context);
+        let asks = Asks::from_request(&context);
         let arguments = request.arguments.unwrap_or_default();
         let call = RunningCall::start(&self.shared.service, request.name.into_owned(), arguments, asks, slot);
         // What the library spawns for each request has room for the largest that any of them needs, and is moved a few

@@ -118,7 +118,7 @@ impl Cache {
         let not_ours = || self.refuse(&path, "it was not written by this host, or was changed since");
         // Removed and compiled again: an entry that does not verify may be anyone's code.
         let Some(mac) = mac else { return not_ours() };
-        let stamp = Stamp::of(&self.key, &path, &about, &mac);
+        let stamp = Stamp::new(&self.key, &path, &about, &mac);
         // Hashing all compiled tools was a large part of each start. `ctime` is in the stamp, which no program can set.
         let is_known = stamp.is_there();
         if !is_known {

@@ -23,16 +23,9 @@ pub(crate) enum Before<'t> {
     Unknown,
 }
 
-/// Returns the diff to be shown for this change of a file, which is read with the plugin's own grants.
-pub(crate) fn of_file(
-    path: &str,
-    proposed: &str,
-    unified: String,
-    plugin: &PluginName,
-    grants: &Grants,
-    workspace: &Workspace,
-) -> String {
-    match there(path, plugin, grants, workspace) {
+/// Returns the diff to be shown for this change of a file, of which [`there`] is what was found.
+pub(crate) fn of_file(path: &str, there: Option<Option<There>>, proposed: &str, unified: String) -> String {
+    match there {
         Some(Some(there)) => {
             let text = String::from_utf8_lossy(&there.content);
             truthful(path, Before::Text(&text), proposed, unified)

@@ -296,7 +296,8 @@ impl Runtime {
             Ok(match confirmation {
                 Confirmation::Edit { path, unified, proposed } => {
                     // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
-                    let unified = difference::of_file(&path, &proposed, unified, &name, &grants, &workspace);
+                    let there = difference::there(&path, &name, &grants, &workspace);
+                    let unified = difference::of_file(&path, there, &proposed, unified);
                     Confirmation::Edit { path, unified, proposed }
                 }
                 other => other,

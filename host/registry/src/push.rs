@@ -77,7 +77,7 @@ impl Exchange<'_> {
 
         let mut unlisted = Vec::new();
         for referrer in bundle.referrers() {
-            let mut descriptor = Descriptor::of(IMAGE_TYPE, &referrer.manifest);
+            let mut descriptor = Descriptor::new(IMAGE_TYPE, &referrer.manifest);
             descriptor.artifact_type = Some(SIGNATURE_TYPE.to_owned());
             descriptor.annotations = referrer.annotations.clone();
             let name = descriptor.digest.to_string();

@@ -31,7 +31,7 @@ pub use self::narrowing::{AllowedCalls, Narrowing};
 pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::hooks::{HookText, Hooks};
-use crate::policy::real_path;
+use crate::policy::{Who, real_path};
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
     Intent, Lasting, McpDefinitions, McpTarget, ModeSwitch, NobodyListens, PausableClock, Policy, Query, Question,
@@ -262,10 +262,15 @@ impl Gate {
             return true;
         }
         let origin = tool.origin();
-        let plugin = origin.as_ref().map(|origin| origin.plugin.as_str());
-        let digest = origin.as_ref().map(|origin| origin.digest.as_str());
-        let policy = self.policy();
-        policy.never(&tool.spec().name, plugin, digest, &self.agent, self.mode, &self.shared.workspace).is_some()
+        let who = Who {
+            tool: tool.spec().name.as_str(),
+            plugin: origin.as_ref().map(|origin| origin.plugin.as_str()),
+            digest: origin.as_ref().map(|origin| origin.digest.as_str()),
+            agent: &self.agent,
+            mode: self.mode,
+            workspace: &self.shared.workspace,
+        };
+        self.policy().never(&who).is_some()
     }
 
     /// Decides about a call.

@@ -155,18 +155,9 @@ impl Policy {
     }
 
     /// Returns the rule that denies every call of the tool, so that the tool need not be offered to a model.
-    pub fn never(
-        &self,
-        tool: &ToolName,
-        plugin: Option<&str>,
-        digest: Option<&str>,
-        agent: &str,
-        mode: ApprovalMode,
-        workspace: &Path,
-    ) -> Option<&Rule> {
-        let who = rule::Who { tool: tool.as_str(), plugin, digest, agent, mode, workspace };
+    pub(crate) fn never(&self, who: &Who<'_>) -> Option<&Rule> {
         // A rule above it that allows some calls, or asks, leaves the tool usable.
-        let mut about = self.rules.iter().filter(|rule| rule.is_about(&who));
+        let mut about = self.rules.iter().filter(|rule| rule.is_about(who));
         about
             .find(|rule| rule.decision != Decision::Deny || rule.is_unconditional())
             .filter(|rule| rule.decision == Decision::Deny)

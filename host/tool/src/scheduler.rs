@@ -92,11 +92,11 @@ impl<'r> Scheduler<'r> {
                 Err(failure) => table.settle(at, failure.into()),
             }
         }
-        let (live, mut receiver) = live::channel();
-        let (questions, mut asked) = mpsc::channel(1);
-        let channels = Channels { live, questions };
+        let (live, pieces) = live::channel();
+        let (questions, asked) = mpsc::channel(1);
+        let (channels, mut incoming) = (Channels { live, questions }, Incoming { pieces, questions: asked });
         for wave in table.waves() {
-            self.run_wave(&mut table, wave, cancel, &channels, &mut receiver, &mut asked).await;
+            self.run_wave(&mut table, wave, cancel, &channels, &mut incoming).await;
         }
         table.settled()
     }
@@ -163,8 +163,7 @@ impl<'r> Scheduler<'r> {
         calls: Vec<usize>,
         cancel: &Cancel,
         channels: &Channels,
-        receiver: &mut mpsc::Receiver<Piece>,
-        questions: &mut mpsc::Receiver<(usize, Arc<Question>)>,
+        incoming: &mut Incoming,
     ) {
         let mut waiting = calls.iter().copied();
         let mut wave = Wave { cancel, channels, running: Running::with_capacity(calls.len()) };
@@ -195,7 +194,7 @@ impl<'r> Scheduler<'r> {
                 }
                 Some(ended) = wave.running.next(), if !wave.running.is_empty() => {
                     // The live output of a call comes before its end; that of other calls can wait.
-                    show_waiting(table, receiver);
+                    show_waiting(table, &mut incoming.pieces);
                     match ended {
                         Ok((at, outcome)) => table.settle(at, outcome),
                         // It is settled below: a lost task does not report which call it belonged to.
@@ -207,8 +206,8 @@ impl<'r> Scheduler<'r> {
                     Decision::Passed(passed) => self.follow(table, at, passed, &mut wave),
                 },
                 // Questions of running calls, such as about a server, come here while others run on.
-                Some((at, question)) = questions.recv() => table.ask_running(at, &question),
-                Some((at, piece)) = receiver.recv() => table.show(at, &piece),
+                Some((at, question)) = incoming.questions.recv() => table.ask_running(at, &question),
+                Some((at, piece)) = incoming.pieces.recv() => table.show(at, &piece),
             }
         }
         // Nothing is left to do here unless a task was lost: the runtime shuts down, or a destructor panicked.
@@ -240,6 +239,12 @@ struct Channels {
     live: mpsc::Sender<Piece>,
     /// Questions about what a call wants to read.
     questions: mpsc::Sender<(usize, Arc<Question>)>,
+}
+
+/// Their other ends.
+struct Incoming {
+    pieces: mpsc::Receiver<Piece>,
+    questions: mpsc::Receiver<(usize, Arc<Question>)>,
 }
 
 /// The pending decision: at most one at a time, so that the user gets one question after the other.

@@ -242,7 +242,7 @@ impl Inner {
         let (folder, rules) = (of.folder.as_path(), &*of.rules);
         let Self { journal: Some(journal), snapshots, looked_at, .. } = self else { return Ok(unseen) };
         // Calls write their own changes down; a program that ran beside them must not be given theirs.
-        let meanwhile = Meanwhile::of(journal.changes().get(*looked_at..).unwrap_or_default());
+        let meanwhile = Meanwhile::from_changes(journal.changes().get(*looked_at..).unwrap_or_default());
         let mut too_long = 0_u64;
         // What the user took out of the session's folders must not be looked at any more, and frees its memory.
         snapshots.retain(|snapshot| roots.iter().any(|root| root == snapshot.root()));
@@ -298,7 +298,7 @@ struct Meanwhile {
 }
 
 impl Meanwhile {
-    fn of(changes: &[Change]) -> Self {
+    fn from_changes(changes: &[Change]) -> Self {
         let after = changes.iter().map(|change| (change.path.clone().into_os_string(), change.after.clone()));
         Self { after: after.collect() }
     }

@@ -289,7 +289,7 @@ impl Snapshot {
         about: &Stat,
     ) -> io::Result<Option<Difference>> {
         let kind = FileType::from_raw_mode(about.st_mode);
-        let stamp = Stamp::of(about, kind);
+        let stamp = Stamp::new(about, kind);
         if let Some(entry) = self.entries.get_mut(path)
             // Size, times and number, but no content: reading every file again would take as long as the first look.
             && entry.stamp == stamp
@@ -485,7 +485,7 @@ fn unreadable(error: io::Error) -> Content {
 
 impl Stamp {
     #[allow(clippy::unnecessary_cast, reason = "the system decides about the types")]
-    fn of(about: &Stat, kind: FileType) -> Self {
+    fn new(about: &Stat, kind: FileType) -> Self {
         let mode = about.st_mode & PERMISSIONS;
         // Those of a folder change with what is in it.
         if kind == FileType::Directory {

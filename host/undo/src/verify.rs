@@ -72,7 +72,7 @@ impl VerifiedChanges {
     /// # Errors
     ///
     /// When something cannot be read.
-    pub fn of(folder: &Path, chains: &ChainStore) -> Result<Self, JournalError> {
+    pub fn verify(folder: &Path, chains: &ChainStore) -> Result<Self, JournalError> {
         let failed = |cause| JournalError::Io { path: folder.to_owned(), cause };
         let (mut verified, mut named) = Self::of_journal(folder, chains)?;
         for digest in contents(&folder.join(FOLDER)).map_err(failed)? {
@@ -178,13 +178,13 @@ mod tests {
     fn journal_is_verified_and_read_with_the_times_of_its_changes() {
         let (folder, chains) = world();
         let at = folder.path().join("s.undo");
-        let verified = VerifiedChanges::of(&at, &chains).expect("readable");
+        let verified = VerifiedChanges::verify(&at, &chains).expect("readable");
         assert_eq!(verified, VerifiedChanges { lines: 4, has_head: true, kept: 1, ..VerifiedChanges::default() });
         let read = RecordedChanges::read(&at).expect("readable");
         assert_eq!((read.changes.len(), read.gaps.len(), read.gaps[0].at), (2, 1, 1));
         assert!(read.times.len() == 2 && read.times.iter().all(Option::is_some), "{:?}", read.times);
         assert_eq!(RecordedChanges::read(&folder.path().join("t.undo")).expect("there is none").changes, []);
-        let none = VerifiedChanges::of(&folder.path().join("t.undo"), &chains).expect("there is none");
+        let none = VerifiedChanges::verify(&folder.path().join("t.undo"), &chains).expect("there is none");
         assert_eq!(none, VerifiedChanges::default());
         assert!(!folder.path().join("t.undo").exists(), "looking makes nothing");
     }
@@ -202,7 +202,7 @@ mod tests {
             let mut journal = Journal::open_chained(&at, &chains).expect("opened");
             journal.record(change(name, State::Absent)).expect("recorded");
         }
-        let verified = VerifiedChanges::of(&at, &chains).expect("readable");
+        let verified = VerifiedChanges::verify(&at, &chains).expect("readable");
         assert_eq!((verified.faults.as_slice(), verified.recorded), (&[][..], vec![(3, ChainFault::Cut { lines: 2 })]));
         assert!(VerifiedChanges::is_journal_changed(&at, &chains).expect("readable"));
     }

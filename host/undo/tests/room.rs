@@ -93,7 +93,7 @@ fn undo_of_a_file_that_is_written_again_and_again_keeps_its_first_and_last_versi
     // What went is not missed, and what goes without being written down is.
     let chains = ChainStore::open(&root.join("chains")).expect("made");
     let missing = |session: &Session| {
-        VerifiedChanges::of(session.recorder.folder(), &chains).expect("it can be read").missing.len()
+        VerifiedChanges::verify(session.recorder.folder(), &chains).expect("it can be read").missing.len()
     };
     assert_eq!(missing(&session), 0);
     let State::File { digest, .. } = &session.changes()[99].before else { panic!("a file") };

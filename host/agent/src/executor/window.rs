@@ -43,7 +43,7 @@ pub struct MessageTokens {
 
 impl MessageTokens {
     /// Estimates the tokens of these messages.
-    pub fn of(contents: &[Content]) -> Self {
+    pub fn estimate(contents: &[Content]) -> Self {
         let mut tokens = Self::default();
         for content in contents {
             for part in &content.parts {
@@ -91,7 +91,7 @@ impl Executor {
             reply: window.saturating_sub(self.agent.room()),
             compressed_at: Some(self.agent.compression_limit()).filter(|limit| *limit > 0),
             tools: estimate_tools(self.agent.current_tools().specs()),
-            messages: MessageTokens::of(contents),
+            messages: MessageTokens::estimate(contents),
             counted,
         }
     }
@@ -118,7 +118,7 @@ mod tests {
             Content { role: Role::User, parts: vec![PartData::FunctionResponse(response).into()] },
             Content { role: Role::Model, parts: vec![Part::text("x".repeat(20))] },
         ];
-        let tokens = MessageTokens::of(&contents);
+        let tokens = MessageTokens::estimate(&contents);
         assert_eq!(tokens, MessageTokens { prompts: 11, answers: 5, calls: 1, results: 100 });
         assert_eq!(tokens.total(), estimate_contents(&contents), "nothing is left out");
     }

@@ -105,10 +105,10 @@ impl QuestionPage {
         let (title, blocks) = match &question.about {
             About::Reading { path } => reading(&who, path),
             About::Reaching { program, what, servers } => (
-                Title::of(reaching(program, *what, servers), ""),
+                Title::new(reaching(program, *what, servers), ""),
                 vec![Block::Names(servers.iter().map(|server| server_in_words(server)).collect())],
             ),
-            About::Plan { text, .. } => (Title::of("The plan".to_owned(), ""), vec![Block::Plan(text.clone())]),
+            About::Plan { text, .. } => (Title::new("The plan".to_owned(), ""), vec![Block::Plan(text.clone())]),
             About::Call => about_call(question, &who),
         };
         let mut page = Self { title, blocks, answers: choices(question) };
@@ -160,7 +160,7 @@ impl QuestionPage {
 }
 
 impl Title {
-    fn of(words: String, name: &str) -> Self {
+    fn new(words: String, name: &str) -> Self {
         Self { words, before_reason: None, name: line(name) }
     }
 }
@@ -172,7 +172,7 @@ fn list(label: &'static str, items: impl Iterator<Item = String>, is_whole: bool
 
 fn reading(who: &str, path: &Path) -> (Title, Vec<Block>) {
     let path = exact(&path.display().to_string().replace('\n', "\\n")).into_owned();
-    let title = Title::of(format!("{who} wants to read outside of the workspace"), "");
+    let title = Title::new(format!("{who} wants to read outside of the workspace"), "");
     (title, vec![Block::Names(vec![path])])
 }
 
@@ -210,12 +210,12 @@ fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
                 blocks.push(Block::Note(words.to_owned()));
             }
             let before_reason = Some(format!("{who} wants to run{ground}, in the model's words"));
-            Title { before_reason, ..Title::of(format!("{who} wants to run this command{ground}"), &place) }
+            Title { before_reason, ..Title::new(format!("{who} wants to run this command{ground}"), &place) }
         }
         Confirmation::Edit { path, unified, .. } => {
             blocks.extend(reason);
             blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
-            Title::of(format!("{who} wants to change"), path)
+            Title::new(format!("{who} wants to change"), path)
         }
         Confirmation::Info { text, requests, writes } => {
             let what = match (requests.len(), writes.is_empty()) {
@@ -230,7 +230,7 @@ fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
             let requests = requests.iter().map(|(method, url)| format!("{method} {url}"));
             blocks.extend(list("it sends", requests, true));
             blocks.extend(list("it changes", writes.iter().cloned(), true));
-            Title::of(format!("{who} wants to {what}"), "")
+            Title::new(format!("{who} wants to {what}"), "")
         }
         Confirmation::Mcp { server, identity, tool, changed } => {
             blocks.push(arguments());
@@ -241,14 +241,14 @@ fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
                 blocks.push(Block::Difference { path: None, unified: changed.clone() });
             }
             let name = format!("`{tool}` of the MCP server `{server}`");
-            Title::of(format!("{} wants to call", asker(question)), &name)
+            Title::new(format!("{} wants to call", asker(question)), &name)
         }
         Confirmation::Call => {
             blocks.push(arguments());
             let Touches { capabilities, exceptions } = Touches::new(&question.touches);
             blocks.extend(list("it could touch", capabilities.into_iter(), false));
             blocks.extend(list("but not", exceptions.into_iter(), false));
-            Title::of(format!("{who} wants to run with these arguments"), "")
+            Title::new(format!("{who} wants to run with these arguments"), "")
         }
     };
     (title, blocks)

@@ -137,12 +137,12 @@ struct Attribution {
 pub fn blame(file: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Blame, Failure> {
     let absolute = std::path::absolute(file)
         .map_err(|error| Failure::input(format!("`{}` cannot be found: {error}", file.display())))?;
-    let mut found = Blame::of(&real(&absolute), sessions, chains)?;
+    let mut found = Blame::read(&real(&absolute), sessions, chains)?;
     // A tool that writes through a link writes the file behind it.
     if found.versions.is_empty()
         && let Ok(target) = fs::canonicalize(&absolute)
     {
-        found = Blame::of(&target, sessions, chains)?;
+        found = Blame::read(&target, sessions, chains)?;
     }
     if found.versions.is_empty() && fs::symlink_metadata(&absolute).is_err() {
         return Err(Failure::input(format!("there is no file `{}`, and no session changed one", file.display()))
@@ -152,7 +152,7 @@ pub fn blame(file: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Bl
 }
 
 impl Blame {
-    fn of(path: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Self, Failure> {
+    fn read(path: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Self, Failure> {
         let (mut changes, mut notes) = (Vec::new(), Vec::new());
         for stored in sessions.all()? {
             match versions(&stored, path, chains, &mut notes) {
@@ -238,7 +238,7 @@ fn versions(
             prompt: call.prompt.clone(),
             decided: call.decided,
             because,
-            kind: ChangeKind::of(&change),
+            kind: ChangeKind::from_change(&change),
             content: content(&change.after),
             changed_before: false,
             not_written: false,

@@ -90,7 +90,7 @@ fn of_log(LoggedCall { prompt, call, end, .. }: LoggedCall) -> Option<EndedCall>
 /// Replaces a response that was cut for the model by the whole of it.
 fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
     let Some(name) = call.report.whole.as_deref() else { return call };
-    let Some(path) = Artifacts::of(log).output(name) else {
+    let Some(path) = Artifacts::beside(log).output(name) else {
         let cut =
             Some(format!("the log names a file `{}`, which does not belong to the session", host_text::exact(name)));
         return EndedCall { cut, ..call };

@@ -132,7 +132,7 @@ impl Session {
     pub fn undo_prompt(&mut self) -> Result<Option<Undone>, Failure> {
         let effects = undone::effects(self);
         let prompt = self.conversation.executor.undo_last_prompt().map_err(|error| super::run_failure(&error))?;
-        Ok(prompt.map(|prompt| effects.of(prompt)))
+        Ok(prompt.map(|prompt| effects.into_undone(prompt)))
     }
 }
 

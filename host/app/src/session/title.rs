@@ -18,7 +18,7 @@ const MAX_FILE: u64 = 4 * MAX_TITLE as u64 + 1;
 
 /// Returns the title of the session with this log, not escaped; `None` if it has none that can be read.
 pub fn title_of(log: &Path) -> Option<String> {
-    let text = host_files::read_text(&Artifacts::of(log).title(), MAX_FILE).ok()?;
+    let text = host_files::read_text(&Artifacts::beside(log).title(), MAX_FILE).ok()?;
     Some(text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
@@ -29,7 +29,7 @@ pub fn title_of(log: &Path) -> Option<String> {
 /// If it is too long, or cannot be written.
 pub fn rename(log: &Path, title: &str) -> Result<(), Failure> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let path = Artifacts::of(log).title();
+    let path = Artifacts::beside(log).title();
     let characters = title.chars().count();
     if characters > MAX_TITLE {
         return Err(Failure::input(format!("a title of {characters} characters is too long"))

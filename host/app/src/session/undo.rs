@@ -284,7 +284,7 @@ pub(super) fn calls(
 
 impl ChangeKind {
     /// Returns what a change made of a file.
-    pub(super) fn of(change: &Change) -> Self {
+    pub(super) fn from_change(change: &Change) -> Self {
         match (&change.before, &change.after) {
             (State::Absent, _) => Self::Created,
             (_, State::Absent) => Self::Removed,
@@ -298,7 +298,7 @@ impl ChangingCall {
     fn add(&mut self, change: &Change, workspace: &Path) {
         let is_folder = [&change.before, &change.after].iter().any(|state| matches!(state, State::Folder { .. }));
         let path = shown(&change.path, is_folder, workspace);
-        let kind = ChangeKind::of(change);
+        let kind = ChangeKind::from_change(change);
         let not_kept = change.not_kept.as_deref().map(|why| visible_line(why).into_owned());
         match self.files.iter().position(|file| file.path == path) {
             None => {

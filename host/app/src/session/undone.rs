@@ -30,7 +30,7 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    pub(super) fn of(self, prompt: String) -> Undone {
+    pub(super) fn into_undone(self, prompt: String) -> Undone {
         Undone { prompt, changed: self.changed.into_iter().collect(), others: self.others.into_iter().collect() }
     }
 }

@@ -212,7 +212,7 @@ impl SessionVerdict {
     }
 
     fn take_changes(&mut self, stored: &Stored, chains: &ChainStore) {
-        let verified = match VerifiedChanges::of(&stored.artifacts().undo(), chains) {
+        let verified = match VerifiedChanges::verify(&stored.artifacts().undo(), chains) {
             Ok(verified) => verified,
             Err(error) => return self.add(ProblemKind::Unreadable, None, words(&error)),
         };

@@ -62,7 +62,7 @@ impl Bundle {
         }
         let mut blobs = BTreeMap::new();
         let mut keep = |media_type: &str, bytes: Vec<u8>| {
-            let descriptor = Descriptor::of(media_type, &bytes);
+            let descriptor = Descriptor::new(media_type, &bytes);
             blobs.insert(descriptor.digest.clone(), bytes);
             descriptor
         };
@@ -98,7 +98,7 @@ impl Bundle {
         files.extend(self.files.iter().map(|(digest, bytes)| (digest.path(), bytes.clone())));
         let manifest = |bytes: &[u8], kind: &str| Descriptor {
             artifact_type: Some(kind.to_owned()),
-            ..Descriptor::of(IMAGE_TYPE, bytes)
+            ..Descriptor::new(IMAGE_TYPE, bytes)
         };
         let mut manifests = vec![manifest(&self.image, PLUGIN_TYPE)];
         for referrer in self.referrers() {

@@ -73,7 +73,7 @@ impl IndexEntry {
     /// # Errors
     ///
     /// When there are no keys.
-    pub fn of(bundle: &Bundle, keys: Vec<PublicKey>, source: String) -> Result<Self, UnsignedBundle> {
+    pub fn from_bundle(bundle: &Bundle, keys: Vec<PublicKey>, source: String) -> Result<Self, UnsignedBundle> {
         let manifest = bundle.manifest();
         let publisher = bundle.publisher().filter(|_| !keys.is_empty());
         let publisher = publisher.ok_or_else(|| UnsignedBundle(bundle.statement()))?.to_owned();

@@ -64,7 +64,8 @@ pub fn make(request: &IndexRequest, trust: &Trust, now: Timestamp) -> Result<Plu
         let source = place(&bundle, &file, request.base.as_deref());
         let keys = signers(&bundle, trust, now)?;
         entries.push(
-            IndexEntry::of(&bundle, keys, source).map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?,
+            IndexEntry::from_bundle(&bundle, keys, source)
+                .map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?,
         );
     }
     if entries.is_empty() {

@@ -33,7 +33,7 @@ impl ProjectList {
     /// # Errors
     ///
     /// When a trusted list is invalid.
-    pub fn of(project: &Project) -> Result<Self, Failure> {
+    pub fn find(project: &Project) -> Result<Self, Failure> {
         if project.withholds(Part::Lock) {
             let reason = project.reason().unwrap_or_else(|| "the project is not trusted".to_owned());
             return Ok(Self::Withheld(format!(
@@ -63,7 +63,7 @@ impl Target {
     ///
     /// When the project has a list and is not trusted as it is now, or the list is invalid.
     pub fn for_project(project: Project) -> Result<Self, Failure> {
-        match ProjectList::of(&project)? {
+        match ProjectList::find(&project)? {
             ProjectList::Read(list) => Ok(Self { list, project: Some(project) }),
             ProjectList::Withheld(_) => {
                 Err(project.untrusted("the project's list of plugins is not read").map_or_else(

@@ -134,7 +134,7 @@ impl NewServer {
                 no_variables(command)?;
                 server.set("command", Value::String(placed(program, place.folder)));
                 let list = |words: &[String]| Value::Array(words.iter().cloned().map(Value::String).collect());
-                let needs = PackageManager::of(command);
+                let needs = PackageManager::find(command);
                 assumed = needs.as_ref().map(PackageManager::words);
                 let (mut net, mut write) = (self.net.clone(), self.write.clone());
                 if let Some(needs) = needs {
@@ -297,7 +297,7 @@ struct PackageManager {
 }
 
 impl PackageManager {
-    fn of(command: &[String]) -> Option<Self> {
+    fn find(command: &[String]) -> Option<Self> {
         let name = command.first()?.rsplit('/').next()?;
         let row = host_shell::REGISTRIES.iter().find(|row| row.programs.contains(&name))?;
         let program = row.programs.iter().find(|program| **program == name)?;
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn mcp_add_lets_a_package_runner_fetch_the_server() {
         let of = |words: &[&str]| {
-            PackageManager::of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+            PackageManager::find(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
                 .map(|needs| needs.words())
         };
         let npx = of(&["npx", "-y", "x"]).expect("it is known");

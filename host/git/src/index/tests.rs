@@ -62,7 +62,7 @@ fn index_with_a_part_elsewhere_a_wrong_sum_or_a_forbidden_path_is_rejected() {
     assert_eq!(check(&wrong, Hash::Sha1), Err("its checksum is wrong"));
     let summed = |mut body: Vec<u8>| {
         body.truncate(body.len() - 20);
-        let sum = Hash::Sha1.of(&body);
+        let sum = Hash::Sha1.digest(&body);
         [body, sum].concat()
     };
     assert_eq!(check(&summed(wrong), Hash::Sha1), Ok(Vec::new()), "what git saw of a file may be anything");

@@ -75,7 +75,7 @@ impl Stored {
         let path = log.path().to_owned();
         drop(log);
         if copied.is_err() {
-            fs::remove_dir_all(Artifacts::of(&path).outputs()).ok();
+            fs::remove_dir_all(Artifacts::beside(&path).outputs()).ok();
             chains.forget(id.as_str()).ok();
             fs::remove_file(&path).ok();
         }

@@ -77,7 +77,7 @@ impl Sessions {
 impl Stored {
     /// Returns the places of what belongs to the session besides its facts.
     pub fn artifacts(&self) -> Artifacts {
-        Artifacts::of(&self.path)
+        Artifacts::beside(&self.path)
     }
 
     /// Its entries.

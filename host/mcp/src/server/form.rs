@@ -41,7 +41,7 @@ pub(super) enum Asks {
 
 impl Asks {
     /// Returns how the client of a request asks: as it said in the request, or when it began.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn from_request(context: &RequestContext<RoleServer>) -> Self {
         let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         // Without any mode a client means forms; that was the only one at first.
         let has_forms = elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());

@@ -45,7 +45,7 @@ pub(super) struct Reporter {
 
 impl Reporter {
     /// The reporter of a request; without a token nothing is sent.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn from_request(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         Self { to: token.map(|token| (context.peer.clone(), token)), last: None }
     }

@@ -33,7 +33,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// The stamp that this open entry has as it is now, if `mac` is its keyed hash.
-    pub(super) fn of(key: &[u8; KEY_BYTES], entry: &Path, about: &Metadata, mac: &[u8; MAC_BYTES]) -> Self {
+    pub(super) fn new(key: &[u8; KEY_BYTES], entry: &Path, about: &Metadata, mac: &[u8; MAC_BYTES]) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(key);
         hasher.update(PURPOSE).update(mac);
         for number in [about.dev(), about.ino(), about.len()] {

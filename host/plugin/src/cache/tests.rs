@@ -44,7 +44,7 @@ impl Stamped {
     fn has_stamp(&self) -> bool {
         let (file, about) = open_bounded(&self.entry(), MAX_ENTRY).expect("it is there");
         let mac = claimed(&file, about.len()).expect("read").expect("it ends like an entry");
-        Stamp::of(&self.cache.key, &self.entry(), &about, &mac).is_there()
+        Stamp::new(&self.cache.key, &self.entry(), &about, &mac).is_there()
     }
 }
 

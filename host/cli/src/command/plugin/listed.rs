@@ -18,7 +18,7 @@ use crate::printer::{self, Out};
 
 pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let project = match ProjectList::of(&app::project(&list.place.request(), &folders)?)? {
+    let project = match ProjectList::find(&app::project(&list.place.request(), &folders)?)? {
         ProjectList::Read(list) => list.file,
         ProjectList::Withheld(note) => {
             printer::notes(&[note], environment);

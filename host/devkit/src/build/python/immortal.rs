@@ -26,7 +26,7 @@ const ENTRY: usize = 8;
 ///
 /// If there is no list, or an object is not as it says: the interpreter is one that is not known.
 pub(super) fn make_immortal(component: &mut [u8]) -> Result<usize, String> {
-    let memory = Memory::of(component).map_err(|error| error.to_string())?;
+    let memory = Memory::from_component(component).map_err(|error| error.to_string())?;
     let List { place, count, entries } =
         List::find(component, &memory).ok_or("the snapshot has no list of its objects")?;
     for entry in entries.as_chunks::<ENTRY>().0 {
@@ -85,7 +85,7 @@ struct Segment {
 }
 
 impl Memory {
-    fn of(component: &[u8]) -> Result<Self, BinaryReaderError> {
+    fn from_component(component: &[u8]) -> Result<Self, BinaryReaderError> {
         let mut segments = Vec::new();
         for payload in Parser::new(0).parse_all(component) {
             let Payload::DataSection(section) = payload? else { continue };
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn list_that_is_cut_off_is_none() {
         let whole = snapshot(&[(1, 8)], IMMORTAL, &[(16, 8)]);
-        let memory = Memory::of(&whole).expect("a module");
+        let memory = Memory::from_component(&whole).expect("a module");
         assert!(List::find(&whole, &memory).is_some());
         let cut = Memory(vec![Segment { from: 0, place: 0..whole.len() - 1 }]);
         assert!(List::find(&whole, &cut).is_none());

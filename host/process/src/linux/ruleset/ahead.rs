@@ -132,7 +132,7 @@ impl Made {
             // Landlock rejects a rule for a file that has rights of folders, such as listing.
             let allowed = if is_file { rule.allowed & AccessFs::from_file(ABI) } else { rule.allowed };
             created = created.add_rule(PathBeneath::new(parent, allowed)).map_err(other)?;
-            there.push(about.map_or(There::Unknown, |about| There::of(&about)));
+            there.push(about.map_or(There::Unknown, |about| There::from_stat(&about)));
         }
         Ok(Self { rules, there, ruleset: created.into() })
     }
@@ -146,10 +146,10 @@ impl Made {
 
 impl There {
     fn at(path: &Path) -> Self {
-        statx(CWD, path, AtFlags::empty(), ABOUT).map_or(Self::Nothing, |about| Self::of(&about))
+        statx(CWD, path, AtFlags::empty(), ABOUT).map_or(Self::Nothing, |about| Self::from_stat(&about))
     }
 
-    fn of(about: &Statx) -> Self {
+    fn from_stat(about: &Statx) -> Self {
         match about.stx_mask & UNIQUE_MOUNT.bits() {
             0 => Self::Unknown,
             _ => Self::Something {

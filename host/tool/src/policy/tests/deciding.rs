@@ -378,9 +378,9 @@ fn an_explanation_names_each_part_with_its_rule() {
 fn a_tool_that_is_always_denied_is_never_offered() {
     let check = |text: &str, tool: &str, wanted: bool| {
         let policy = policy(text);
-        let rule =
-            policy.never(&ToolName::new(tool), Some("p"), None, "main", ApprovalMode::Default, Path::new(WORKSPACE));
-        assert_eq!(rule.is_some(), wanted, "{text}");
+        let (mode, workspace) = (ApprovalMode::Default, Path::new(WORKSPACE));
+        let who = Who { tool, plugin: Some("p"), digest: None, agent: "main", mode, workspace };
+        assert_eq!(policy.never(&who).is_some(), wanted, "{text}");
     };
     let deny = rule("deny", "tool = \"web_*\"");
     check(&deny, "web_fetch", true);
