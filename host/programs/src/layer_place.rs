@@ -1,7 +1,7 @@
 //! Whether layers can lie in a folder.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 #[cfg(target_os = "linux")]
 use tempfile::TempDir;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub(crate) fn usable(place: &Path) -> io::Result<()> {
     /// From the kernel's `magic.h`.
     const OVERLAY: i64 = 0x794c_7630;
-    fs::create_dir_all(place)?;
+    std::fs::create_dir_all(place)?;
     if rustix::fs::statfs(place)?.f_type == OVERLAY {
         return Err(io::Error::other(format!("`{}` is on an overlay file system", place.display())));
     }
