@@ -172,25 +172,8 @@ fn start_with(
     // Plain paths from here on: the walls compare paths as texts, where `a//b` and `a/b` would be two folders.
     let confinement = confinement.map(|(confinement, means)| (beneath::plain(confinement), means));
     let confinement = confinement.as_ref().map(|(confinement, means)| (confinement, *means));
-    let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
     let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
-    let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
-    // Which walls stand decides the rest: a network, cleared places and a member of a session need namespaces.
-    let has_namespaces = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
-    // The proxy listens in the program's own network. Without one there is no door, and seccomp denies all sockets.
-    let network = network.filter(|_| has_namespaces);
-    let means = confinement.filter(|_| has_namespaces).map(|(_, means)| means);
-    // Joined before the walls are final: a program in a session's network gets no network of its own.
-    let mut member = session.zip(means).map(|(session, means)| session.enter(means)).transpose()?;
-    let mut walls = match &member {
-        Some(member) => walls.map(|walls| walls.joining(member.joins())),
-        None => walls,
-    };
-    let no_proxy = |source| StartError::System { step: Step::Proxy.name(), source };
-    let door = match network {
-        Some(network) => Some((network, member.as_mut().map_or_else(Door::new, Member::door).map_err(no_proxy)?)),
-        None => None,
-    };
+    let Around { mut walls, own_tmp, has_namespaces, member, door } = Around::new(confinement, network, session)?;
     let mut variables: Vec<_> = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
     variables.extend(door.iter().filter_map(|(network, _)| network.ssh.as_ref()).flat_map(GitSsh::variables));
     let (shown, directory) = seen_inside(temporary, &command.directory, own_tmp);
@@ -237,6 +220,49 @@ fn start_with(
         process.proxy.spawn(proxy::serve(listener, network, token));
     }
     Ok(process)
+}
+
+fn no_proxy(source: io::Error) -> StartError {
+    StartError::System { step: Step::Proxy.name(), source }
+}
+
+/// What is around a program.
+struct Around {
+    walls: Option<Walls>,
+    /// Whether its folder for temporary files is mounted over `/tmp`.
+    own_tmp: bool,
+    has_namespaces: bool,
+    /// Its part in the network of its session.
+    member: Option<Member>,
+    /// Where it reaches its proxy, and what the proxy connects it to.
+    door: Option<(Network, Door)>,
+}
+
+impl Around {
+    fn new(
+        confinement: Option<(&Confinement, Means)>,
+        network: Option<Network>,
+        session: Option<&SessionNetwork>,
+    ) -> Result<Self, StartError> {
+        let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
+        let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
+        // Which walls stand decides the rest: a network, cleared places and a member of a session need namespaces.
+        let has_namespaces = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
+        // The proxy listens in the program's own network. Without one there is no door, and seccomp denies all sockets.
+        let network = network.filter(|_| has_namespaces);
+        let means = confinement.filter(|_| has_namespaces).map(|(_, means)| means);
+        // Joined before the walls are final: a program in a session's network gets no network of its own.
+        let mut member = session.zip(means).map(|(session, means)| session.enter(means)).transpose()?;
+        let walls = match &member {
+            Some(member) => walls.map(|walls| walls.joining(member.joins())),
+            None => walls,
+        };
+        let door = match network {
+            Some(network) => Some((network, member.as_mut().map_or_else(Door::new, Member::door).map_err(no_proxy)?)),
+            None => None,
+        };
+        Ok(Self { walls, own_tmp, has_namespaces, member, door })
+    }
 }
 
 /// Returns the folder for temporary files and the one to start in, as the program sees them.
