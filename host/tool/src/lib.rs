@@ -19,6 +19,7 @@ mod cancel;
 mod discovery;
 mod elicitation;
 mod failure_words;
+mod foreign_source;
 mod gate;
 mod hooks;
 mod live;
@@ -47,6 +48,7 @@ pub use call::{CallChange, CallEvent, CallState, Decided, SettledCall};
 pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use failure_words::FailureWords;
+pub use foreign_source::ForeignSource;
 pub use gate::{AllowedCalls, Gate, Narrowing, Permission, permissions_in};
 pub use hooks::{
     ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks, MAX_HOOK_TEXT,
@@ -68,7 +70,7 @@ pub use policy::{
 };
 pub use printed::Printed;
 pub use registry::{Registry, RegistryError, Supplied, ToolSupply};
-pub use response::{ForeignSource, Responder, Response, Spill, WholeText};
+pub use response::{Responder, Response, Spill, WholeText};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
 pub use session_reads::SessionReads;
