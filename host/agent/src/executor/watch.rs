@@ -81,7 +81,7 @@ impl<'w> Watch<'w> {
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
         let SettledCall { call, outcome, decided, .. } = settled;
         self.run.loops.settled(call, outcome, *decided);
-        let source = self.tools.get(name).and_then(|tool| tool.source());
+        let source = self.tools.get(&call.name).and_then(|tool| tool.source());
         let answer = self.run.agent.responder.respond(settled, source);
         let end = Arc::new(CallEnd::new(settled, &answer));
         let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call.id.clone(), end };
