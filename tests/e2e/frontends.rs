@@ -5,6 +5,7 @@
 //! here: what each frontend looks like.
 
 mod acp;
+mod commands;
 mod in_process;
 mod over_mcp;
 mod terminal;

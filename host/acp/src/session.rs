@@ -5,18 +5,21 @@
 //!
 //! Deliberately not here: what is decided about calls, modes and models (`host-app` and below).
 
+mod command;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{
-    AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Cost, CurrentModeUpdate, NoticeSeverity, PromptResponse,
-    SessionConfigOption, SessionId, SessionInfoUpdate, SessionModeState, SessionUpdate, SetSessionConfigOptionResponse,
-    SetSessionModeResponse, StopReason, UsageUpdate,
+    AvailableCommand, AvailableCommandsUpdate, ConfigOptionUpdate, ContentBlock, Cost, CurrentModeUpdate,
+    NoticeSeverity, PromptResponse, SessionConfigOption, SessionId, SessionModeState, SessionUpdate,
+    SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, UsageUpdate,
 };
-use host_agent::{CompressionStatus, PriceBasis, RunResult};
+use host_agent::{PriceBasis, RunResult};
 use host_app::app::{self, App};
-use host_app::attach::{Attached, Author};
+use host_app::attach::Attached;
+use host_app::session::command::SessionCommand;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
@@ -31,11 +34,10 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Tools;
-use crate::commands::{self, Command};
+use crate::commands::{self, Meaning};
 use crate::connection::{Capabilities, Connection, Setup};
 use crate::errors::{error, not_now, run_error, words};
 use crate::handle::{Handle, Job, Running};
-use crate::listing::title;
 use crate::options::{self, Chosen, Models};
 use crate::outbox::Outbox;
 use crate::prompt::Prompt;
@@ -55,6 +57,15 @@ pub(crate) enum Begins {
     Loads(SessionId),
     /// As it was; the client has its conversation.
     Resumes(SessionId),
+}
+
+impl Begins {
+    fn resume(&self) -> Option<Resume> {
+        match self {
+            Self::New => None,
+            Self::Loads(id) | Self::Resumes(id) => Some(Resume::WholeId(id.0.to_string())),
+        }
+    }
 }
 
 /// The request for a session.
@@ -95,21 +106,12 @@ pub(crate) async fn open(
     let access = AccessRequest { servers: mcp_servers, ..setup.access };
     // With the servers that the client hands over: they are its user's own.
     let app = App::open(&place, &access, project, &setup.environment, &notice, &end).await?;
-    let resume = match &begins {
-        Begins::New => None,
-        Begins::Loads(id) | Begins::Resumes(id) => Some(Resume::WholeId(id.0.to_string())),
-    };
+    let resume = begins.resume();
     let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true };
     let mut session = Session::start(app, request).await?;
     // Collected, since the client does not know the session yet.
     let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
-    notices.extend(session.take_notices());
-    let left = match session.left() {
-        Left::Nothing => None,
-        Left::Question => Some("the last prompt has no reply and is sent again with your next one"),
-        Left::Outcomes => Some("the last prompt was not finished; it is continued with your next one"),
-    };
-    notices.extend(left.map(str::to_owned));
+    notices.extend(session.take_notices().into_iter().chain(left(&session).map(str::to_owned)));
     let id = SessionId::new(session.id().as_str());
     let tools = Arc::new(Tools::new(&session));
     // Only if the client offers it: asking another one would be an error each time.
@@ -134,7 +136,6 @@ pub(crate) async fn open(
     }
     let (jobs, queue) = mpsc::channel(WAITING);
     let (running, begin) = (Running::default(), Arc::new(Notify::new()));
-    let has_title = !matches!(begins, Begins::New);
     let task = Task {
         session,
         id,
@@ -142,11 +143,21 @@ pub(crate) async fn open(
         models,
         running: Arc::clone(&running),
         end: end.clone(),
-        has_title,
+        has_title: !matches!(begins, Begins::New),
+        listed: None,
         _asking: Ends(asking),
     };
     let task = tokio::spawn(task.run(queue, notices, Arc::clone(&begin)));
     Ok((Handle { jobs, running, begin, end, task }, opened))
+}
+
+/// What the user has to know about the work that a resumed session has left.
+fn left(session: &Session) -> Option<&'static str> {
+    match session.left() {
+        Left::Nothing => None,
+        Left::Question => Some("the last prompt has no reply and is sent again with your next one"),
+        Left::Outcomes => Some("the last prompt was not finished; it is continued with your next one"),
+    }
 }
 
 /// A task that ends with this.
@@ -167,6 +178,8 @@ struct Task {
     running: Running,
     end: CancellationToken,
     has_title: bool,
+    /// The commands that the client was told.
+    listed: Option<Vec<AvailableCommand>>,
     _asking: Ends,
 }
 
@@ -177,8 +190,7 @@ impl Task {
             () = begin.notified() => {}
             () = self.end.cancelled() => return,
         }
-        let commands = AvailableCommandsUpdate::new(commands::available(self.session.app()));
-        self.push(SessionUpdate::AvailableCommandsUpdate(commands));
+        self.push_commands();
         notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
         loop {
             let job = tokio::select! {
@@ -226,7 +238,7 @@ impl Task {
     ) -> Result<(), Error> {
         // Two ways to cancel: the protocol's notification, and a cancelled request.
         let request = responder.cancellation();
-        let mode = self.session.mode();
+        let (mode, model) = (self.session.mode(), self.session.model().id.clone());
         let ended = {
             let work = self.work(blocks, cancel);
             tokio::pin!(work);
@@ -242,12 +254,14 @@ impl Task {
         };
         let notices = self.session.take_notices();
         notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
-        // The user may have switched while answering a question.
-        if self.session.mode() != mode {
+        // The user may have switched while answering a question, or by a command.
+        if self.session.mode() != mode || self.session.model().id != model {
+            self.models.add([self.session.model().id.as_str()]);
             self.push(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(self.session.mode().name())));
             self.push_options();
         }
         self.push_usage();
+        self.push_commands();
         // The answer comes behind all updates of the prompt.
         self.outbox.flush().await;
         // Before the answer: the client may send the next prompt as soon as it has this one.
@@ -261,53 +275,26 @@ impl Task {
         for line in self.session.reload(ReloadTrigger::FilesChanged).await {
             self.notice(NoticeSeverity::Info, &line);
         }
+        let Prompt { words, supplied } = prompt;
         // With attachments it is a prompt, however it begins.
-        let command = commands::parse(&prompt.words).filter(|_| prompt.supplied.is_empty());
-        match command {
-            None => {
-                let Prompt { words, supplied } = prompt;
-                if !self.has_title {
-                    self.push(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title(&words))));
-                    self.has_title = true;
-                }
-                let attached = match supplied.is_empty() && self.session.app().is_command(&words) {
-                    true => {
-                        self.session.command_prompt(&words, Author::User, cancel).await.map(Option::unwrap_or_default)
-                    }
-                    false => self.session.attach_supplied(&words, supplied, cancel).await,
-                };
-                match attached {
-                    Ok(attached) => self.run_prompt(attached, cancel).await,
-                    // A cancelled prompt is no error for the client.
-                    Err(_) if cancel.is_cancelled() => Ok(StopReason::Cancelled),
-                    Err(failure) => Err(error(&failure)),
-                }
-            }
-            Some(Command::Init) => {
-                let prompt = self.session.init_prompt().map_err(|failure| error(&failure))?;
-                self.run_prompt(prompt, cancel).await
-            }
-            Some(Command::Review(what)) => {
-                let prompt = self.session.review_prompt(what.as_deref()).map_err(|failure| error(&failure))?;
-                let before = self.session.begin_review().map_err(|failure| error(&failure))?;
-                let ended = self.run_prompt(prompt, cancel).await;
-                // Whatever came of it, the mode is put back.
-                self.session.end_review(before).map_err(|failure| error(&failure))?;
-                ended
-            }
-            Some(Command::Compact) => match self.session.compress(cancel, None).await {
-                _ if cancel.is_cancelled() => Ok(StopReason::Cancelled),
-                Ok(CompressionStatus::Nothing) => {
-                    self.outbox.message(&self.id, "Nothing to compact yet.".to_owned());
-                    Ok(StopReason::EndTurn)
-                }
-                Ok(_) => {
-                    let tokens = self.session.window().total.tokens();
-                    self.outbox.message(&self.id, format!("The conversation has about {tokens} tokens now."));
-                    Ok(StopReason::EndTurn)
-                }
-                Err(failure) => Err(error(&failure)),
-            },
+        let meaning = match supplied.is_empty() {
+            true => commands::meaning(&words, self.session.app()),
+            false => Meaning::Prompt(words.clone()),
+        };
+        let is_said = matches!(meaning, Meaning::Prompt(_) | Meaning::Command(SessionCommand::Custom(_)));
+        if !self.has_title && is_said {
+            self.push_title(&words);
+        }
+        let text = match meaning {
+            Meaning::Prompt(text) => text,
+            Meaning::Command(command) => return self.command(command, cancel).await,
+            Meaning::Invalid(failure) => return Err(error(&failure)),
+        };
+        match self.session.attach_supplied(&text, supplied, cancel).await {
+            Ok(attached) => self.run_prompt(attached, cancel).await,
+            // A cancelled prompt is no error for the client.
+            Err(_) if cancel.is_cancelled() => Ok(StopReason::Cancelled),
+            Err(failure) => Err(error(&failure)),
         }
     }
 
@@ -347,6 +334,15 @@ impl Task {
 
     fn push(&self, update: SessionUpdate) {
         self.outbox.push(&self.id, update, 0);
+    }
+
+    /// Lists the commands, if they are not those that the client has: servers come and go.
+    fn push_commands(&mut self) {
+        let commands = commands::available(self.session.app());
+        if self.listed.as_ref() != Some(&commands) {
+            self.listed = Some(commands.clone());
+            self.push(SessionUpdate::AvailableCommandsUpdate(AvailableCommandsUpdate::new(commands)));
+        }
     }
 
     fn push_options(&self) {

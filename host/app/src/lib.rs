@@ -13,8 +13,11 @@
 
 pub mod app;
 pub mod attach;
+pub mod completion;
 pub mod context;
 pub mod finder;
+pub mod model_choice;
+pub mod page;
 pub mod question;
 pub mod report;
 pub mod session;

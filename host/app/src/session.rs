@@ -11,8 +11,8 @@
 pub mod allowed;
 pub mod aside;
 pub mod blame;
+pub mod command;
 mod command_files;
-pub mod commands;
 pub mod costs;
 pub mod cut_short;
 pub mod ended_calls;
@@ -32,6 +32,7 @@ pub mod servers;
 pub mod settings;
 mod setup;
 pub(crate) mod skills;
+pub mod stats;
 pub mod status;
 pub(crate) mod subagents;
 pub mod task;
@@ -40,11 +41,13 @@ pub mod title;
 pub mod transcript;
 pub mod undo;
 mod undone;
+pub mod user_command;
 pub mod verify;
 pub mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use host_agent::{
     AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, ModelConfig, RunResult,
@@ -70,7 +73,9 @@ pub use self::observers::Observers;
 use self::prompted::Prompted;
 use self::resume::Resume;
 use self::skills::SessionSkills;
+use self::stats::StatsCounter;
 use self::status::StatusTracker;
+use self::tasks::BeforeReview;
 pub use self::undone::Undone;
 use crate::app::{App, SessionFiles};
 use crate::attach::{self, Attached, Author, Supplied};
@@ -124,6 +129,9 @@ pub struct Session {
     /// The context files of folders that the model entered.
     entered: Arc<EnteredFolders>,
     beginning: Beginning,
+    stats: Arc<StatsCounter>,
+    /// What the tools might touch before the review that is asked for or runs.
+    reviewing: Option<BeforeReview>,
 }
 
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
@@ -207,6 +215,8 @@ impl Session {
         let status = StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background), ports, known);
         let status = Arc::new(status);
         observers.add(Arc::clone(&status) as Arc<_>);
+        let stats = Arc::new(StatsCounter::new());
+        observers.add(Arc::clone(&stats) as Arc<_>);
         Ok(Self {
             app,
             agents,
@@ -230,6 +240,8 @@ impl Session {
             ran: Ran::default(),
             entered,
             beginning: Beginning::new(if is_resumed { "resume" } else { "startup" }),
+            stats,
+            reviewing: None,
         })
     }
 
@@ -386,6 +398,7 @@ impl Session {
         steering: Option<&dyn Steering>,
         cancel: &CancellationToken,
     ) -> RunResult {
+        let began = Instant::now();
         if !prompt.keeps_limits {
             self.conversation.gate.widen();
         }
@@ -412,7 +425,17 @@ impl Session {
             self.ran.clear();
             self.beginning.was_sent();
         }
+        // Whatever came of a review, its end gives back what the tools might touch.
+        if let Err(failure) = self.end_review_if_any() {
+            self.notices.push(failure.message);
+        }
+        self.stats.ended(&result, began.elapsed());
         result
+    }
+
+    /// Ends the review whose prompt has run, or was never run.
+    fn end_review_if_any(&mut self) -> Result<(), Failure> {
+        self.reviewing.take().map_or(Ok(()), |before| self.end_review(before))
     }
 
     /// Switches to the model of a command; returns the session's own. One that cannot be used leaves that, with a
@@ -496,8 +519,11 @@ impl Session {
         self.entered.follow(executor.history().contents());
         self.wait_for_servers(cancel).await;
         self.begins(cancel).await;
+        let began = Instant::now();
         let result = self.conversation.executor.go_on(&self.inputs, cancel).await;
-        self.carry_out(result, cancel).await
+        let result = self.carry_out(result, cancel).await;
+        self.stats.ended(&result, began.elapsed());
+        result
     }
 
     /// Compresses the conversation now. The user may say what its summary should keep.
@@ -546,6 +572,7 @@ impl Session {
         self.grants = grants;
         self.left = Left::Nothing;
         self.ran.clear();
+        self.stats.begin();
         self.beginning = Beginning::new("clear");
         Ok(before)
     }

@@ -4,6 +4,7 @@
 //! with its control characters made visible; a closed standard output ends the run quietly.
 
 mod format;
+pub(crate) mod page;
 mod stderr;
 pub(crate) mod terminal;
 mod text;

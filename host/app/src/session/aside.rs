@@ -1,6 +1,6 @@
 //! What the model gets besides the user's prompts: commands that the user ran, and words for a run under way.
 //!
-//! Deliberately not here: running a command, which a frontend does as the user, and never a model.
+//! Deliberately not here: running a command (`user_command`), which only the user does, and never a model.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;

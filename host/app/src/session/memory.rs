@@ -49,16 +49,17 @@ impl Session {
         if let Ok(permissions) = mode {
             std::fs::set_permissions(&path, permissions).map_err(|error| unusable(file, "written", &error))?;
         }
+        let written = format!("{} is written; the model reads it with the next prompt", file.shown);
         if file.origin == ContextOrigin::Entered {
             self.entered.renew(file);
-            return Ok(Vec::new());
+            return Ok(vec![written]);
         }
         let context = setup::with_skills(&self.app, &self.grants);
         self.inputs.insert(main_agent::CONTEXT.to_owned(), context.text().into());
         self.context_tokens = context.tokens();
         let Context { warnings, files, .. } = context;
         self.context_files = files;
-        Ok(warnings)
+        Ok(std::iter::once(written).chain(warnings).collect())
     }
 }
 

@@ -52,7 +52,7 @@ change, say that.";
 /// The access before a review, which its end restores.
 #[must_use = "the session stays without its grants until the review ends"]
 #[derive(Debug)]
-pub struct BeforeReview(UserGrants);
+pub(super) struct BeforeReview(UserGrants);
 
 impl Session {
     /// Returns the prompt that has the model write the instructions of the repository, or improve the ones that exist.
@@ -60,7 +60,7 @@ impl Session {
     /// # Errors
     ///
     /// If the model is the offline planner, which changes nothing, or the mode only reads.
-    pub fn init_prompt(&self) -> Result<Attached, Failure> {
+    pub(super) fn init_prompt(&self) -> Result<Attached, Failure> {
         self.needs_a_language_model("/init")?;
         if self.mode() == ApprovalMode::Plan {
             return Err(Failure::input("/init writes a file, and the mode `plan` only reads")
@@ -87,7 +87,7 @@ impl Session {
     ///
     /// If it is not such a name, there is no repository, the model is the offline planner, or the mode runs no program,
     /// so that the model could not see the change.
-    pub fn review_prompt(&self, what: Option<&str>) -> Result<Attached, Failure> {
+    pub(super) fn review_prompt(&self, what: Option<&str>) -> Result<Attached, Failure> {
         let what = what.map(Revision::parse).transpose()?;
         self.needs_a_language_model("/review")?;
         if self.mode() == ApprovalMode::Plan {
@@ -116,7 +116,7 @@ impl Session {
     /// # Errors
     ///
     /// If the tools cannot be put together for it. Everything then stays as it was.
-    pub fn begin_review(&mut self) -> Result<BeforeReview, Failure> {
+    pub(super) fn begin_review(&mut self) -> Result<BeforeReview, Failure> {
         let before = self.grants.clone();
         let narrower = before.clone().for_review(self.app.workspace.root())?;
         let equipment = self.equip(&self.app.plugins, narrower)?;
@@ -129,7 +129,7 @@ impl Session {
     /// # Errors
     ///
     /// If the tools cannot be put together. They then keep what the review had.
-    pub fn end_review(&mut self, before: BeforeReview) -> Result<(), Failure> {
+    pub(super) fn end_review(&mut self, before: BeforeReview) -> Result<(), Failure> {
         let equipment = self.equip(&self.app.plugins, before.0)?;
         self.take_up(equipment)
     }

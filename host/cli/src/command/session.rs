@@ -39,10 +39,8 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
             let stored = one(&sessions, id.as_deref())?;
             let fork = stored.fork(Clock::system(), &folders.chains()?)?;
             out.write(&format!("{fork}\n"));
-            crate::printer::to_stderr(&format!(
-                "copied {}; continue the copy with host run --resume {fork}\n",
-                stored.id
-            ));
+            let copied = format!("copied {}; continue the copy with host run --resume {fork}\n", stored.id);
+            crate::printer::to_stderr(&copied);
         }
         Session::Rename { id, title } => {
             let stored = find::by_id(&sessions, &id)?;
@@ -53,17 +51,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
                 None => format!("session {} has no title\n", stored.id),
             });
         }
-        Session::Rm { ids } => {
-            let chains = folders.chains()?;
-            let found = ids.iter().map(|id| find::by_id(&sessions, id)).collect::<Result<Vec<_>, _>>()?;
-            for (number, stored) in found.iter().enumerate() {
-                // Two beginnings may name the same one.
-                if !found.iter().take(number).any(|before| before.id == stored.id) {
-                    stored.remove(&chains)?;
-                    out.write(&format!("removed session {}\n", stored.id));
-                }
-            }
-        }
+        Session::Rm { ids } => remove(&ids, &sessions, &folders.chains()?, &out)?,
         Session::Verify { ids, all, json } => {
             let verdicts = match (all, ids.as_slice()) {
                 (true, _) => verify::all(&sessions, &folders.chains()?)?,
@@ -85,14 +73,32 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
             };
             match output {
                 None => out.write(&text),
-                Some(file) => std::fs::write(&file, text).map_err(|error| {
-                    Failure::input(format!("`{}` cannot be written: {error}", file.display()))
-                        .help("name a file in a folder that you may write")
-                })?,
+                Some(file) => write(&file, &text)?,
             }
         }
     }
     Ok(Code::Done)
+}
+
+/// Removes the sessions with these ids; none of them if one means none or several.
+fn remove(ids: &[String], sessions: &Sessions, chains: &ChainStore, out: &Out) -> Result<(), Failure> {
+    let found = ids.iter().map(|id| find::by_id(sessions, id)).collect::<Result<Vec<_>, _>>()?;
+    for (number, stored) in found.iter().enumerate() {
+        // Two beginnings may name the same one.
+        if !found.iter().take(number).any(|before| before.id == stored.id) {
+            stored.remove(chains)?;
+            out.write(&format!("removed session {}\n", stored.id));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a text to a file that the user named.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text).map_err(|error| {
+        Failure::input(format!("`{}` cannot be written: {error}", file.display()))
+            .help("name a file in a folder that you may write")
+    })
 }
 
 /// The session with this id, or the last one of the current folder.
@@ -106,11 +112,6 @@ fn one(sessions: &Sessions, id: Option<&str>) -> Result<Stored, Failure> {
 fn canonical(folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::canonicalize(folder)
         .map_err(|error| Failure::input(format!("there is no folder `{}`: {error}", folder.display())))
-}
-
-/// A session as a document.
-pub(crate) fn document(sessions: &Sessions, id: &str) -> Result<String, Failure> {
-    Ok(markdown::text(&Transcript::read(&find::by_id(sessions, id)?).whole()?))
 }
 
 /// The exit code: 0 only if all was verified.

@@ -8,39 +8,27 @@
 //! Deliberately not here: reading keys and drawing (`terminal`), and the display of a run (`printer`).
 
 mod actions;
-mod allowed;
 mod attention;
 mod clipboard;
 mod commands;
 mod complete;
-mod cost;
-mod hooks;
 mod image;
 mod line;
-mod memory;
-mod models;
 mod output;
-mod processes;
 mod resumed;
-mod rewind;
-mod servers;
-mod settings;
 mod shell;
-mod start_screen;
-mod stats;
 mod status;
-mod window;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use host_agent::RunResult;
-use host_app::attach::{Attached, Author};
+use host_app::attach::Attached;
 use host_app::report::Report as _;
-use host_app::session::Session;
 use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
+use host_app::session::{Session, pages};
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_journal::TerminateReason;
 use host_settings::environment::Environment;
@@ -49,15 +37,17 @@ use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, Te
 use host_text::{counted, exact, visible};
 use tokio_util::sync::CancellationToken;
 
-use self::commands::{Command, ParsedLine, ServerPrompt};
+use self::commands::ParsedLine;
 use self::line::SharedModes;
 use self::output::CallPages;
-use self::stats::Stats;
 use crate::approval;
 use crate::arguments::Run;
 use crate::exit::{self, Code};
 use crate::printer::{self, Style, terminal as drawn};
 use crate::process;
+
+/// The indent of further rows of the first lines.
+const INDENT: usize = 9;
 
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
@@ -73,7 +63,6 @@ struct Repl {
     terminal: Terminal,
     style: Style,
     printer: Arc<drawn::Terminal>,
-    stats: Arc<Stats>,
     call_pages: CallPages,
     /// The model's last answer.
     answer: Option<String>,
@@ -103,19 +92,17 @@ pub(super) async fn hold(
     let terminal = open(&session, style, interrupt, &modes, &outputs)?;
     let _approvals = approval::listen(session.approvals(), terminal.clone(), style, environment);
     let about = session.about(stats, exit::number);
-    let held = about.run_clock.clone();
     let shown = if stats { drawn::Stats::Table } else { drawn::Stats::Answer };
     let printer = Arc::new(drawn::Terminal::new(terminal.clone(), style, about, shown));
-    let stats = Arc::new(Stats::new(Arc::clone(&printer), held));
     let row = status::is_shown(&session).then(|| Arc::new(status::StatusRow::new(&session, terminal.clone())));
     let _status = row.as_ref().map(|row| row.listen());
     row.into_iter().for_each(|row| session.observers().add(row as Arc<_>));
-    session.observers().add(Arc::clone(&stats) as Arc<_>);
+    session.observers().add(Arc::clone(&printer) as Arc<_>);
     let call_pages = CallPages::new(&session, terminal.clone());
     let _pages = call_pages.listen(style);
-    let mut repl = Repl { session, terminal, style, printer, stats, call_pages, answer: None, stop, modes, outputs };
+    let mut repl = Repl { session, terminal, style, printer, call_pages, answer: None, stop, modes, outputs };
     repl.greet();
-    let names: Vec<&str> = commands::ALL.iter().map(|known| known.name.trim_start_matches('/')).collect();
+    let names: Vec<&str> = commands::all().iter().map(|known| known.name.trim_start_matches('/')).collect();
     repl.session.app().hidden_commands(&names).iter().for_each(|line| repl.note(line));
     if repl.session.is_resumed() {
         repl.show_past();
@@ -175,19 +162,14 @@ impl Repl {
                 }
                 TerminalInput::Leave => return Ok(self.left().await),
             };
-            match commands::parse(&text) {
+            match commands::parse(&text, self.session.app()) {
                 ParsedLine::Prompt(prompt) => {
                     self.reload(ReloadTrigger::FilesChanged).await;
                     self.news();
                     self.run(Some(&prompt)).await;
                 }
-                // A server of that name wins over a folder of command files.
-                ParsedLine::Command(Command::ServerPrompt(ServerPrompt { server, .. }))
-                    if self.session.app().is_command(&text) && !self.session.app().has_server(&server) =>
-                {
-                    self.run_session_command(&text).await;
-                }
-                ParsedLine::Command(command) => match self.command(command).await {
+                ParsedLine::Session(command) => self.session_command(command, &text).await,
+                ParsedLine::Own(command) => match self.own_command(command).await {
                     Ok(Flow::Continue) => {}
                     Ok(Flow::Leave) => return Ok(self.left().await),
                     Err(failure) => self.told(&failure),
@@ -197,10 +179,7 @@ impl Repl {
                         self.told(&failure);
                     }
                 }
-                ParsedLine::Unknown(_) if self.session.app().is_command(&text) => {
-                    self.run_session_command(&text).await;
-                }
-                ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure) => self.gives_back(&text, &failure),
+                ParsedLine::Invalid(failure) => self.gives_back(&text, &failure),
             }
         }
     }
@@ -227,7 +206,8 @@ impl Repl {
             ),
             terminal::truncate_to_width(&exact(&folder), columns),
         ];
-        lines.extend(start_screen::lines(&self.session, columns).iter().map(|line| self.style.dim(line)));
+        let about = pages::start::lines(&self.session).into_iter();
+        lines.extend(about.map(|line| self.style.dim(&terminal::wrapped(&line, columns, INDENT))));
         if self.session.is_resumed() {
             let messages = counted(self.session.history().contents().len(), "message");
             lines.push(terminal::wrapped(&format!("resumed session {} ({messages})", self.session.id()), columns, 0));
@@ -254,31 +234,6 @@ impl Repl {
         self.has_run(&result, began, prompt);
     }
 
-    /// Runs a command of the session: a skill, or a file.
-    async fn run_session_command(&mut self, line: &str) {
-        self.reload(ReloadTrigger::FilesChanged).await;
-        self.news();
-        let turn = self.works();
-        let began = Instant::now();
-        let result = match self.session.command_prompt(line, Author::User, &turn).await {
-            Ok(Some(prompt)) => self.send(prompt, &turn).await,
-            Ok(None) => return self.terminal.rests(),
-            Err(failure) => {
-                self.terminal.rests();
-                return self.gives_back(line, &failure);
-            }
-        };
-        self.has_run(&result, began, Some(line));
-    }
-
-    /// Runs the prompt of a command.
-    async fn run_task(&mut self, prompt: Attached) {
-        let turn = self.works();
-        let began = Instant::now();
-        let result = self.send(prompt, &turn).await;
-        self.has_run(&result, began, None);
-    }
-
     fn works(&self) -> CancellationToken {
         let turn = self.stop.child_token();
         self.terminal.works_on(&turn);
@@ -299,7 +254,6 @@ impl Repl {
     /// `typed` is what the user typed for it.
     fn has_run(&mut self, result: &RunResult, began: Instant, typed: Option<&str>) {
         self.terminal.rests();
-        self.stats.ended(result, began.elapsed());
         self.ended(result, typed);
         self.news();
         self.alert(result, began.elapsed());

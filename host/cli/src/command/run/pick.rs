@@ -6,18 +6,16 @@ use std::path::Path;
 
 use host_app::app::App;
 use host_app::session::list::{self, SessionSummary};
+use host_app::session::pages::offered;
 use host_app::session::resume::Resume;
 use host_app::session::{find, title};
 use host_journal::Sessions;
 use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Pick, PickEntry, TerminalMode};
-use host_text::{counted, exact, visible_line};
+use host_text::exact;
 use jiff::Timestamp;
 
 use crate::ask::{Answered, Asker};
-
-/// Lines of the last prompt that are shown: the answer matters more.
-const PREVIEW_OF_PROMPT: usize = 3;
 
 /// The entry behind the sessions of the folder.
 const ELSEWHERE: &str = "Sessions of other folders…";
@@ -126,52 +124,7 @@ impl Offer<'_> {
 }
 
 fn entry(session: &SessionSummary, folders: Folders, now: Timestamp) -> PickEntry {
-    let title = session.name().split_whitespace().collect::<Vec<_>>().join(" ");
-    let age = session.last.map_or_else(|| "-".to_owned(), |last| age(last, now));
-    let folder = session.workspace.as_deref().filter(|_| folders == Folders::Many);
-    let folder = folder.map(|folder| format!(" · {}", visible_line(folder))).unwrap_or_default();
-    let details = format!("{} · {} · {age}{folder}", session.id, counted(session.turns, "turn"));
-    PickEntry { title: visible_line(&title).into_owned(), details, preview: preview(session) }
-}
-
-/// The last prompt and the last answer, where they are cut in words.
-fn preview(session: &SessionSummary) -> Vec<String> {
-    let lines = |text: &str| text.trim().lines().map(|line| visible_line(line).into_owned()).collect::<Vec<_>>();
-    let prompt = session.last_prompt.as_deref().map(lines).unwrap_or_default();
-    let answer = session.last_answer.as_deref().map(lines).unwrap_or_default();
-    let prompt = prompt.iter().take(PREVIEW_OF_PROMPT).map(|line| format!("› {line}"));
-    prompt.chain([String::new()]).chain(answer).collect()
-}
-
-/// The time since, in its largest unit.
-fn age(since: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(since).as_secs().max(0);
-    let ago = |count: i64, unit: &str| format!("{} ago", counted(count, unit));
-    match seconds {
-        0..60 => "just now".to_owned(),
-        60..3_600 => ago(seconds / 60, "minute"),
-        3_600..86_400 => ago(seconds / 3_600, "hour"),
-        86_400.. => ago(seconds / 86_400, "day"),
-        ..0 => "-".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn age_is_in_its_largest_unit() {
-        let now: Timestamp = "2026-03-10T12:00:00Z".parse().expect("a time");
-        for (since, shown) in [
-            ("2026-03-10T11:59:30Z", "just now"),
-            ("2026-03-10T11:59:00Z", "1 minute ago"),
-            ("2026-03-10T10:00:00Z", "2 hours ago"),
-            ("2026-03-09T12:00:00Z", "1 day ago"),
-            ("2026-02-10T12:00:00Z", "28 days ago"),
-            ("2026-03-11T12:00:00Z", "just now"),
-        ] {
-            assert_eq!(age(since.parse().expect("a time"), now), shown);
-        }
-    }
+    let title = offered::title(session);
+    let details = offered::details(session, folders == Folders::Many, now);
+    PickEntry { title, details, preview: offered::preview(session) }
 }

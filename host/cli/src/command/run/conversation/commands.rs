@@ -1,206 +1,137 @@
-//! Parses the lines of a conversation: a prompt, or a command.
+//! Parses the lines of a conversation: a prompt, a command of the session or of this terminal, or a line for a shell.
 
-use host_app::session::commands::CommandEntry;
+use host_app::app::App;
+use host_app::session::command::{self, CommandEntry, ListedCommand, SessionCommand};
 use host_settings::error::Failure;
 use host_terminal as terminal;
-use host_text::{Advice, exact};
+use host_text::exact;
 
-/// A command: a line that is not a prompt.
+/// A command that is this terminal's alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum OwnCommand {
     Help,
-    Model(Option<String>),
-    Tools,
-    Reload,
-    Agents,
-    Servers,
-    Hooks,
-    ServerPrompt(ServerPrompt),
-    Mode(Option<String>),
-    Permissions(Option<String>),
-    AddDir(Option<String>),
     Thoughts,
     Raw,
-    Todo,
-    Processes(Option<String>),
-    Memory(Option<String>),
-    Init,
-    Review(Option<String>),
-    Compress(Option<String>),
-    Clear,
-    Stats,
-    Cost,
-    Context,
-    Config,
     Copy,
     Output(Option<String>),
-    Export(Option<String>),
-    Rename(Option<String>),
-    Undo(Option<String>),
-    UndoPrompt,
-    Rewind(Option<String>),
     Quit,
-}
-
-/// A prompt of an MCP server, with what is written behind its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ServerPrompt {
-    pub(super) server: String,
-    pub(super) prompt: String,
-    pub(super) written: String,
 }
 
 /// The meaning of a line.
 #[derive(Debug)]
 pub(super) enum ParsedLine {
     Prompt(String),
-    Command(Command),
+    Own(OwnCommand),
+    Session(SessionCommand),
     /// A line for the user's shell.
     Shell(String),
-    /// It begins like a command but is not a valid one.
+    /// It begins like a command but is not one.
     Invalid(Failure),
-    /// It begins like a command, and is none of these: perhaps one of the session's.
-    Unknown(Failure),
 }
 
-/// Whether a command takes an argument.
-enum Arguments {
-    Alone(Command),
-    With(fn(Option<String>) -> Command),
+/// A command of the terminal's own as help has it.
+struct Own {
+    name: &'static str,
+    argument: &'static str,
+    about: &'static str,
+    /// The command that it is listed behind; the first one has none.
+    behind: &'static str,
 }
 
-/// A command as it is written, and what it does.
-pub(super) struct CommandSpec {
-    pub(super) name: &'static str,
-    pub(super) argument: &'static str,
-    pub(super) words: &'static str,
-    arguments: Arguments,
-}
-
-/// All of them, in the order in which help has them.
-pub(super) const ALL: &[CommandSpec] = &[
-    alone("/help", "Show the commands and the keys", Command::Help),
-    with("/model", "[ID]", "Show or change the model", Command::Model),
-    alone("/tools", "List the tools and what they may touch", Command::Tools),
-    alone("/reload", "Reload plugins that changed (also done before each prompt)", Command::Reload),
-    alone("/agents", "List the agents that the model can call", Command::Agents),
-    alone("/mcp", "List the MCP servers, their tools and prompts", Command::Servers),
-    alone("/hooks", "List the hooks and where each comes from", Command::Hooks),
-    with("/mode", "[MODE]", "Show or change what is allowed without asking", Command::Mode),
-    with(
-        "/permissions",
-        "[forget NUMBER|TEXT]",
-        "Show the permissions that you granted, or revoke them",
-        Command::Permissions,
-    ),
-    with("/add-dir", "DIR", "Let tools read and change a folder like the workspace", Command::AddDir),
-    alone("/thoughts", "Switch between full thoughts and their titles", Command::Thoughts),
-    alone("/raw", "Switch between rendered answers and their Markdown source", Command::Raw),
-    alone("/todo", "Show the model's list of steps", Command::Todo),
-    with("/processes", "[stop ID]", "List the programs in the background, or end one", Command::Processes),
-    with("/memory", "[NUMBER]", "List the context files that the model has, or edit one", Command::Memory),
-    alone("/init", "Write AGENTS.md for this repository, or improve it", Command::Init),
-    with("/review", "[WHAT]", "Review the change, or a branch, commit or range", Command::Review),
-    with("/compress", "[WHAT]", "Summarise the conversation to free up context; say what to keep", Command::Compress),
-    with("/compact", "[WHAT]", "The same as /compress", Command::Compress),
-    alone("/context", "Show what fills the model's context window", Command::Context),
-    alone("/clear", "Start a new conversation", Command::Clear),
-    alone("/stats", "Show tokens, turns, calls and time", Command::Stats),
-    alone("/cost", "Show tokens and costs by model, and the budgets", Command::Cost),
-    alone("/config", "Show the settings and where each comes from", Command::Config),
-    alone("/copy", "Copy the last answer to the clipboard", Command::Copy),
-    with("/output", "[N]", "Show the last call whole, or the Nth from the last", Command::Output),
-    with("/export", "[FILE]", "Write the session to a file, as Markdown", Command::Export),
-    with("/rename", "[TITLE]", "Give the session a title for lists, or take it away", Command::Rename),
-    with("/undo", "[NUMBER]", "Take back what calls changed in files", Command::Undo),
-    alone("/undo-prompt", "Forget the last prompt and its reply; files stay as they are", Command::UndoPrompt),
-    with("/rewind", "[NUMBER [WHAT]]", "Go back to before a prompt: conversation, files or both", Command::Rewind),
-    alone("/quit", "Quit", Command::Quit),
+/// The terminal's own commands.
+const OWN: &[Own] = &[
+    own("/help", "", "Show the commands and the keys", ""),
+    own("/thoughts", "", "Switch between full thoughts and their titles", "/add-dir"),
+    own("/raw", "", "Switch between rendered answers and their Markdown source", "/thoughts"),
+    own("/copy", "", "Copy the last answer to the clipboard", "/config"),
+    own("/output", "[N]", "Show the last call whole, or the Nth from the last", "/copy"),
+    own("/quit", "", "Quit", "/rewind"),
 ];
+
+const fn own(name: &'static str, argument: &'static str, about: &'static str, behind: &'static str) -> Own {
+    Own { name, argument, about, behind }
+}
 
 /// Width of the names of commands and keys in help.
 const NAMES: usize = 27;
 
-const fn alone(name: &'static str, words: &'static str, command: Command) -> CommandSpec {
-    CommandSpec { name, argument: "", words, arguments: Arguments::Alone(command) }
-}
-
-const fn with(
-    name: &'static str,
-    argument: &'static str,
-    words: &'static str,
-    build: fn(Option<String>) -> Command,
-) -> CommandSpec {
-    CommandSpec { name, argument, words, arguments: Arguments::With(build) }
-}
-
-/// The meaning of a line.
-pub(super) fn parse(line: &str) -> ParsedLine {
-    let text = line.trim();
-    if let Some(rest) = text.strip_prefix("//") {
-        return ParsedLine::Prompt(format!("/{rest}"));
+/// Returns all commands with a name of their own, in the order in which help has them.
+pub(super) fn all() -> Vec<ListedCommand> {
+    let mut all: Vec<ListedCommand> = command::listed().collect();
+    for &Own { name, argument, about, behind } in OWN {
+        let at = all.iter().position(|known| known.name == behind).map_or(0, |at| at + 1);
+        all.insert(at, ListedCommand { name, argument, about: about.to_owned() });
     }
+    all
+}
+
+/// The meaning of a line in a session.
+pub(super) fn parse(line: &str, app: &App) -> ParsedLine {
+    before_the_session(line).unwrap_or_else(|| of_session(app.parse(line, own_names())))
+}
+
+/// Whether a line is a prompt, whatever the session's own commands are.
+pub(super) fn prompt(line: &str) -> Option<String> {
+    let parsed = before_the_session(line).unwrap_or_else(|| of_session(SessionCommand::parse(line, own_names())));
+    match parsed {
+        ParsedLine::Prompt(text) => Some(text),
+        ParsedLine::Own(_) | ParsedLine::Session(_) | ParsedLine::Shell(_) | ParsedLine::Invalid(_) => None,
+    }
+}
+
+fn own_names() -> impl Iterator<Item = &'static str> {
+    OWN.iter().map(|own| own.name)
+}
+
+fn of_session(parsed: command::ParsedLine) -> ParsedLine {
+    match parsed {
+        command::ParsedLine::Prompt(text) => ParsedLine::Prompt(text),
+        command::ParsedLine::Command(command) => ParsedLine::Session(command),
+        command::ParsedLine::Invalid(failure) | command::ParsedLine::Unknown(failure) => ParsedLine::Invalid(failure),
+    }
+}
+
+/// The meaning of a line for a shell, or of one of the terminal's own commands.
+fn before_the_session(line: &str) -> Option<ParsedLine> {
+    let text = line.trim();
     if let Some(rest) = text.strip_prefix("!!") {
-        return ParsedLine::Prompt(format!("!{rest}"));
+        return Some(ParsedLine::Prompt(format!("!{rest}")));
     }
     if let Some(command) = text.strip_prefix('!') {
-        return match command.trim() {
+        return Some(match command.trim() {
             "" => ParsedLine::Invalid(
                 Failure::input("no command after `!`")
                     .help("type one, such as `!git status`; `!!` begins a text with `!`"),
             ),
             command => ParsedLine::Shell(command.to_owned()),
-        };
-    }
-    if !text.starts_with('/') {
-        return ParsedLine::Prompt(line.to_owned());
+        });
     }
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let argument = Some(rest.trim()).filter(|rest| !rest.is_empty()).map(str::to_owned);
-    let as_prompt = format!("to send text that begins with `/`, type `/{}`", first_line(text));
-    match (ALL.iter().find(|known| known.name == name).map(|known| &known.arguments), argument) {
-        (Some(Arguments::Alone(command)), None) => ParsedLine::Command(command.clone()),
-        (Some(Arguments::Alone(_)), Some(_)) => {
-            ParsedLine::Invalid(Failure::input(format!("`{name}` takes no argument")).help(as_prompt))
-        }
-        (Some(Arguments::With(build)), argument) => ParsedLine::Command(build(argument)),
-        (None, argument) if is_server_prompt(name) => {
-            let (server, prompt) = name.trim_start_matches('/').split_once(':').unwrap_or_default();
-            let written = argument.unwrap_or_default();
-            let prompt = ServerPrompt { server: server.to_owned(), prompt: prompt.to_owned(), written };
-            ParsedLine::Command(Command::ServerPrompt(prompt))
-        }
-        (None, _) => {
-            let failure = Failure::input(format!("there is no command `{}`", first_line(name)));
-            let is_path = name.get(1..).is_some_and(|rest| rest.contains(['/', '*', '.']));
-            ParsedLine::Unknown(match is_path {
-                true => failure.help(as_prompt),
-                false => failure.help(Advice::on_name(name, ALL.iter().map(|known| known.name), as_prompt)),
-            })
-        }
-    }
-}
-
-/// Whether a name is that of a server's prompt, such as `/github:review`: nobody calls a file so.
-fn is_server_prompt(name: &str) -> bool {
-    let Some((server, prompt)) = name.get(1..).and_then(|name| name.split_once(':')) else { return false };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    !server.is_empty() && server.chars().all(is_plain) && !prompt.is_empty() && !prompt.starts_with('/')
-}
-
-/// Returns enough of a text to recognise it.
-fn first_line(text: &str) -> String {
-    host_text::clip(text.lines().next().unwrap_or_default(), 60).into_owned()
+    let argument = Some(rest.trim()).filter(|rest| !rest.is_empty());
+    let command = match name {
+        "/help" => OwnCommand::Help,
+        "/thoughts" => OwnCommand::Thoughts,
+        "/raw" => OwnCommand::Raw,
+        "/copy" => OwnCommand::Copy,
+        "/quit" => OwnCommand::Quit,
+        "/output" => return Some(ParsedLine::Own(OwnCommand::Output(argument.map(str::to_owned)))),
+        _ => return None,
+    };
+    Some(match argument {
+        None => ParsedLine::Own(command),
+        Some(_) => ParsedLine::Invalid(command::takes_nothing(name, text)),
+    })
 }
 
 /// All commands and keys, and behind the commands those of the session, in so many columns.
 pub(super) fn help(session: &[CommandEntry], columns: usize) -> String {
-    let named = ALL.iter().map(|known| (format!("{} {}", known.name, known.argument), known.words.to_owned()));
+    let all = all();
     let of_session =
-        session.iter().filter(|command| ALL.iter().all(|known| known.name.trim_start_matches('/') != command.name));
+        session.iter().filter(|command| all.iter().all(|known| known.name.trim_start_matches('/') != command.name));
     let of_session = of_session.map(|CommandEntry { name, hint, description, source }| {
         (format!("/{} {hint}", exact(name)).trim_end().to_owned(), format!("{description} ({source})"))
     });
+    let named = all.iter().map(|known| (format!("{} {}", known.name, known.argument), known.about.clone()));
     let keys = terminal::BINDINGS.iter().map(|(key, words)| ((*key).to_owned(), (*words).to_owned()));
     let mut text = String::new();
     for (name, words) in named.chain(of_session).chain(keys) {
@@ -219,34 +150,25 @@ pub(super) fn help(session: &[CommandEntry], columns: usize) -> String {
 mod tests {
     use super::*;
 
+    fn parsed(line: &str) -> ParsedLine {
+        before_the_session(line).unwrap_or_else(|| of_session(SessionCommand::parse(line, own_names())))
+    }
+
     #[test]
-    fn commands_are_known_by_their_name_and_take_what_they_take() {
+    fn commands_of_the_terminal_take_what_they_take() {
         for (line, expected) in [
-            ("/help", Command::Help),
-            (" /quit ", Command::Quit),
-            ("/model", Command::Model(None)),
-            ("/model ollama/x ", Command::Model(Some("ollama/x".to_owned()))),
-            ("/export a b.md", Command::Export(Some("a b.md".to_owned()))),
-            ("/rename The parser ", Command::Rename(Some("The parser".to_owned()))),
-            ("/undo-prompt", Command::UndoPrompt),
-            ("/rewind 2 files", Command::Rewind(Some("2 files".to_owned()))),
-            ("/compress", Command::Compress(None)),
-            ("/compact", Command::Compress(None)),
-            ("/compact the names", Command::Compress(Some("the names".to_owned()))),
-            ("/review", Command::Review(None)),
-            ("/review main..x", Command::Review(Some("main..x".to_owned()))),
-            ("/mcp", Command::Servers),
-            (
-                "/github:review 7 deep",
-                Command::ServerPrompt(ServerPrompt {
-                    server: "github".to_owned(),
-                    prompt: "review".to_owned(),
-                    written: "7 deep".to_owned(),
-                }),
-            ),
+            ("/help", OwnCommand::Help),
+            (" /quit ", OwnCommand::Quit),
+            ("/output", OwnCommand::Output(None)),
+            ("/output 2", OwnCommand::Output(Some("2".to_owned()))),
         ] {
-            assert!(matches!(parse(line), ParsedLine::Command(command) if command == expected), "{line}");
+            assert!(matches!(parsed(line), ParsedLine::Own(command) if command == expected), "{line}");
         }
+        for own in OWN {
+            assert!(matches!(parsed(own.name), ParsedLine::Own(_)), "{}", own.name);
+            assert!(own.behind.is_empty() || all().iter().any(|known| known.name == own.behind), "{}", own.name);
+        }
+        assert!(matches!(parsed("/undo 2"), ParsedLine::Session(SessionCommand::Undo(Some(_)))));
     }
 
     #[test]
@@ -257,29 +179,22 @@ mod tests {
                 "there is no command `/hlep`",
                 "did you mean `/help`? to send text that begins with `/`, type `//hlep`",
             ),
-            (
-                "/etc/hosts has what?",
-                "there is no command `/etc/hosts`",
-                "to send text that begins with `/`, type `//etc/hosts has what?`",
-            ),
             ("/quit now", "`/quit` takes no argument", "to send text that begins with `/`, type `//quit now`"),
         ] {
-            let (ParsedLine::Invalid(failure) | ParsedLine::Unknown(failure)) = parse(line) else {
-                panic!("{line} is no command")
-            };
+            let ParsedLine::Invalid(failure) = parsed(line) else { panic!("{line} is no command") };
             assert_eq!((failure.message.as_str(), failure.help_text().as_deref()), (message, Some(help)));
         }
     }
 
     #[test]
     fn command_of_the_users_shell_begins_with_one_exclamation_mark() {
-        assert!(matches!(parse(" !git status "), ParsedLine::Shell(line) if line == "git status"));
-        assert!(matches!(parse("! "), ParsedLine::Invalid(_)));
+        assert!(matches!(parsed(" !git status "), ParsedLine::Shell(line) if line == "git status"));
+        assert!(matches!(parsed("! "), ParsedLine::Invalid(_)));
     }
 
     #[test]
     fn everything_else_is_a_prompt() {
-        for (line, prompt) in [
+        for (line, text) in [
             ("hello", "hello"),
             ("//etc/hosts?", "/etc/hosts?"),
             (" what is a/b", " what is a/b"),
@@ -287,7 +202,10 @@ mod tests {
             ("do it! !now", "do it! !now"),
             ("see\n!rm", "see\n!rm"),
         ] {
-            assert!(matches!(parse(line), ParsedLine::Prompt(text) if text == prompt), "{line}");
+            assert_eq!(prompt(line).as_deref(), Some(text), "{line}");
+        }
+        for line in ["/help", "/undo", "!ls", "/unknown"] {
+            assert_eq!(prompt(line), None, "{line}");
         }
     }
 
@@ -295,7 +213,7 @@ mod tests {
     fn help_fits_a_terminal_and_has_all() {
         for columns in [30, 40, 80, 200] {
             let help = help(&[], columns);
-            assert!(ALL.iter().all(|known| help.contains(known.name)));
+            assert!(all().iter().all(|known| help.contains(known.name)));
             assert!(help.lines().all(|line| terminal::width(line) <= columns), "{help}");
         }
     }

@@ -6,7 +6,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host_app::finder::FileFinder;
 use host_app::session::Session;
 use host_app::session::aside::Steering;
 use host_settings::configuration::Keys;
@@ -15,8 +14,7 @@ use host_terminal::{self as terminal, Assist, Keymap, ModeShown, Terminal};
 use host_text::visible;
 use host_tool::ApprovalMode;
 
-use super::commands::{self, ParsedLine};
-use super::models::ModelList;
+use super::commands;
 use super::{Repl, complete, image};
 use crate::approval::edit::Editor;
 use crate::exit;
@@ -48,7 +46,6 @@ pub(super) fn label(now: ApprovalMode) -> String {
 /// Puts together what is done for the input line.
 pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex<PathBuf>>) -> Assist {
     let (app, possible) = (session.app(), session.possible_modes());
-    let models = ModelList::new(app.configuration.clone(), app.environment.clone());
     let editor = Editor::from_environment(&app.environment);
     let (environment, workspace) = (app.environment.clone(), app.workspace.root().to_owned());
     let (modes, outputs) = (Arc::clone(modes), Arc::clone(outputs));
@@ -57,12 +54,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
             Keys::Emacs => Keymap::Emacs,
             Keys::Vim => Keymap::Vim,
         },
-        completer: complete::completer(
-            FileFinder::new(app),
-            Arc::new(Mutex::new(models)),
-            app.mcp.clone(),
-            app.commands(),
-        ),
+        completer: complete::completer(app),
         edit: Some(Box::new(move |text| editor.edit_now(text, "prompt.md"))),
         image: Some(Box::new(move || {
             let folder = outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -79,7 +71,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
             ModeShown { label: label(next), words: format!("mode: {next} – {}", next.about()) }
         })),
         twice: Some(("/rewind", "to go back to an earlier prompt")),
-        can_steer: Some(Box::new(|text| matches!(commands::parse(text), ParsedLine::Prompt(_)))),
+        can_steer: Some(Box::new(|text| commands::prompt(text).is_some())),
         special: Some(('!', SHELL)),
     }
 }
@@ -110,11 +102,8 @@ pub(super) struct Steered {
 
 impl Steering for Steered {
     fn take(&self) -> Option<String> {
-        match commands::parse(&self.terminal.take_steering()?) {
-            ParsedLine::Prompt(text) => Some(text),
-            // The terminal hands over prompts alone.
-            ParsedLine::Command(_) | ParsedLine::Shell(_) | ParsedLine::Invalid(_) | ParsedLine::Unknown(_) => None,
-        }
+        // The terminal hands over prompts alone.
+        commands::prompt(&self.terminal.take_steering()?)
     }
 
     fn rejected(&self, text: &str, failure: &Failure) {

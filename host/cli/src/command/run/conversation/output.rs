@@ -4,26 +4,22 @@
 //!
 //! Deliberately not here: finding the call (`host_app::session::ended_calls`), and running the pager (`pager`).
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host_app::session::Session;
-use host_app::session::ended_calls::{self, EndedCall, Found};
+use host_app::session::ended_calls::{self, Found};
 use host_app::session::find;
-use host_journal::{CallStatus, Sessions};
-use host_message::{Display, SessionId};
+use host_app::session::pages::call;
+use host_journal::Sessions;
+use host_message::SessionId;
 use host_settings::error::Failure;
 use host_terminal::Terminal;
 use host_text::{clip, counted, exact};
-use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use crate::exit;
 use crate::pager::Pager;
 use crate::printer::Style;
-
-/// The longest argument that is shown whole, in characters: a file's content is not what a user looks for here.
-const ARGUMENT: usize = 20_000;
 
 /// Shows calls of a session.
 #[derive(Clone)]
@@ -78,15 +74,15 @@ impl CallPages {
         // A long log takes its time, and the model may be at work.
         let reading = tokio::task::spawn_blocking(move || ended_calls::ended(&stored, back));
         let found = reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let Found { call, calls } = found?;
-        let Some(call) = call else {
+        let Found { call: ended, calls } = found?;
+        let Some(ended) = ended else {
             return Err(match calls {
                 0 => Failure::input("no call has ended in this session yet"),
                 calls => Failure::input(format!("there is no call {back}: {} ended", counted(calls, "call")))
                     .help("/output 1 is the last call, 2 the one before it"),
             });
         };
-        self.pager.show(&self.terminal, &page(&call, back, calls)).await;
+        self.pager.show(&self.terminal, &call::text(&ended, back, calls)).await;
         Ok(())
     }
 }
@@ -100,82 +96,9 @@ fn parse(back: &str) -> Result<usize, Failure> {
     })
 }
 
-/// The text of a call.
-fn page(call: &EndedCall, back: usize, calls: usize) -> String {
-    let EndedCall { agent, call: made, status, duration_ms, report, response, cut, display } = call;
-    let mark = match status {
-        _ if report.failed => "✗",
-        CallStatus::Success => "✓",
-        CallStatus::Error { .. } => "✗",
-        CallStatus::Cancelled | CallStatus::Interrupted => "■",
-    };
-    let mut text = [mark, made.name.as_str(), &report.title].join(" ").trim_end().to_owned();
-    if !report.summary.is_empty() {
-        // A string takes everything, here and below.
-        let _ = write!(text, " · {}", report.summary);
-    }
-    let _ = writeln!(text, " ({}.{} s)", duration_ms / 1_000, duration_ms % 1_000 / 100);
-    let whose = if agent.is_subagent() { format!(" · agent {agent}") } else { String::new() };
-    let _ = writeln!(text, "call {} of {calls}{whose}", calls.saturating_sub(back) + 1);
-    if !made.arguments.is_empty() {
-        text.push_str("\nArguments\n");
-    }
-    for (name, value) in &made.arguments {
-        match value {
-            Value::String(value) if value.contains('\n') => {
-                let _ = writeln!(text, "  {name}:");
-                clip(value, ARGUMENT).lines().for_each(|line| text.extend(["    ", line, "\n"]));
-            }
-            Value::String(value) => {
-                let _ = writeln!(text, "  {name}: {}", clip(value, ARGUMENT));
-            }
-            value => {
-                let _ = writeln!(text, "  {name}: {}", clip(&value.to_string(), ARGUMENT));
-            }
-        }
-    }
-    if let Some(Display::Difference { unified, .. }) = display {
-        let made = if *status == CallStatus::Success { "Change" } else { "Proposed change" };
-        let _ = writeln!(text, "\n{made}\n{}", unified.trim_end());
-    }
-    let _ = writeln!(text, "\nResponse\n{}", response.trim_end());
-    if let Some(why) = cut {
-        let _ = writeln!(text, "\nThe response was cut: {why}");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use host_journal::CallReport;
-    use host_message::{AgentId, CallId, FunctionCall, ToolName};
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn output_page_has_arguments_and_response() {
-        let arguments = json!({"command": "make\nmake test", "directory": "sub", "n": 3});
-        let arguments = arguments.as_object().cloned().expect("an object");
-        let report = CallReport {
-            title: "make↵ make test (in sub)".to_owned(),
-            summary: "exit 2".to_owned(),
-            failed: true,
-            ..CallReport::default()
-        };
-        let call = EndedCall {
-            agent: AgentId::new("main"),
-            call: FunctionCall::new(CallId::new("c"), ToolName::new("shell"), arguments),
-            status: CallStatus::Success,
-            duration_ms: 3_249,
-            report,
-            response: "Output:\na\nb\nExit code: 2\n".to_owned(),
-            cut: Some("the disk is gone".to_owned()),
-            display: None,
-        };
-        let expected = "✗ shell make↵ make test (in sub) · exit 2 (3.2 s)\ncall 4 of 5\n\nArguments\n  command:\n    make\n    make test\n  directory: sub\n  n: 3\n\nResponse\nOutput:\na\nb\nExit code: 2\n\nThe response was cut: the disk is gone\n";
-        assert_eq!(page(&call, 2, 5), expected);
-    }
 
     #[test]
     fn output_number_is_counted_from_the_last() {

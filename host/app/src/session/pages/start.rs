@@ -1,9 +1,9 @@
-//! What the first lines of a conversation say besides model and folder: which context files the model reads, what the
-//! project brings, which MCP servers there are, and whether walls are missing.
+//! What a session has besides its model and its folder, for the first lines of a conversation: which context files the
+//! model reads, what the project brings, which MCP servers there are, and whether walls are missing.
 
-use host_app::session::Session;
 use host_settings::project::FOLDER;
-use host_terminal::wrapped;
+
+use crate::session::Session;
 
 /// The most context files that are named.
 const FILES: usize = 8;
@@ -11,11 +11,8 @@ const FILES: usize = 8;
 /// The most MCP servers that are named.
 const SERVERS: usize = 8;
 
-/// The indent of further rows.
-const INDENT: usize = 9;
-
-/// The lines, wrapped to this width; none if there is nothing to say.
-pub(super) fn lines(session: &Session, columns: usize) -> Vec<String> {
+/// The lines; none if there is nothing to say.
+pub fn lines(session: &Session) -> Vec<String> {
     let mut lines = Vec::new();
     let files = session.context_files();
     if !files.is_empty() {
@@ -43,5 +40,5 @@ pub(super) fn lines(session: &Session, columns: usize) -> Vec<String> {
             "walls: this machine cannot confine programs in every way (host doctor says what is missing)".to_owned(),
         );
     }
-    lines.into_iter().map(|line| wrapped(&line, columns, INDENT)).collect()
+    lines
 }

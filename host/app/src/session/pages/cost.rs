@@ -1,21 +1,20 @@
-//! `/cost`: tokens by kind, costs by model, and what the budgets leave.
-//!
-//! Deliberately not here: the numbers (`host_app::session::costs`), and the time and the calls, which `/stats` has.
+//! Tokens by kind, costs by model, and what the budgets leave.
 
 use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending};
-use host_app::report::run_stats::{count, estimate, list_prices};
-use host_app::session::costs::CostReport;
 use host_message::Usage;
-use host_terminal::wrapped;
 use host_text::exact;
+
+use crate::page::{Line, Page};
+use crate::report::run_stats::{count, estimate, list_prices};
+use crate::session::costs::CostReport;
 
 /// Width of the labels.
 const LABELS: usize = 10;
 
-/// The text, in so many columns.
-pub(super) fn text(report: &CostReport, columns: usize) -> String {
-    let mut lines = Vec::new();
-    let mut line = |label: &str, words: &str| lines.push(wrapped(&format!("{label:LABELS$}{words}"), columns, LABELS));
+/// The page.
+pub fn page(report: &CostReport) -> Page {
+    let mut page = Page::default();
+    let mut line = |label: &str, words: &str| page.push(Line::new(format!("{label:LABELS$}{words}")).indented(LABELS));
     if report.models.is_empty() {
         line("tokens", "none used in this conversation yet");
     } else {
@@ -33,13 +32,12 @@ pub(super) fn text(report: &CostReport, columns: usize) -> String {
         line("today", &of_the_day(day, report.day_limits));
     }
     for id in report.without_price() {
-        lines.push(wrapped(
-            &format!("To see what {0} costs, set `price` under `[models.\"{0}\"]` in the configuration.", exact(id)),
-            columns,
-            0,
-        ));
+        page.push(Line::new(format!(
+            "To see what {0} costs, set `price` under `[models.\"{0}\"]` in the configuration.",
+            exact(id)
+        )));
     }
-    lines.join("\n")
+    page
 }
 
 /// The tokens by kind.
@@ -61,7 +59,7 @@ fn of_a_prompt(report: &CostReport) -> String {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     match limits.as_slice() {
-        [] => "no limit for a prompt (--max-tokens and --max-cost set one)".to_owned(),
+        [] => "no limit for a prompt (`max_tokens` and `max_cost` under `[run]` set one)".to_owned(),
         limits => format!("the last prompt used {}", limits.join(" and ")),
     }
 }
@@ -98,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn cost_fits_any_width_and_names_models_without_a_price() {
+    fn cost_names_models_without_a_price() {
         let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9 };
         let one = Usage { input: 1_000, output: 5, ..Usage::default() };
         let charge =
@@ -115,17 +113,13 @@ mod tests {
             day_limits: DayLimits { tokens: None, cost: Some(Cost::from_amount(3.0)) },
         };
         let expected = "tokens    13.3k in (8000 cached), 572 out, 9 thinking\n\
-                        cost      0.0123 (estimate in USD, list prices of 2026-11)\n\
+                        cost      0.0123 (estimate in USD, list prices of 2026-11-27)\n\
                         models    g/x: 12.3k in (8000 cached), 567 out, 9 thinking, cost 0.0123\n          \
                         o\\u{1b}/y: 1000 in, 5 out, no price\n\
                         budget    the last prompt used 1005 of 50.0k tokens\n\
                         today     20.0k tokens, cost 0.50 of 3.00 by all runs of 2026-11-23 (UTC)\n\
-                        To see what o\\u{1b}/y costs, set `price` under `[models.\"o\\u{1b}/y\"]` in the configuration.";
-        assert_eq!(text(&report, 120), expected);
-        for columns in [20, 40, 80] {
-            let text = text(&report, columns);
-            assert!(text.lines().all(|line| host_terminal::width(line) <= columns), "{columns}:\n{text}");
-        }
+                        To see what o\\u{1b}/y costs, set `price` under `[models.\"o\\u{1b}/y\"]` in the configuration.\n";
+        assert_eq!(page(&report).text(), expected);
         let nothing = CostReport {
             models: BTreeMap::new(),
             last: Spending::default(),
@@ -134,9 +128,9 @@ mod tests {
             day_limits: DayLimits::default(),
         };
         assert_eq!(
-            text(&nothing, 80),
+            page(&nothing).text(),
             "tokens    none used in this conversation yet\n\
-             budget    no limit for a prompt (--max-tokens and --max-cost set one)"
+             budget    no limit for a prompt (`max_tokens` and `max_cost` under `[run]` set one)\n"
         );
         let today = Ok(DaySpending { day: day(), tokens: 7, cost: Cost::default() });
         let words = "7 tokens by all runs of 2026-11-23 (UTC); no limit (`tokens_per_day` and `cost_per_day` under `[budget]` \

@@ -1,7 +1,6 @@
-//! The commands of a session that are not built into a frontend: `/NAME` for each skill and each command file.
+//! The commands of a session that have no fixed name: `/NAME` for each skill and each command file.
 //!
-//! A frontend asks after its own commands, so those win; a skill wins over a file of its name. Deliberately not here:
-//! parsing a line of a conversation.
+//! A skill wins over a file of its name. Deliberately not here: parsing a line of a conversation.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use host_settings::slash_commands::SlashCommand;
 use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
+use super::super::Session;
 use crate::app::App;
 use crate::attach::{Attached, Author};
 

@@ -1,11 +1,12 @@
-//! `/config`: the settings that hold, where each comes from, and the files.
+//! The settings that hold, where each comes from, and the files.
 //!
-//! Deliberately not here: which setting wins, and what of it may be shown (`host_app::session::settings`).
+//! Deliberately not here: which setting wins, and what of it may be shown (`session::settings`).
 
-use host_app::session::settings::SettingsReport;
 use host_settings::configuration::{Origin, Setting};
-use host_terminal::{Style, wrapped};
 use host_text::exact;
+
+use crate::page::{Line, Page};
+use crate::session::settings::SettingsReport;
 
 /// Width of the labels of files.
 const LABELS: usize = 16;
@@ -13,14 +14,14 @@ const LABELS: usize = 16;
 /// The indent of further rows of a setting.
 const INDENT: usize = 4;
 
-/// The text, in so many columns.
-pub(super) fn text(report: &SettingsReport, columns: usize, style: Style) -> String {
-    let mut text = style.bold("Files") + "\n";
+/// The page.
+pub fn page(report: &SettingsReport) -> Page {
+    let mut page = Page::default();
+    page.push(Line::strong("Files"));
     for file in &report.files {
         let state = if file.state.is_empty() { String::new() } else { format!(" ({})", file.state) };
         let line = format!("  {:LABELS$}{}{state}", file.about, exact(&file.path.display().to_string()));
-        let indent = if columns < LABELS * 3 { INDENT } else { LABELS + 2 };
-        text.push_str(&(wrapped(&line, columns, indent) + "\n"));
+        page.push(Line::new(line).indented(LABELS + 2));
     }
     let (defaults, set): (Vec<&Setting>, Vec<&Setting>) =
         report.settings.iter().partition(|setting| setting.origin == Origin::Default);
@@ -28,17 +29,17 @@ pub(super) fn text(report: &SettingsReport, columns: usize, style: Style) -> Str
         if settings.is_empty() {
             continue;
         }
-        text.push_str(&format!("\n{}\n", style.bold(title)));
+        page.push(Line::default());
+        page.push(Line::strong(title));
         for Setting { key, value, origin } in settings {
             let words = words(origin);
             let words = if words.is_empty() { String::new() } else { format!("  ({words})") };
-            let line = format!("  {} = {}{}", exact(key), exact(value), exact(&words));
-            text.push_str(&(wrapped(&line, columns, INDENT) + "\n"));
+            page.push(Line::new(format!("  {} = {}{}", exact(key), exact(value), exact(&words))).indented(INDENT));
         }
     }
-    text.push('\n');
-    text.push_str(&wrapped("docs/reference/settings.md has every key.", columns, 0));
-    text
+    page.push(Line::default());
+    page.push(Line::new("docs/reference/settings.md has every key."));
+    page
 }
 
 /// Returns where a setting comes from.
