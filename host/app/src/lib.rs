@@ -15,6 +15,7 @@ pub mod app;
 pub mod attach;
 pub mod completion;
 pub mod context;
+pub mod doctor;
 pub mod finder;
 pub mod model_choice;
 pub mod page;

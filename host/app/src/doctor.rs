@@ -1,0 +1,239 @@
+//! Checks that everything the host needs exists, and what to do if it does not.
+//!
+//! Owns what is looked at and what is said about it. Promises that a check changes nothing but caches, and that each
+//! problem has a line of its own. Deliberately not here: showing the checks, and the servers of a project, which only a
+//! session in it connects.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host_extensions::plugins;
+use host_extensions::servers::McpReport;
+use host_model::{Ollama, PROVIDERS};
+use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
+use host_settings::configuration::{Commands, Configuration, McpConfig};
+use host_settings::environment::{Environment, Folders};
+use host_settings::error::Failure;
+use host_settings::mcp::McpState;
+use host_settings::models;
+use host_settings::request::{AccessRequest, FolderRequest};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{self, App};
+use crate::session::pages::servers::listed;
+
+/// A check that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub about: &'static str,
+    /// How it is.
+    pub state: CheckState,
+    /// What was found, and what to do about it.
+    pub said: String,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckState {
+    /// As it has to be.
+    Good,
+    /// The host works without it.
+    Note,
+    /// The host, or a part of it, does not work.
+    Bad,
+}
+
+/// The checks so far.
+#[derive(Default)]
+struct Checks(Vec<Check>);
+
+impl Checks {
+    fn add(&mut self, about: &'static str, state: CheckState, said: impl Into<String>) {
+        self.0.push(Check { about, state, said: said.into() });
+    }
+
+    fn good(&mut self, about: &'static str, said: impl Into<String>) {
+        self.add(about, CheckState::Good, said);
+    }
+
+    fn note(&mut self, about: &'static str, said: impl Into<String>) {
+        self.add(about, CheckState::Note, said);
+    }
+
+    fn bad(&mut self, about: &'static str, said: impl Into<String>) {
+        self.add(about, CheckState::Bad, said);
+    }
+}
+
+/// Makes all checks.
+pub async fn checks(environment: &Environment) -> Vec<Check> {
+    let mut checks = Checks::default();
+    let (configuration, cache) = match environment.folders() {
+        Ok(folders) => {
+            checks.folders(&folders);
+            (checks.configuration(environment, &folders), Some(folders.cache))
+        }
+        Err(error) => {
+            checks.bad("folders", error.to_string());
+            (Configuration::default(), None)
+        }
+    };
+    let runtime = checks.engine(cache, environment);
+    checks.confinement();
+    checks.built_in_tools(&runtime).await;
+    checks.discovered_tools(&configuration, environment);
+    checks.servers(&configuration, environment).await;
+    checks.model(&configuration, environment).await;
+    checks.0
+}
+
+impl Checks {
+    fn folders(&mut self, folders: &Folders) {
+        for (about, folder) in [("cache", &folders.cache), ("state", &folders.state), ("sessions", &folders.sessions)] {
+            let shown = folder.display();
+            match can_write(folder) {
+                Ok(()) => self.good(about, shown.to_string()),
+                Err(error) => self.bad(about, format!("`{shown}` cannot be written: {error}")),
+            }
+        }
+    }
+
+    fn configuration(&mut self, environment: &Environment, folders: &Folders) -> Configuration {
+        match Configuration::read(environment, folders) {
+            Ok(read) => {
+                self.good("configuration", "valid");
+                read
+            }
+            Err(failure) => {
+                self.bad("configuration", [failure.message, failure.causes.join("; ")].join(": "));
+                Configuration::default()
+            }
+        }
+    }
+
+    fn engine(&mut self, cache: Option<PathBuf>, environment: &Environment) -> Arc<Runtime> {
+        let compile = environment.compile().clone();
+        let runtime = Arc::new(Runtime::new(RuntimeOptions { cache, compile, ..RuntimeOptions::default() }));
+        match runtime.allocator() {
+            Ok(Allocator::Pooling) => self.good("engine", "pooled instances"),
+            Ok(Allocator::OnDemand) => {
+                self.note("engine", "no address space for pooled instances (see `ulimit -v`); each call is slower");
+            }
+            Err(error) => self.bad("engine", error.to_string()),
+        }
+        runtime
+    }
+
+    fn confinement(&mut self) {
+        let missing = host_process::level().missing();
+        for wall in &missing {
+            let help = wall.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+            self.note("confinement", format!("{}: {}{help}", wall.wall, wall.why));
+        }
+        if missing.iter().all(|wall| wall.is_covered) {
+            self.good("confinement", "programs can be confined: files, network, processes, system calls");
+        }
+        match host_process::shell() {
+            Some(shell) => self.good("shell", format!("lines run in {}", shell.program.display())),
+            None => self.bad("shell", "install dash, bash or busybox: lines of the model run in it"),
+        }
+    }
+
+    async fn built_in_tools(&mut self, runtime: &Arc<Runtime>) {
+        const ABOUT: &str = "built-in tools";
+        let plugins = match plugins::built_in_plugins(Workspace::new("/".into()).root()) {
+            Ok(plugins) => plugins,
+            Err(failure) => return self.bad(ABOUT, failure.message),
+        };
+        if plugins.is_empty() {
+            let help = "this build has none: `host plugin build plugins --out plugins/dist`, then build the host again";
+            return self.bad(ABOUT, help);
+        }
+        let mut broken = Vec::new();
+        for installed in &plugins {
+            if let Err(error) = runtime.prepare(&installed.plugin).await {
+                broken.push(error.to_string());
+            }
+        }
+        match broken.is_empty() {
+            true => self.good(ABOUT, format!("all {} compiled and cached", plugins.len())),
+            false => self.bad(ABOUT, broken.join("; ")),
+        }
+    }
+
+    fn discovered_tools(&mut self, configuration: &Configuration, environment: &Environment) {
+        let Some(Commands { discovery, call, .. }) = configuration.commands() else { return };
+        let missing = [&discovery, &call].into_iter().find(|words| !environment.has_program(words));
+        match missing.and_then(|words| words.first()) {
+            None => self.good("discovered tools", format!("`{}` lists them", command_line(&discovery))),
+            Some(program) => self.bad("discovered tools", format!("the program `{program}` does not exist")),
+        }
+    }
+
+    /// The MCP servers of the user's configuration, each connected once.
+    async fn servers(&mut self, configuration: &Configuration, environment: &Environment) {
+        if !configuration.mcp.values().any(McpConfig::is_server) {
+            return;
+        }
+        let app = match open(environment).await {
+            Ok(app) => app,
+            Err(failure) => return self.bad("MCP servers", failure.message),
+        };
+        let Some(servers) = &app.mcp else { return };
+        for report in servers.settled_reports().await {
+            self.add("MCP servers", state_of(&report), listed(&report));
+        }
+    }
+
+    async fn model(&mut self, configuration: &Configuration, environment: &Environment) {
+        const ABOUT: &str = "model";
+        let decided = models::decided(configuration, environment);
+        if let Some(decided) = &decided {
+            self.good(ABOUT, decided.to_string());
+        }
+        for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
+            let Some(variable) = provider.key_variable else { continue };
+            match environment.variable(variable) {
+                Some(_) => self.good(ABOUT, format!("{variable} is set")),
+                // Whoever has a model needs no other service's key.
+                None if decided.is_some() => {}
+                None => {
+                    let words = format!("{variable} is not set (needed for `{provider}/…`, not for `offline`)");
+                    self.note(ABOUT, words);
+                }
+            }
+        }
+        let local = match models::local(configuration, environment).await {
+            Ok(local) => local,
+            Err(failure) => return self.bad(ABOUT, failure.message),
+        };
+        match local.first() {
+            Some(model) => self.good(ABOUT, format!("Ollama is running and has `{model}`")),
+            None if decided.is_some_and(|decided| !decided.is_of(Ollama::PROVIDER)) => {}
+            None => self.note(ABOUT, "Ollama is not running or has no model (needed for `ollama/…`)"),
+        }
+    }
+}
+
+/// Opens the application where it is, without what a project brings.
+async fn open(environment: &Environment) -> Result<App, Failure> {
+    let place = FolderRequest { folder: None, any_folder: true };
+    let project = app::project(&place, &environment.folders()?)?;
+    App::open(&place, &AccessRequest::default(), project, environment, &|_| {}, &CancellationToken::new()).await
+}
+
+fn state_of(report: &McpReport) -> CheckState {
+    match report.status.state {
+        McpState::Ready => CheckState::Good,
+        McpState::NeedsLogin => CheckState::Note,
+        McpState::Starting | McpState::Unavailable { .. } => CheckState::Bad,
+    }
+}
+
+fn can_write(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    tempfile::tempfile_in(folder).map(drop)
+}
