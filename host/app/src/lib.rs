@@ -22,5 +22,6 @@ pub mod page;
 pub mod question;
 pub mod report;
 pub mod session;
+pub mod single_call;
 pub mod start_mode;
 pub mod tool_service;

@@ -11,6 +11,7 @@ mod lookalikes;
 mod question;
 mod source;
 mod target;
+pub mod verified;
 mod versions;
 
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 
 mod component;
 mod file_stamps;
+pub mod listed;
 mod origin;
 mod reach;
 pub mod reload;

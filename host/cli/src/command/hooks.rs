@@ -1,8 +1,7 @@
 //! `host hooks`: the hooks that a session in this folder would ask.
 
-use std::fmt::Write as _;
-
 use host_app::app::project;
+use host_app::session::pages::hooks::listed;
 use host_extensions::hooks::{self, ListedHook, Owner};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
@@ -29,25 +28,8 @@ pub(crate) fn run(command: Hooks, environment: &Environment) -> Result<Code, Fai
     if hooks.is_empty() {
         printer::notes(&["there are no hooks; `host hooks --help` shows how to write one".to_owned()], environment);
     }
-    hooks.iter().for_each(|hook| out.write(&format!("{}\n", listed(hook))));
+    hooks.iter().for_each(|hook| out.write(&(listed(hook).join("\n") + "\n")));
     Ok(Code::Done)
-}
-
-/// A hook in a few lines, indented behind the first.
-pub(crate) fn listed(hook: &ListedHook) -> String {
-    let ListedHook { event, matcher, name, command, source, owner, seconds } = hook;
-    let mut text = format!("{} {matcher}: {command}\n", event.name());
-    let whose = match owner {
-        Owner::User => "yours",
-        Owner::Project => "project",
-        Owner::Plugin => "plugin",
-    };
-    // A string takes everything.
-    let _ = write!(text, "  from {source} ({whose}), at most {seconds} s");
-    if name != command {
-        let _ = write!(text, ", called `{name}`");
-    }
-    text
 }
 
 fn as_json(hook: &ListedHook) -> Value {

@@ -22,8 +22,6 @@ use crate::arguments::mcp::{Mcp, Named};
 use crate::exit::Code;
 use crate::printer::{self, Out};
 
-pub(crate) use self::list::listed;
-
 /// How long nothing is said while servers are waited for.
 const SILENCE: Duration = Duration::from_secs(1);
 

@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 
 use host_app::app::project;
-use host_capability::{Grants, Scope};
-use host_message::AgentId;
+use host_app::single_call;
 use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_settings::{denied_files, folder, permissions, policies};
 use host_text::{exact, visible};
-use host_tool::{ApprovalQueue, Decision, Permission, Rule, permissions_in};
+use host_tool::{Permission, Rule, permissions_in};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -25,33 +24,14 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
         Policy::Check { tool, arguments, agent, place, access, json } => {
             let place = open(&place, &access, &environment, &stop).await?;
             let call = call_of(tool, arguments)?;
-            // As a subagent has it, when it is one that calls.
-            let is_main = agent == "main";
-            let tools = match is_main {
-                true => place.settled_tools(&place.grants, Some(call.name.as_str())).await?,
-                false => place.reading_tools(&place.grants)?,
-            };
-            let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-            let gate = place.gate(ApprovalQueue::new(), &place.grants).for_agent(&agent, &AgentId::new(&agent));
-            let told = match gate.explain(&call, &tool, &stop).await {
-                Ok((intent, verdict)) => Told {
-                    decision: verdict.decision.name(),
-                    touches: shown(&intent.touches),
-                    granted: shown(&intent.granted),
-                    reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
-                    words: verdict.explain(),
-                    headless: intent.refusal.filter(|_| verdict.decision == Decision::Ask),
-                },
-                Err(failure) => Told {
-                    decision: Decision::Deny.name(),
-                    touches: "nothing".to_owned(),
-                    granted: "nothing".to_owned(),
-                    reasons: vec![failure.message.clone()],
-                    words: format!("deny: {}\n", failure.message),
-                    headless: None,
-                },
-            };
-            told.print(json, &out)
+            let decided = single_call::decided(&place, &call, &agent, &stop).await?;
+            match json {
+                true => print_json(&decided.json(), &out),
+                false => {
+                    out.write(&visible(&decided.text()));
+                    Ok(Code::Done)
+                }
+            }
         }
         Policy::List { place, json } => {
             let folders = environment.folders()?;
@@ -82,51 +62,6 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             Ok(Code::Done)
         }
     }
-}
-
-/// The report about a call.
-struct Told {
-    decision: &'static str,
-    touches: String,
-    granted: String,
-    reasons: Vec<String>,
-    words: String,
-    /// The answer to the call if there is no user to ask.
-    headless: Option<String>,
-}
-
-impl Told {
-    fn print(self, json: bool, out: &Out) -> Result<Code, Failure> {
-        let Self { decision, touches, granted, reasons, words, headless } = self;
-        if json {
-            let value = json!({
-                "decision": decision, "reasons": reasons, "touches": touches, "granted": granted, "headless": headless,
-            });
-            return print_json(&value, out);
-        }
-        let mut text = words;
-        let _ = writeln!(text, "It would touch: {touches}\nGranted without asking: {granted}");
-        if let Some(headless) = headless {
-            let _ = writeln!(text, "Without a terminal: {headless}");
-        }
-        out.write(&visible(&text));
-        Ok(Code::Done)
-    }
-}
-
-/// Grants without the long list of what is never written.
-fn shown(grants: &Grants) -> String {
-    let scope = |scope: &Scope| match scope {
-        Scope::FsRead(paths) | Scope::FsWrite(paths) => {
-            let roots: Vec<String> = paths.roots().map(|root| root.path().display().to_string()).collect();
-            format!("{}={}", scope.capability(), roots.join(","))
-        }
-        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
-            format!("{}={scope}", scope.capability())
-        }
-    };
-    let scopes: Vec<String> = grants.iter().map(scope).collect();
-    if scopes.is_empty() { "nothing".to_owned() } else { scopes.join(" ") }
 }
 
 /// What an answer allows, and in which folder.

@@ -1,22 +1,18 @@
 //! `host tool`: the tools through the same sandbox, without a model.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_app::app::{self, App};
-use host_capability::Capability;
-use host_extensions::grants::UserGrants;
-use host_extensions::plugins::{LoadedPlugin, MCP};
-use host_extensions::servers::{McpHub, ReportedTool};
-use host_message::{CallId, FunctionCall, Output, OutputPart, ToolName, ToolSpec};
-use host_plugin::{CallError, Confirmation, Invocation};
+use host_app::session::pages::tools::{self, ListedTool};
+use host_app::single_call::{self, Ended};
+use host_extensions::plugins::MCP;
+use host_message::{CallId, FunctionCall, ToolName, ToolSpec};
 use host_settings::environment::Environment;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::Failure;
 use host_settings::folder;
 use host_settings::mcp::SEPARATOR;
-use host_text::{Newlines, clip, did_you_mean, escape_exact, exact, excerpt, visible, visible_line};
-use host_tool::{CallContext, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput, Registry};
+use host_text::{exact, excerpt, visible, visible_line};
+use host_tool::Registry;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -27,9 +23,6 @@ use crate::printer::{self, Out};
 /// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other
 /// capabilities.
 const MAX_SCOPE: usize = 200;
-
-/// The longest title in the list of tools, in characters; `--json` has all of it. Protects the list.
-const MAX_TITLE: usize = 240;
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -95,82 +88,26 @@ fn read_arguments() -> Result<String, Failure> {
         .map_err(|error| Failure::input(format!("the arguments cannot be read from standard input: {error}")))
 }
 
-/// A tool in the list: its name, its plugin, what it is, and what it asks for with whether it was granted.
-type Row = (String, String, String, Vec<(Capability, bool)>);
-
-fn rows(place: &App, grants: &UserGrants) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for installed in &place.plugins {
-        let granted = grants.granted_to(installed);
-        for tool in &installed.manifest.tools {
-            let needs: Vec<(Capability, bool)> = installed
-                .plugin
-                .declared()
-                .iter()
-                .map(|scope| scope.capability())
-                // Of those that the plugin requests the tool itself may need none.
-                .filter(|capability| tool.capabilities.iter().any(|needed| needed == capability.name()))
-                .map(|capability| (capability, granted.has(capability)))
-                .collect();
-            let title = tool.spec.title.clone().unwrap_or_default();
-            rows.push((tool.spec.name.to_string(), installed.manifest.name.clone(), title, needs));
-        }
-    }
-    rows.extend(place.mcp.iter().flat_map(|servers| of_servers(place, grants, servers)));
-    rows
-}
-
-/// The tools of MCP servers.
-fn of_servers(place: &App, grants: &UserGrants, servers: &McpHub) -> Vec<Row> {
-    let plugin = place.plugin(MCP).map(|plugin| grants.granted_to(plugin));
-    let is_granted = plugin.is_some_and(|granted| granted.has(Capability::Mcp));
-    let tools = servers.reports().into_iter().flat_map(|report| report.tools);
-    let row = |tool: ReportedTool| {
-        let needs = vec![(Capability::Mcp, is_granted || tool.only_reads)];
-        (tool.name, MCP.to_owned(), tool.title.unwrap_or_default(), needs)
-    };
-    tools.map(row).collect()
-}
-
 fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
+    let tools = tools::listed(place, &place.grants);
     if json {
-        let rows: Vec<Value> = rows(place, &place.grants)
-            .iter()
-            .map(|(name, plugin, title, needs)| {
-                let needs: serde_json::Map<String, Value> =
-                    needs.iter().map(|(capability, granted)| (capability.to_string(), Value::Bool(*granted))).collect();
-                json!({"name": name, "plugin": plugin, "title": title, "granted": needs})
-            })
-            .collect();
-        return print_json(&json!(rows), out);
-    }
-    out.write_entries(&listed(place, &place.grants));
-    Ok(Code::Done)
-}
-
-/// The tools with what they may touch, for a user.
-pub(crate) fn listed(app: &App, grants: &UserGrants) -> String {
-    let rows = rows(app, grants);
-    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
-    let mut text = String::new();
-    for (name, _, title, needs) in &rows {
-        let word = |(capability, granted): &(Capability, bool)| match granted {
-            true => capability.to_string(),
-            false => format!("{capability} (not granted)"),
+        let row = |tool: &ListedTool| {
+            let granted =
+                tool.needs.iter().map(|(capability, granted)| (capability.to_string(), Value::Bool(*granted)));
+            let granted: serde_json::Map<String, Value> = granted.collect();
+            json!({"name": tool.name, "plugin": tool.plugin, "title": tool.title, "granted": granted})
         };
-        let needs: Vec<String> = needs.iter().map(word).collect();
-        // A string takes everything.
-        let _ = writeln!(text, "{name:width$}  {}", clip(&visible_line(title), MAX_TITLE));
-        let _ = writeln!(text, "{:width$}  {}", "", needs.join(", "));
+        return print_json(&Value::Array(tools.iter().map(row).collect()), out);
     }
-    text
+    out.write_entries(&tools::page(&tools).text());
+    Ok(Code::Done)
 }
 
 fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
     if let Some(tool) = tools.get(&ToolName::new(name)).filter(|_| name.contains(SEPARATOR)) {
         return show_of_server(tool.spec(), json, out);
     }
-    let (installed, tool) = find(place, name)?;
+    let (installed, tool) = single_call::find(place, name)?;
     let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
     let granted = place.grants.granted_to(installed);
     if json {
@@ -243,156 +180,27 @@ async fn run_call(
     out: &Out,
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
-    let tools = place.settled_tools(&place.grants, Some(call.name.as_str())).await?;
-    let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-    let context = CallContext {
-        cancel: stop.clone(),
-        live: LiveOutput::nowhere(),
-        run_clock: PausableClock::default(),
-        allowance: Arc::default(),
-        questions: None,
-    };
-    let ended = tool.call(&call, context);
-    tokio::pin!(ended);
-    let outcome = tokio::select! {
-        outcome = &mut ended => outcome,
-        () = stop.cancelled() => match tokio::time::timeout(host_tool::CANCEL_GRACE, ended).await {
-            Ok(outcome) => outcome,
-            Err(_) => Outcome::Cancelled { reason: "it did not stop by itself".to_owned(), partial: None },
-        },
-    };
-    match outcome {
-        Outcome::Success(output) if json => print_json(&json!(output), out),
-        Outcome::Success(output) => {
-            out.write(&text_of(&output));
+    match single_call::run(place, call, &stop).await? {
+        Ended::Success(output) if json => print_json(&json!(output), out),
+        Ended::Success(output) => {
+            out.write(&tools::output(&output));
             Ok(Code::Done)
         }
-        Outcome::Error(failure) => {
-            // Only the tools of MCP servers are in no manifest.
-            let whose = find(place, call.name.as_str())
-                .map_or(FailureWords::OfServer, |(installed, _)| installed.origin.failure_words());
-            let words = match whose.stand_alone(failure.kind) {
-                true => failure.message,
-                false => format!("`{}` failed: {}", call.name, failure.message),
-            };
-            Err(Failure::new(ErrorKind::Tool, words))
-        }
-        Outcome::Cancelled { reason, partial } => {
-            out.write(&visible(&partial.unwrap_or_default()));
-            Err(Failure::new(ErrorKind::Cancelled, reason))
+        Ended::Failed(failure) => Err(failure),
+        Ended::Cancelled { partial, failure } => {
+            out.write(&visible(&partial));
+            Err(failure)
         }
     }
 }
 
 async fn show_preview(place: &App, call: FunctionCall, json: bool, out: &Out) -> Result<Code, Failure> {
-    let tools = place.settled_tools(&place.grants, Some(call.name.as_str())).await?;
-    let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
-    if call.name.as_str().contains(SEPARATOR) {
-        let intent = tool.intent(&call, CancellationToken::new()).await;
-        let intent = intent.map_err(|failure| Failure::new(ErrorKind::Tool, failure.message))?;
-        return print_preview(intent.confirmation, json, out);
-    }
-    let (installed, _) = find(place, call.name.as_str())?;
-    let (grants, workspace) = (Arc::new(place.grants.granted_to(installed)), Arc::clone(&place.workspace));
-    let arguments = Value::Object(call.arguments.clone()).to_string();
-    let invocation = Invocation {
-        config: Arc::clone(&installed.config),
-        ..Invocation::new(call.id, call.name.clone(), arguments, grants, workspace)
-    };
-    let tool = invocation.tool.clone();
-    let preview = place.runtime.preview(&installed.plugin, invocation).await;
-    let words = |error: CallError| installed.origin.failure_words().of(&tool, &error);
-    let confirmation = preview.map_err(|error| Failure::new(ErrorKind::Tool, words(error)))?;
-    let input = match installed.commands.contains_key(&call.name) {
-        true => ProgramInput::Arguments,
-        false => ProgramInput::Nothing,
-    };
-    print_preview(confirmation.map(|confirmation| input.added(confirmation, &call.arguments)), json, out)
-}
-
-fn print_preview(confirmation: Option<Confirmation>, json: bool, out: &Out) -> Result<Code, Failure> {
+    let preview = single_call::preview(place, call).await?;
     if json {
-        let value = match confirmation {
-            None => Value::Null,
-            Some(Confirmation::Exec { argv, directory, input, background }) => {
-                json!({"kind": "exec", "argv": argv, "directory": directory, "input": input, "background": background})
-            }
-            Some(Confirmation::Edit { path, unified, proposed }) => {
-                json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
-            }
-            Some(Confirmation::Info { text, requests, writes }) => {
-                let requests = requests.iter().map(|(method, url)| json!({"method": method, "url": url}));
-                let requests: Vec<Value> = requests.collect();
-                json!({"kind": "info", "text": text, "requests": requests, "writes": writes})
-            }
-            Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
-                json!({"kind": "mcp", "server": server, "identity": identity, "tool": tool})
-            }
-            Some(Confirmation::Call) => json!({"kind": "call"}),
-        };
-        return print_json(&value, out);
+        return print_json(&tools::preview_json(preview.as_ref()), out);
     }
-    let text = match confirmation {
-        None => "it would run without a question\n".to_owned(),
-        Some(Confirmation::Exec { argv, directory, input, background }) => {
-            let command = escape_exact(&host_plugin::command_line(&argv), Newlines::Keep).into_owned();
-            let input = input
-                .map(|input| format!("which reads:\n{}\n", escape_exact(&input, Newlines::Keep)))
-                .unwrap_or_default();
-            let where_to = if background { ", in the background" } else { "" };
-            format!("run in {}{where_to}:\n{command}\n{input}", exact(&directory))
-        }
-        Some(Confirmation::Edit { unified, .. }) => escape_exact(&unified, Newlines::Keep).into_owned(),
-        Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(&text)),
-        Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
-            format!("call `{}` of the MCP server `{server}` ({})\n", exact(&tool), exact(&identity))
-        }
-        Some(Confirmation::Call) => "it has no preview: the question would show its name and arguments\n".to_owned(),
-    };
-    out.write(&text);
+    out.write(&tools::preview(preview.as_ref()));
     Ok(Code::Done)
-}
-
-/// The tools that the agent itself has.
-const OF_THE_AGENT: [&str; 5] = [ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH];
-
-fn find<'p>(place: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p host_manifest::ToolEntry), Failure> {
-    let found = place.plugins.iter().find_map(|installed| {
-        let tool = installed.manifest.tools.iter().find(|tool| tool.spec.name.as_str() == name)?;
-        Some((installed, tool))
-    });
-    if let Some(found) = found {
-        return Ok(found);
-    }
-    if OF_THE_AGENT.contains(&name) {
-        let failure = Failure::input(format!("`{name}` is a tool of the agent itself, and no plugin's"));
-        return Err(failure.help("a run has it without a grant; it cannot be called or looked at by itself"));
-    }
-    Err({
-        let failure = Failure::input(format!("there is no tool `{name}`"));
-        match did_you_mean(place.tools(&place.grants)?.nearest(name)) {
-            Some(help) => failure.help(help),
-            None => failure,
-        }
-    })
-}
-
-/// Returns the text of an output unchanged, for a pipe or a terminal; data is described, not printed.
-fn text_of(output: &Output) -> String {
-    let mut text = String::new();
-    for part in &output.content {
-        match part {
-            OutputPart::Text(part) => text.push_str(&visible(part)),
-            OutputPart::Data(data) => {
-                let _ = write!(text, "({}, {} base64 characters; see --json)", data.mime_type, data.base64.len());
-            }
-            OutputPart::Link { uri, .. } => text.push_str(&exact(uri)),
-        }
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-    }
-    text
 }
 
 pub(super) fn print_json(value: &Value, out: &Out) -> Result<Code, Failure> {

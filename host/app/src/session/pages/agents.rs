@@ -8,6 +8,7 @@ use host_text::{clip, counted, escape_json, visible, visible_line};
 use serde_json::{Value, json};
 
 use crate::page::{Line, Page};
+use crate::session::prompt_report::PromptReport;
 
 /// Maximum number of characters of a description in the list: it is one line.
 const FIRST_WORDS: usize = 100;
@@ -120,4 +121,28 @@ fn tools(definition: &AgentDefinition) -> Vec<&str> {
 
 fn names(inputs: &InputConfig) -> String {
     inputs.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What a model gets: the sizes of its sections, and their text unless the sizes alone are wanted.
+pub fn prompt(report: &PromptReport, is_attended: bool, sizes_alone: bool) -> String {
+    let PromptReport { model, family, mode, sections, tools, tool_tokens } = report;
+    let user = if is_attended { "with a user" } else { "without a user" };
+    let mut text = format!("{}: instructions `{family}`, mode {mode}, {user}\n\n", visible_line(model));
+    let mut tokens = *tool_tokens;
+    for section in sections {
+        tokens = tokens.saturating_add(section.tokens());
+        let (name, characters) = (section.name, section.characters());
+        let _ = writeln!(text, "{name:14}{characters:>8} characters {:>7} tokens", section.tokens());
+    }
+    let _ = writeln!(text, "{:14}{:>8} tools      {tool_tokens:>7} tokens", "tools", tools.len());
+    let _ = writeln!(text, "{:14}{:>27} tokens, estimated", "all", tokens);
+    if sizes_alone {
+        return text;
+    }
+    for section in sections {
+        let _ = write!(text, "\n{}\n", visible(&section.text));
+    }
+    let names: Vec<&str> = tools.iter().map(|name| name.as_str()).collect();
+    let _ = writeln!(text, "\nTools: {}", names.join(", "));
+    text
 }

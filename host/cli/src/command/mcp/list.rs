@@ -1,6 +1,7 @@
 //! `host mcp list`: the servers, a line each.
 
 use host_app::app::App;
+use host_app::session::pages::servers::listed;
 use host_extensions::servers::McpReport;
 use host_settings::error::Failure;
 use serde_json::{Value, json};
@@ -27,14 +28,4 @@ pub(super) async fn run(app: &App, json: bool, out: &Out, stop: &CancellationTok
         report.notes.iter().for_each(|note| out.write(&format!("  {note}\n")));
     }
     Ok(Code::Done)
-}
-
-/// A server in one line.
-pub(crate) fn listed(report: &McpReport) -> String {
-    let mut line = format!("{}: {}", report.server.name, report.state());
-    if report.status.revision.is_some() {
-        line.push_str(&format!(" · {}", report.offers()));
-    }
-    line.push_str(&format!(" · {}", report.identity()));
-    line
 }

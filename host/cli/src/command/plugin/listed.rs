@@ -1,14 +1,13 @@
 //! `host plugin list` and `remove`: the plugins of others that are used here.
 
 use host_app::app;
-use host_bundle::{LockFile, Locked, Refusal, Signers};
+use host_bundle::{LockFile, Signers};
 use host_extensions::install::{ProjectList, Target};
-use host_extensions::plugins::store::{self, List, PluginStore};
-use host_settings::environment::{Environment, Folders};
+use host_extensions::plugins::listed::{ListedPlugin, PluginUse, listed};
+use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_text::{exact, visible_line};
-use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::store as arguments;
@@ -25,22 +24,14 @@ pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<
             LockFile::default()
         }
     };
-    let mut rows = Vec::new();
-    for (whose, file) in [("project", project), ("user", List::own(&folders)?.file)] {
-        for (name, locked) in file.plugins {
-            let state = state(&locked, &folders)?;
-            rows.push((whose, name, locked, state));
-        }
-    }
+    let rows = listed(project, &folders)?;
     let out = Out::new(CancellationToken::new());
     if list.json {
-        let rows: Vec<Value> =
-            rows.iter().map(|(whose, name, locked, state)| row(whose, name, locked, state)).collect();
-        return tool::print_json(&json!(rows), &out);
+        return tool::print_json(&Value::Array(rows.iter().map(ListedPlugin::json).collect()), &out);
     }
     let style = printer::stdout_style(environment);
     let mut text = String::new();
-    for (whose, name, locked, state) in &rows {
+    for ListedPlugin { whose, name, locked, state } in &rows {
         let by = match &locked.signers {
             Signers::Keys(keys) => {
                 format!("signed by {}", keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
@@ -49,10 +40,10 @@ pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<
         };
         text.push_str(&format!("{} {}  {by}  ({whose})\n", style.bold(&exact(name)), locked.version));
         text.push_str(&format!("  {}\n  {}\n", exact(&locked.source), locked.digest));
-        if let State::Not(why) = state {
+        if let PluginUse::Not(why) = state {
             text.push_str(&format!("  {} {}\n", style.paint("not used:", anstyle::AnsiColor::Red), visible_line(why)));
         }
-        if let State::Used(agreed) = state {
+        if let PluginUse::Used(agreed) = state {
             for (name, scope) in agreed {
                 text.push_str(&format!("  without a question: {name}={}\n", exact(scope)));
             }
@@ -80,39 +71,4 @@ pub(super) fn remove(remove: &arguments::Remove, environment: &Environment) -> R
     crate::printer::notes(note.as_slice(), environment);
     Out::new(CancellationToken::new()).write(&format!("Removed `{}`.\n", remove.plugin));
     Ok(Code::Done)
-}
-
-/// Whether a plugin is used, with its grants or the reason.
-enum State {
-    Used(store::Agreed),
-    Not(String),
-}
-
-fn state(locked: &Locked, folders: &Folders) -> Result<State, Failure> {
-    let store = PluginStore::new(folders);
-    let Some(bundle) = store.bundle(&locked.digest)? else {
-        return Ok(State::Not("it is not installed here; `host plugin install` gets it".to_owned()));
-    };
-    match store::trusted_keys(folders)?.check(&bundle, Timestamp::now()) {
-        Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
-            Ok(State::Not(refusal.to_string()))
-        }
-        Ok(_) | Err(_) => Ok(State::Used(store.agreed(&locked.digest)?)),
-    }
-}
-
-fn row(whose: &str, name: &str, locked: &Locked, state: &State) -> Value {
-    let (signers, unsigned) = match &locked.signers {
-        Signers::Keys(keys) => (keys.iter().map(ToString::to_string).collect::<Vec<_>>(), false),
-        Signers::Unsigned => (Vec::new(), true),
-    };
-    let (used, why, agreed) = match state {
-        State::Used(agreed) => (true, None, agreed.clone()),
-        State::Not(why) => (false, Some(why), Default::default()),
-    };
-    json!({
-        "plugin": name, "version": locked.version, "list": whose, "source": locked.source, "digest": locked.digest,
-        "component": locked.component, "signers": signers, "unsigned": unsigned, "used": used, "why_not": why,
-        "granted": agreed,
-    })
 }
