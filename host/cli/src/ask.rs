@@ -1,7 +1,7 @@
 //! A question before there is a session: whether to trust a project, where to work, which model to use.
 //!
 //! It looks and answers like a question about a call. Promises: there is no question if no user can answer it, and what
-//! was typed before it is no answer. Deliberately not here: what is asked.
+//! was typed before it is not an answer. Deliberately not here: what is asked.
 
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
@@ -9,7 +9,7 @@ use host_terminal::{
     self as terminal, Choice, Chosen, History, Interrupt, Keyboard, Line, Pick, Question, Terminal, TerminalMode,
 };
 
-use crate::printer::{self, Style};
+use crate::printer::{self, Style, current_terminal};
 use crate::{exit, process};
 
 /// Asks on the terminal of this process.
@@ -105,12 +105,12 @@ impl<'a> Asker<'a> {
             resize: process::resize(self.environment),
             answers: terminal::Answers::default(),
         };
-        Terminal::open(setup).map_err(exit::terminal_unusable)
+        current_terminal::open(setup).map_err(exit::terminal_unusable)
     }
 
     fn answered(&self, chosen: Chosen) -> Result<Answered, Failure> {
         // The session opens the terminal for itself.
-        terminal::leave();
+        current_terminal::leave();
         if self.interrupt.stop.is_cancelled() {
             return Err(Failure::new(ErrorKind::Cancelled, "cancelled"));
         }

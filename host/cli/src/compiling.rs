@@ -97,7 +97,7 @@ impl Shown {
 
     fn begin(&self, plugin: &str) -> Display {
         let words = format!("compiling `{plugin}` for its first use");
-        if let Some(busy) = host_terminal::busy(&words) {
+        if let Some(busy) = printer::current_terminal::busy(&words) {
             return Display::Activity { _busy: busy };
         }
         let (sender, ended) = channel();

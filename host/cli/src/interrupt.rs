@@ -11,6 +11,7 @@ use host_terminal::Interrupt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Code;
+use crate::printer::current_terminal;
 
 /// Maximum time for dropping everything after a second Ctrl-C.
 const DROPPING: Duration = Duration::from_millis(500);
@@ -23,7 +24,7 @@ where
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::configuration(format!("no threads to work with: {error}")))?;
+        .map_err(|error| Failure::configuration(format!("cannot start threads: {error}")))?;
     let interrupt = Interrupt::default();
     // Before the work begins: as soon as the user sees output, they may press Ctrl-C.
     let signals = {
@@ -36,13 +37,13 @@ where
         tokio::select! {
             ended = &mut work => ended.unwrap_or_else(|error| match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                Err(error) => Err(Failure::configuration(format!("the work was ended: {error}"))),
+                Err(error) => Err(Failure::configuration(format!("the work ended early: {error}"))),
             }),
             ended = signals.heard(&interrupt) => ended,
         }
     });
     // Before anything is said about the end.
-    host_terminal::leave();
+    current_terminal::leave();
     // Whatever still runs is dropped here; a blocked system call is not waited for.
     runtime.shutdown_timeout(DROPPING);
     ended
@@ -72,7 +73,7 @@ impl Signals {
             tokio::select! {
                 // While an editor runs, Ctrl-C belongs to the editor, as with git: all programs of the terminal receive
                 // it.
-                _ = self.interrupt.recv() => if !host_terminal::is_lent() { interrupts.press() },
+                _ = self.interrupt.recv() => if !current_terminal::is_lent() { interrupts.press() },
                 _ = self.terminate.recv() => interrupts.end(),
                 _ = self.hang_up.recv() => interrupts.end(),
                 () = interrupts.ends_at_once() => return Err(Failure::new(ErrorKind::Cancelled, "ended at once")),

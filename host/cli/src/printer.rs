@@ -3,6 +3,7 @@
 //! Promises: standard output has the answer (or JSON) and nothing else; text from models and tools reaches a terminal
 //! with its control characters made visible; a closed standard output ends the run quietly.
 
+pub(crate) mod current_terminal;
 mod format;
 pub(crate) mod page;
 mod stderr;

@@ -7,9 +7,9 @@
 //!
 //! Deliberately not here: the modes that ask for the reports and keep the title (`raw`), and running a program.
 
-use super::question::Listening;
+use super::state::{Holder, State, Turn};
 use super::width::truncate_to_width;
-use super::{Keyboard, Setup, Shared, State, Terminal, TerminalMode, Turn, raw};
+use super::{Keyboard, Setup, Shared, Terminal, TerminalMode, raw};
 
 /// The longest title, in columns. Window managers cut longer ones.
 const TITLE: usize = 80;
@@ -81,7 +81,7 @@ impl Terminal {
     /// itself. Returns whether the bell rang.
     pub fn alert(&self, words: &str) -> bool {
         let mut state = self.0.state();
-        state.queued.is_empty() && self.0.alert(&mut state, words)
+        state.input.queued.is_empty() && self.0.alert(&mut state, words)
     }
 }
 
@@ -89,7 +89,7 @@ impl Shared {
     /// Alerts the user, if the terminal reported that keys go elsewhere; returns whether the bell rang.
     pub(super) fn alert(&self, state: &mut State, words: &str) -> bool {
         let Attention { name, alert, notify, .. } = &self.setup.attention;
-        if state.focus != Focus::Elsewhere || state.lent {
+        if state.conversation.focus != Focus::Elsewhere || state.output.holder == Holder::Other {
             return false;
         }
         let words = format!("{name}: {}", host_text::visible_line(words));
@@ -107,18 +107,18 @@ impl Shared {
     /// Returns the sequence that sets the title, if it is no longer true; else an empty text.
     pub(super) fn new_title(&self, state: &mut State) -> String {
         let Attention { name, title: Title::Set, .. } = &self.setup.attention else { return String::new() };
-        let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
-        let mark = match &state.turn {
+        let is_asking = state.questions.shown().is_some();
+        let mark = match &state.conversation.turn {
             _ if is_asking => "? ",
-            Turn::Model(Some(_)) => "◐ ",
-            Turn::Model(None) | Turn::User => "",
+            Turn::Model { .. } => "◐ ",
+            Turn::Between | Turn::User => "",
         };
         let title = truncate_to_width(&format!("{mark}{name}"), TITLE);
-        if state.title.as_ref() == Some(&title) {
+        if state.output.title.as_ref() == Some(&title) {
             return String::new();
         }
         let sequence = format!("\u{1b}]2;{title}\u{1b}\\");
-        state.title = Some(title);
+        state.output.title = Some(title);
         sequence
     }
 }

@@ -10,7 +10,8 @@ use super::assist::{Completions, Folded, Lookup};
 use super::hint::Hint;
 use super::keys::Key;
 use super::menu::Menu;
-use super::{Keyboard, Shared, State, TerminalMode};
+use super::state::{Panel, State};
+use super::{Keyboard, Shared, TerminalMode};
 
 /// What the thread is to do.
 #[derive(Debug, Default)]
@@ -100,22 +101,22 @@ impl Shared {
     }
 
     fn complete_with(&self, state: &mut State, continues: bool) {
-        if !state.editor.is_behind_word() {
-            return close(state);
+        if !state.input.editor.is_behind_word() {
+            return state.input.close_menu();
         }
-        let before = state.editor.before();
+        let before = state.input.editor.before();
         match self.lookup(before) {
             Lookup::Now(found) => {
-                state.looking = None;
+                state.input.looking = None;
                 list(state, found, continues);
             }
             Lookup::Later => {
                 // The list stays until there is a newer one, so that it does not flicker.
                 let before = before.to_owned();
-                state.looking = Some(Looking { before: before.clone(), inserts: false, continues });
+                state.input.looking = Some(Looking { before: before.clone(), inserts: false, continues });
                 self.jobs.ask(|wanted| wanted.text = Some(before));
             }
-            Lookup::Nothing => close(state),
+            Lookup::Nothing => state.input.close_menu(),
         }
     }
 
@@ -128,20 +129,20 @@ impl Shared {
 
     /// Handles Tab. Returns false if there is nothing to complete.
     pub(super) fn tab(&self, state: &mut State) -> bool {
-        let before = state.editor.before().to_owned();
-        if state.menu.as_ref().is_some_and(|menu| menu.made_for == before) {
+        let before = state.input.editor.before().to_owned();
+        if state.input.menu().is_some_and(|menu| menu.made_for == before) {
             self.accept(state);
             return true;
         }
         match self.lookup(&before) {
             Lookup::Now(found) => {
                 list(state, found, false);
-                let is_completed = state.menu.is_some();
+                let is_completed = state.input.menu().is_some();
                 self.accept(state);
                 is_completed
             }
             Lookup::Later => {
-                state.looking = Some(Looking { before: before.clone(), inserts: true, continues: false });
+                state.input.looking = Some(Looking { before: before.clone(), inserts: true, continues: false });
                 self.jobs.ask(|wanted| wanted.text = Some(before));
                 true
             }
@@ -151,13 +152,13 @@ impl Shared {
 
     /// Inserts the selected entry. Returns whether the line is complete with it.
     pub(super) fn accept(&self, state: &mut State) -> bool {
-        let Some(menu) = state.menu.take() else { return false };
+        let Some(menu) = state.input.take_menu() else { return false };
         let Some(selected) = menu.selected() else { return false };
-        state.editor.complete(menu.replaced, &selected.text);
-        state.looking = None;
+        state.input.editor.complete(menu.replaced, &selected.text);
+        state.input.looking = None;
         let sends = selected.sends;
         // A folder, or a command with an argument, is completed further.
-        if !sends && matches!(self.lookup(state.editor.before()), Lookup::Now(_) | Lookup::Later) {
+        if !sends && matches!(self.lookup(state.input.editor.before()), Lookup::Now(_) | Lookup::Later) {
             self.complete_with(state, true);
         }
         sends
@@ -165,24 +166,24 @@ impl Shared {
 
     /// Handles a key for the list. Returns false if it is not one.
     pub(super) fn menu_key(&self, state: &mut State, key: &Key) -> bool {
-        let Some(menu) = &mut state.menu else { return false };
+        let Panel::Menu(menu) = &mut state.input.panel else { return false };
         match key {
             Key::Up | Key::Down => menu.moves(*key == Key::Down),
-            Key::Escape => close(state),
+            Key::Escape => state.input.close_menu(),
             Key::Enter => {
                 // The user may have typed on since the list was made.
-                let Some(written) = menu.written_now(state.editor.before()).map(str::trim_end) else {
-                    close(state);
+                let Some(written) = menu.written_now(state.input.editor.before()).map(str::trim_end) else {
+                    state.input.close_menu();
                     return false;
                 };
                 // What is written out is sent as it is, unless the user chose something else; so is a folder that was
                 // inserted, and what the list has no entry for yet.
                 let is_whole = menu.candidates.iter().any(|candidate| candidate.text.trim_end() == written);
-                let is_made_for_it = menu.made_for == state.editor.before()
+                let is_made_for_it = menu.made_for == state.input.editor.before()
                     || menu.selected().is_some_and(|selected| selected.text.contains(written));
                 let is_wanted = !(is_whole || written.is_empty() || menu.continues);
                 if !is_made_for_it || !(menu.was_moved || is_wanted) {
-                    close(state);
+                    state.input.close_menu();
                     return false;
                 }
                 menu.replaced = written.len();
@@ -198,19 +199,19 @@ impl Shared {
     fn looked_up(&self, text: &str, found: Completions) {
         let mut guard = self.state();
         let state = &mut *guard;
-        let Some(looking) = state.looking.take_if(|looking| looking.before == text) else { return };
-        if state.editor.before() != text {
-            return close(state);
+        let Some(looking) = state.input.looking.take_if(|looking| looking.before == text) else { return };
+        if state.input.editor.before() != text {
+            return state.input.close_menu();
         }
         let may_grow = found.may_grow;
         if let Some(note) = &found.note {
-            state.hint = Some(Hint::Key(note.clone()));
+            state.input.hint = Some(Hint::Key(note.clone()));
         }
         list(state, found, looking.continues);
         if looking.inserts && !may_grow {
             self.accept(state);
         } else if may_grow {
-            state.looking = Some(looking);
+            state.input.looking = Some(looking);
             let text = text.to_owned();
             self.jobs.ask(|wanted| {
                 wanted.text.get_or_insert(text);
@@ -222,7 +223,7 @@ impl Shared {
     /// Asks for the image in the clipboard.
     pub(super) fn wants_image(&self, state: &mut State) {
         if self.setup.assist.image.is_some() && self.setup.mode == TerminalMode::Ansi {
-            state.hint = Some(Hint::Key("reading the clipboard".to_owned()));
+            state.input.hint = Some(Hint::Key("reading the clipboard".to_owned()));
             self.jobs.ask(|wanted| wanted.image = true);
         }
     }
@@ -231,29 +232,22 @@ impl Shared {
         let mut state = self.state();
         match taken {
             Ok(Folded { text, label }) => {
-                state.hint = None;
-                state.editor.insert_folded(&text, &label);
-                state.editor.insert(" ");
+                state.input.hint = None;
+                state.input.editor.insert_folded(&text, &label);
+                state.input.editor.insert(" ");
             }
-            Err(why) => state.hint = Some(Hint::Key(why)),
+            Err(why) => state.input.hint = Some(Hint::Key(why)),
         }
         self.redraw(&mut state);
     }
 }
 
-/// Closes the list, and drops what is being looked up.
-pub(super) fn close(state: &mut State) {
-    state.menu = None;
-    state.looking = None;
-}
-
 fn list(state: &mut State, found: Completions, continues: bool) {
-    let before = state.menu.take();
-    state.menu = Menu::new(state.editor.before(), found.replaced, found.candidates);
-    if let (Some(menu), Some(before)) = (&mut state.menu, &before) {
+    let before = state.input.take_menu();
+    let Some(mut menu) = Menu::new(state.input.editor.before(), found.replaced, found.candidates) else { return };
+    if let Some(before) = &before {
         menu.select_again(before);
     }
-    if let Some(menu) = &mut state.menu {
-        menu.continues = continues;
-    }
+    menu.continues = continues;
+    state.input.panel = Panel::Menu(menu);
 }

@@ -10,7 +10,7 @@ use anstyle::AnsiColor;
 /// A row of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferenceRow {
-    /// Its number and its mark, with a blank behind them; empty for a row that is no line of a file.
+    /// Its number and its mark, with a blank behind them; empty for a row that is not a line of a file.
     pub gutter: String,
     /// The text.
     pub text: String,
@@ -34,7 +34,7 @@ pub fn difference(unified: &str, safe: impl Fn(&str) -> String) -> Vec<Differenc
     let digits = hunks().map(|hunk| hunk.last().to_string().len()).max().unwrap_or(1);
     let mut rows = Vec::new();
     let mut lines = unified.lines().peekable();
-    // Two files are told apart by their names.
+    // Two files are distinguished by their names.
     let is_one_file = headers("+++ ") == 1 && headers("--- ") == 1;
     if is_one_file
         && let Some(old) = lines.next_if(|line| line.starts_with("--- "))
@@ -46,7 +46,7 @@ pub fn difference(unified: &str, safe: impl Fn(&str) -> String) -> Vec<Differenc
     let mut hunk: Option<Hunk> = None;
     let mut is_first = true;
     for line in lines {
-        // A hunk says how many lines it has, so a removed line that begins with `--` is no header.
+        // A hunk says how many lines it has, so a removed line that begins with `--` is not a header.
         if let Some(row) = hunk.as_mut().and_then(|hunk| hunk.row(line, digits, &safe)) {
             rows.push(row);
             continue;

@@ -4,19 +4,18 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use host_text::{counted, visible_line};
-use tokio::sync::oneshot;
+use host_text::visible_line;
 
 use super::attention::Focus;
 use super::hint::Hint;
 use super::menu::MENU_ROWS;
-use super::question::{Answered, Line, Listening, Open};
 use super::screen::Live;
 use super::sent::{Sent, When};
+use super::state::{End, Holder, Panel, State, Turn};
 use super::status::time;
 use super::width::{truncate_to_width, width};
 use super::wrap::{wrap, wrapped_lines};
-use super::{Activity, Chosen, End, Keyboard, Question, Shared, State, TerminalMode, Turn, Voice, raw};
+use super::{Activity, Chosen, Keyboard, Shared, TerminalMode, Voice, raw};
 
 /// The frames of the spinner.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -34,10 +33,6 @@ const ROOM_FOR_KEY: usize = 40;
 /// How long an activity must take before its time is shown.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The most text that is held back until a question is answered, in bytes. Protects memory. Any more is left out, and
-/// counted: shown at once it would stand between the words of the question and its choices.
-const MAX_HELD: usize = 256 << 10;
-
 /// The most rows for the choices of a question.
 const QUESTION_ROWS: usize = 21;
 
@@ -49,51 +44,24 @@ const QUEUED_ROWS: usize = 3;
 
 /// Whether a Ctrl-C stops the model's turn, and not yet does.
 fn can_stop(state: &State) -> bool {
-    matches!(&state.turn, Turn::Model(Some(turn)) if !turn.is_cancelled())
-}
-
-/// Whether text is held back: a question is open, or another program has the terminal.
-fn holds_back(state: &State) -> bool {
-    state.lent || state.questions.front().is_some_and(|open| open.state != Listening::Waits)
-}
-
-/// Shortens the text that is held back to what may be held.
-fn leave_out(state: &mut State) {
-    if state.held.len() <= MAX_HELD {
-        return;
-    }
-    let most = state.held.floor_char_boundary(MAX_HELD);
-    // Whole lines, so that no colour is cut in two.
-    let kept = state.held[..most].rfind('\n').map_or(0, |end| end + 1);
-    state.left_out += state.held[kept..].matches('\n').count().max(1);
-    state.held.truncate(kept);
-}
-
-/// Takes the text that was held back, with a line about what was left out.
-fn take_held(state: &mut State) -> String {
-    let mut held = std::mem::take(&mut state.held);
-    let left_out = std::mem::take(&mut state.left_out);
-    if left_out > 0 {
-        held.push_str(&format!("… {} left out while a question was open\n", counted(left_out, "line")));
-    }
-    held
+    matches!(&state.conversation.turn, Turn::Model { stop, .. } if !stop.is_cancelled())
 }
 
 impl Shared {
     /// Shows text that stays.
     pub(super) fn show(&self, state: &mut State, text: &str) {
-        state.held.push_str(text);
-        if holds_back(state) {
+        state.output.held.text.push_str(text);
+        if state.holds_back() {
             // Nothing on the screen changes, and drawing the question again for each line of a flood would take long.
-            return leave_out(state);
+            return state.output.held.leave_out();
         }
         self.redraw(state);
     }
 
     /// Sets what goes on now.
     pub(super) fn goes_on(&self, state: &mut State, activity: Vec<Activity>) {
-        let begins = state.activity.is_empty() && !activity.is_empty();
-        state.activity = activity;
+        let begins = state.output.activities.shown.is_empty() && !activity.is_empty();
+        state.output.activities.shown = activity;
         if begins {
             // So that the spinner moves.
             self.wake();
@@ -102,14 +70,12 @@ impl Shared {
 
     /// Adds an activity besides those that the caller sets; returns its number.
     pub(super) fn begins_besides(&self, state: &mut State, words: &str) -> u64 {
-        let id = state.next_busy;
-        state.next_busy += 1;
         let words = self.setup.style.dim(&visible_line(words));
         if self.setup.mode == TerminalMode::Dumb {
             // Nothing is drawn in place there.
             self.lines(state, &words);
         }
-        state.besides.push((id, Activity { words, since: Some(Instant::now()), wait: None, below: Vec::new() }));
+        let id = state.output.activities.begin(words);
         self.redraw(state);
         self.wake();
         id
@@ -117,43 +83,43 @@ impl Shared {
 
     /// Ends one of those.
     pub(super) fn ends_besides(&self, state: &mut State, id: u64) {
-        state.besides.retain(|(known, _)| *known != id);
+        state.output.activities.besides.retain(|(known, _)| *known != id);
         self.redraw(state);
     }
 
     /// Shows a piece of what the model says. The rows that it finishes, and those that may still change, are drawn at
     /// once, or soon if they were drawn a moment ago.
     pub(super) fn says(&self, state: &mut State, piece: &str, voice: Voice) {
-        let columns = state.screen.columns();
-        state.speech.push(piece, voice, columns);
-        if self.setup.mode == TerminalMode::Dumb || state.drawn.elapsed() >= TEXT_FRAME {
+        let columns = state.output.screen.columns();
+        state.output.speech.push(piece, voice, columns);
+        if self.setup.mode == TerminalMode::Dumb || state.output.drawn.elapsed() >= TEXT_FRAME {
             self.redraw(state);
-        } else if !std::mem::replace(&mut state.changed, true) {
+        } else if !std::mem::replace(&mut state.output.changed, true) {
             self.wake();
         }
     }
 
     /// Ends what the model says: its last rows change no more.
     pub(super) fn end_speech(&self, state: &mut State) {
-        let columns = state.screen.columns();
-        state.speech.end(columns);
-        let finished = state.speech.take_finished();
-        state.held.push_str(&finished);
+        let columns = state.output.screen.columns();
+        state.output.speech.end(columns);
+        let finished = state.output.speech.take_finished();
+        state.output.held.text.push_str(&finished);
     }
 
     /// Shows whole lines.
     pub(super) fn lines(&self, state: &mut State, text: &str) {
         self.end_speech(state);
         let wrapped = match self.setup.mode {
-            TerminalMode::Ansi => wrapped_lines(text, state.screen.columns()),
+            TerminalMode::Ansi => wrapped_lines(text, state.output.screen.columns()),
             TerminalMode::Dumb => text.to_owned(),
         };
         let text = wrapped.as_str();
-        let is_within_line = match state.held.is_empty() {
+        let is_within_line = match state.output.held.text.is_empty() {
             true => self.is_within_line(state),
             // Colours that end are not text.
-            false => match super::width(state.held.rsplit('\n').next().unwrap_or_default()) {
-                0 => !state.held.contains('\n') && self.is_within_line(state),
+            false => match super::width(state.output.held.text.rsplit('\n').next().unwrap_or_default()) {
+                0 => !state.output.held.text.contains('\n') && self.is_within_line(state),
                 _ => true,
             },
         };
@@ -163,50 +129,50 @@ impl Shared {
     }
 
     /// Whether the last line that was shown is unfinished.
-    fn is_within_line(&self, state: &State) -> bool {
+    pub(super) fn is_within_line(&self, state: &State) -> bool {
         match self.setup.mode {
-            TerminalMode::Ansi => state.screen.is_within_line(),
-            TerminalMode::Dumb => state.dumb_within_line,
+            TerminalMode::Ansi => state.output.screen.is_within_line(),
+            TerminalMode::Dumb => state.output.dumb_within_line,
         }
     }
 
     /// Draws everything again.
     pub(super) fn redraw(&self, state: &mut State) {
-        let finished = state.speech.take_finished();
-        state.held.push_str(&finished);
-        let text = match holds_back(state) {
+        let finished = state.output.speech.take_finished();
+        state.output.held.text.push_str(&finished);
+        let text = match state.holds_back() {
             true => {
-                leave_out(state);
+                state.output.held.leave_out();
                 String::new()
             }
-            false => take_held(state),
+            false => state.output.held.take(),
         };
-        (state.drawn, state.changed) = (Instant::now(), false);
+        (state.output.drawn, state.output.changed) = (Instant::now(), false);
         self.draw(state, &text);
     }
 
-    fn draw(&self, state: &mut State, text: &str) {
+    pub(super) fn draw(&self, state: &mut State, text: &str) {
         // The terminal is the shell's again: drawing now would write into its prompt.
-        if state.end == End::Closed {
+        if state.conversation.end == End::Closed {
             return;
         }
-        if state.lent {
+        if state.output.holder == Holder::Other {
             // Another program has the terminal; what comes meanwhile is shown behind it.
-            state.held.push_str(text);
-            return leave_out(state);
+            state.output.held.text.push_str(text);
+            return state.output.held.leave_out();
         }
         let out = match self.setup.mode {
             TerminalMode::Dumb => {
                 if !text.is_empty() {
-                    state.dumb_within_line = !text.ends_with('\n');
+                    state.output.dumb_within_line = !text.ends_with('\n');
                 }
                 text.to_owned()
             }
             TerminalMode::Ansi => {
                 // The signal that there is a new size can come after the next frame, whose rows would be too long.
-                state.screen.measured(raw::size());
+                state.output.screen.measured(raw::size());
                 let live = self.live(state);
-                self.new_title(state) + &state.screen.draw(text, &live)
+                self.new_title(state) + &state.output.screen.draw(text, &live)
             }
         };
         self.write(state, &out);
@@ -214,7 +180,7 @@ impl Shared {
 
     /// Writes to the terminal. If that fails, the terminal is gone and the work is stopped.
     pub(super) fn write(&self, state: &mut State, text: &str) {
-        if state.end == End::Gone || text.is_empty() {
+        if state.conversation.end == End::Gone || text.is_empty() {
             return;
         }
         let mut stdout = io::stdout().lock();
@@ -227,11 +193,11 @@ impl Shared {
     pub(super) fn lend(&self) {
         let mut state = self.state();
         if self.setup.mode == TerminalMode::Ansi {
-            let out = state.screen.leave();
+            let out = state.output.screen.leave();
             self.write(&mut state, &out);
             raw::restore();
         }
-        state.lent = true;
+        state.output.holder = Holder::Other;
         drop(state);
         self.wake();
     }
@@ -239,11 +205,10 @@ impl Shared {
     /// Takes the terminal back when the other program is done.
     pub(super) fn take_back(&self) {
         let mut state = self.state();
-        state.lent = false;
-        state.given_back = Some(Instant::now());
+        state.output.holder = Holder::Us(Some(Instant::now()));
         self.begin_again(&mut state);
-        let reads = self.setup.keyboard == Keyboard::Always || !state.questions.is_empty();
-        if reads && self.setup.mode == TerminalMode::Ansi && state.end == End::NotYet {
+        let reads = self.setup.keyboard == Keyboard::Always || !state.questions.open.is_empty();
+        if reads && self.setup.mode == TerminalMode::Ansi && state.conversation.end == End::NotYet {
             raw::enter().ok();
         }
         // One that came meanwhile has not been shown.
@@ -255,10 +220,10 @@ impl Shared {
 
     /// Handles a terminal that is gone.
     pub(super) fn gone(&self, state: &mut State) {
-        if state.end == End::NotYet || state.end == End::Left {
-            state.end = End::Gone;
+        if state.conversation.end == End::NotYet || state.conversation.end == End::Left {
+            state.conversation.end = End::Gone;
         }
-        state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
+        state.questions.end(Chosen::Nobody);
         self.setup.interrupt.stop.cancel();
         self.said.notify_one();
     }
@@ -267,69 +232,68 @@ impl Shared {
     pub(super) fn resized(&self) {
         let mut state = self.state();
         let (columns, rows) = raw::size();
-        state.screen.resized(columns, rows);
+        state.output.screen.resized(columns, rows);
         // The signal may be that the process continues.
-        state.title = None;
+        state.output.title = None;
         self.redraw(&mut state);
     }
 
     /// Forgets what another program may have changed while it had the terminal.
     pub(super) fn begin_again(&self, state: &mut State) {
-        (state.title, state.focus) = (None, Focus::Unknown);
+        (state.output.title, state.conversation.focus) = (None, Focus::Unknown);
     }
 
     /// Ends the use of the terminal.
     pub(super) fn close(&self) {
         let mut state = self.state();
-        state.questions.drain(..).for_each(|open| open.answered((Chosen::Nobody, String::new())));
-        state.activity.clear();
-        state.besides.clear();
+        state.questions.end(Chosen::Nobody);
+        state.output.activities.clear();
         self.end_speech(&mut state);
-        let held = take_held(&mut state);
+        let held = state.output.held.take();
         if self.setup.mode == TerminalMode::Ansi {
             // The text that is being written does not stay.
-            state.turn = Turn::Model(None);
-            state.editor.clear();
+            state.conversation.turn = Turn::Between;
+            state.input.editor.clear();
             self.draw(&mut state, &held);
-            let out = state.screen.leave();
+            let out = state.output.screen.leave();
             self.write(&mut state, &out);
         } else {
             self.write(&mut state, &held);
         }
-        state.end = End::Closed;
+        state.conversation.end = End::Closed;
         drop(state);
         self.wake();
     }
 
     /// Returns the rows below the text.
     fn live(&self, state: &State) -> Live {
-        let (columns, rows) = (state.screen.columns(), state.screen.rows());
-        let writes = self.setup.keyboard == Keyboard::Always && state.end == End::NotYet;
-        let mut below = match state.questions.front() {
-            Some(open) if open.state != Listening::Waits => {
+        let (columns, rows) = (state.output.screen.columns(), state.output.screen.rows());
+        let writes = self.setup.keyboard == Keyboard::Always && state.conversation.end == End::NotYet;
+        let mut below = match state.questions.shown() {
+            Some(open) => {
                 let mut live = open.look(self.setup.style, columns, rows.saturating_sub(1).min(QUESTION_ROWS));
-                if writes && !state.editor.is_empty() {
-                    live.rows.extend(state.editor.look(&state.prompt, columns, 1).rows);
+                if writes && !state.input.editor.is_empty() {
+                    live.rows.extend(state.input.editor.look(&state.input.label, columns, 1).rows);
                 }
                 live
             }
-            Some(_) | None if writes => self.writing(state),
-            Some(_) | None => Live::default(),
+            None if writes => self.writing(state),
+            None => Live::default(),
         };
         // One row less than the terminal has: a full screen would scroll with each frame.
         let left = rows.saturating_sub(below.rows.len() + 1);
-        let is_asking = state.questions.front().is_some_and(|open| open.state != Listening::Waits);
+        let is_asking = state.questions.shown().is_some();
         // Nothing that a model writes may stand between a question and its choices.
-        let mut above = if is_asking { Vec::new() } else { state.speech.unfinished(columns) };
+        let mut above = if is_asking { Vec::new() } else { state.output.speech.unfinished(columns) };
         // While the user is asked, the work waits for them, and nothing is drawn between a question and its choices.
-        let besides = state.besides.iter().map(|(_, activity)| activity);
-        let activities: Vec<&Activity> = besides.chain(&state.activity).filter(|_| !is_asking).collect();
+        let besides = state.output.activities.besides.iter().map(|(_, activity)| activity);
+        let activities: Vec<&Activity> = besides.chain(&state.output.activities.shown).filter(|_| !is_asking).collect();
         for (number, activity) in activities.iter().enumerate() {
             let is_last = number + 1 == activities.len();
-            above.push(self.spinning(activity, state.frame, columns, is_last && can_stop(state)));
+            above.push(self.spinning(activity, state.output.activities.frame, columns, is_last && can_stop(state)));
             above.extend(activity.below.iter().map(|line| self.setup.style.dim(&format!("    {line}"))));
         }
-        above.extend(self.queued(&state.queued));
+        above.extend(self.queued(&state.input.queued));
         // The last rows matter most.
         above.drain(..above.len().saturating_sub(left));
         if let Some((row, _)) = &mut below.cursor {
@@ -341,9 +305,9 @@ impl Shared {
 
     /// Draws the text that is being written, and what belongs to it.
     fn writing(&self, state: &State) -> Live {
-        let (columns, rows) = (state.screen.columns(), state.screen.rows());
+        let (columns, rows) = (state.output.screen.columns(), state.output.screen.rows());
         let style = self.setup.style;
-        if let Some(search) = &state.search {
+        if let Panel::Search(search) = &state.input.panel {
             let label = "search › ";
             let query = format!("{label}{}", visible_line(&search.query));
             let column = width(&query).min(columns.saturating_sub(1));
@@ -357,23 +321,24 @@ impl Shared {
             return live;
         }
         // At most half of the screen, so that what the text is about stays visible.
-        let mut live = state.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
+        let mut live = state.input.editor.look(&self.label(state), columns, WRITTEN_ROWS.min(rows / 2));
         let room = rows.saturating_sub(live.rows.len() + 1);
-        if state.shows_keys {
-            live.rows.extend(super::bindings::look(style, columns, room));
-            return live;
+        match &state.input.panel {
+            Panel::Keys => {
+                live.rows.extend(super::bindings::look(style, columns, room));
+                return live;
+            }
+            Panel::Menu(menu) => live.rows.extend(menu.look(style, columns, room.min(MENU_ROWS))),
+            Panel::Nothing | Panel::Search(_) => {}
         }
-        if let Some(menu) = &state.menu {
-            live.rows.extend(menu.look(style, columns, room.min(MENU_ROWS)));
-        }
-        let special = self.setup.assist.special.filter(|(special, _)| state.editor.text().starts_with(*special));
-        let hint = state.hint.as_ref().map(Hint::words).or(special.map(|(_, words)| words));
+        let special = self.setup.assist.special.filter(|(special, _)| state.input.editor.text().starts_with(*special));
+        let hint = state.input.hint.as_ref().map(Hint::words).or(special.map(|(_, words)| words));
         live.rows.extend(hint.into_iter().flat_map(|hint| self.hint(hint, columns)).take((rows / 3).max(1)));
-        if let Some(takes_commands) = state.editor.takes_commands() {
+        if let Some(takes_commands) = state.input.editor.takes_commands() {
             live.rows.push(style.dim(if takes_commands { "-- NORMAL --" } else { "-- INSERT --" }));
         }
         // A hint takes its place, so that the rows do not jump.
-        if hint.is_none() && state.menu.is_none() {
+        if hint.is_none() && state.input.menu().is_none() {
             live.rows.extend(super::status::look(state).map(|row| style.dim(&row)));
         }
         live
@@ -385,9 +350,9 @@ impl Shared {
     }
 
     fn label(&self, state: &State) -> String {
-        match state.turn {
-            Turn::User => self.setup.style.bold(&state.prompt),
-            Turn::Model(_) => self.setup.style.dim(&state.prompt),
+        match state.conversation.turn {
+            Turn::User => self.setup.style.bold(&state.input.label),
+            Turn::Between | Turn::Model { .. } => self.setup.style.dim(&state.input.label),
         }
     }
 
@@ -434,117 +399,7 @@ impl Shared {
     /// Advances the time: moves the spinner.
     pub(super) fn tick(&self) {
         let mut state = self.state();
-        state.frame = state.frame.wrapping_add(1);
+        state.output.activities.frame = state.output.activities.frame.wrapping_add(1);
         self.redraw(&mut state);
-    }
-
-    /// Lets the open question listen, or takes the letter that nothing followed, if it is time for that.
-    pub(super) fn question_is_due(&self) {
-        let (mut guard, now) = (self.state(), Instant::now());
-        let state = &mut *guard;
-        let Some(open) = state.questions.front_mut() else { return };
-        if let Some(answered) = open.settles(now) {
-            return self.answered(state, answered);
-        }
-        let listens = open.listens_now(now);
-        self.begins_line(state, false);
-        if listens && self.setup.mode == TerminalMode::Dumb {
-            let columns = state.screen.columns();
-            let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
-            let choices = state.questions.front().map(look);
-            self.write(state, &choices.map(|choices| choices + "\n").unwrap_or_default());
-        }
-        self.redraw(state);
-    }
-
-    /// Adds a question to the queue and returns its id; `None` if nobody can answer.
-    pub(super) fn ask(&self, question: Question, line: Option<Line>, answer: oneshot::Sender<Answered>) -> Option<u64> {
-        self.asks(|id| Open::new(id, question, line, answer))
-    }
-
-    /// Does the same with a question that is made for its id.
-    pub(super) fn asks(&self, open: impl FnOnce(u64) -> Open) -> Option<u64> {
-        let mut state = self.state();
-        let id = state.next_question;
-        let open = open(id);
-        let can_answer = self.setup.keyboard != Keyboard::Never && !open.question.choices.is_empty();
-        if !can_answer || !matches!(state.end, End::NotYet) {
-            return None;
-        }
-        state.next_question += 1;
-        state.questions.push_back(open);
-        self.next_question(&mut state);
-        Some(id)
-    }
-
-    /// Shows the next question unless one is shown; without a question, the text that was held back for the last one.
-    pub(super) fn next_question(&self, state: &mut State) {
-        match state.questions.front_mut() {
-            // Another program has the terminal: it is shown when that one returns it.
-            Some(open) if open.state == Listening::Waits && state.lent => {}
-            Some(open) if open.state == Listening::Waits => {
-                // Taken out: a question that is drawn again must not repeat its lines.
-                let lines = std::mem::take(&mut open.question.lines);
-                // Only now are keys read without echo; until here the terminal is the shell's.
-                if self.setup.keyboard == Keyboard::WhenAsked && self.setup.mode == TerminalMode::Ansi {
-                    raw::enter().ok();
-                }
-                // First the text that was shown before it, then its own lines, and then nothing until it is answered.
-                self.redraw(state);
-                let mut text = if self.is_within_line(state) { "\n".to_owned() } else { String::new() };
-                let columns = match self.setup.mode {
-                    TerminalMode::Ansi => state.screen.columns(),
-                    TerminalMode::Dumb => usize::MAX,
-                };
-                lines.iter().for_each(|line| text.extend([&wrapped_lines(line, columns), "\n"]));
-                // Anything typed so far counts as typed before the question, or was meant for another program.
-                if self.setup.keyboard == Keyboard::WhenAsked || self.setup.mode == TerminalMode::Dumb {
-                    // From the terminal itself: what lies there was typed before the question could be seen.
-                    raw::forget_typed();
-                }
-                if let Some(open) = state.questions.front_mut() {
-                    // Listens only after a pause: a user who is typing goes on typing something else.
-                    open.state = Listening::NotYet(Instant::now());
-                }
-                self.draw(state, &text);
-                self.alert(state, "a question waits for you");
-            }
-            Some(_) => {}
-            None => {
-                if self.setup.keyboard == Keyboard::WhenAsked {
-                    raw::restore();
-                }
-                self.redraw(state);
-            }
-        }
-        self.wake();
-    }
-
-    /// Answers the open question.
-    pub(super) fn answered(&self, state: &mut State, answered: Answered) {
-        let Some(open) = state.questions.pop_front() else { return };
-        let words = match answered.0 {
-            Chosen::Choice(at) => open.question.choices.get(at).map(|choice| choice.label.clone()),
-            Chosen::Dismissed | Chosen::Nobody => None,
-        };
-        let text = Some(visible_line(&answered.1)).filter(|text| !text.is_empty());
-        let text = text.map(|text| format!(": {text}")).unwrap_or_default();
-        let line = self.setup.style.dim(&format!("› {}{text}", words.as_deref().unwrap_or("rejected")));
-        // Before the text that was held back for it.
-        state.held.insert_str(0, &format!("{line}\n"));
-        open.answered(answered);
-        self.next_question(state);
-    }
-
-    /// Withdraws a question whose caller no longer waits for the answer.
-    pub(super) fn withdraw(&self, id: u64) {
-        let mut state = self.state();
-        let Some(at) = state.questions.iter().position(|open| open.id == id) else { return };
-        let was_shown = state.questions.remove(at).is_some_and(|open| open.state != Listening::Waits);
-        if was_shown {
-            let line = self.setup.style.dim("› question withdrawn");
-            state.held.insert_str(0, &format!("{line}\n"));
-            self.next_question(&mut state);
-        }
     }
 }

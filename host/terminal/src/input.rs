@@ -9,9 +9,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::draw::TEXT_FRAME;
-use super::keys::{Keys, Lines};
+use super::keys::{Key, Keys, Lines};
 use super::question::Open;
-use super::{End, Keyboard, Shared, TerminalMode, raw};
+use super::state::{End, Holder};
+use super::{Keyboard, Shared, TerminalMode, raw};
 
 /// How often the moving parts are drawn.
 const FRAME: Duration = Duration::from_millis(100);
@@ -55,7 +56,7 @@ impl Shared {
     /// Draws what the model said since everything was drawn, if that is long enough ago.
     fn draw_speech(&self) {
         let mut state = self.state();
-        if state.changed && state.drawn.elapsed() >= TEXT_FRAME {
+        if state.output.changed && state.output.drawn.elapsed() >= TEXT_FRAME {
             self.redraw(&mut state);
         }
     }
@@ -63,26 +64,64 @@ impl Shared {
     /// Whether the time of an open question has come: it may listen from now on, or the letter that was pressed
     /// answers.
     fn is_due(&self) -> bool {
-        self.state().questions.front().is_some_and(|open| open.due_at().is_some_and(|due| due <= Instant::now()))
+        self.state().questions.open.front().is_some_and(|open| open.due_at().is_some_and(|due| due <= Instant::now()))
+    }
+
+    /// Reads and handles what was typed.
+    fn read_keys(&self, stdin: BorrowedFd<'_>, lines: Lines, is_hung_up: bool, keys: &mut Keys) -> KeysRead {
+        // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens while
+        // the lock is held, and a read that is ready does not block.
+        let state = self.state();
+        if state.output.holder == Holder::Other || !is_ready(stdin) {
+            return KeysRead::NotReady;
+        }
+        let mut buffer = [0; 4096];
+        let read = rustix::io::read(stdin, &mut buffer);
+        drop(state);
+        match read {
+            // The end of a terminal's input is Ctrl-D, where it edits lines by itself.
+            Ok(0) if lines == Lines::Cooked && !is_hung_up => self.key(Key::EndOfInput),
+            // The terminal is closed: nothing can be asked any more, and the run must not wait.
+            Ok(0) => self.gone(&mut self.state()),
+            Ok(count) => {
+                keys.feed(buffer.get(..count).unwrap_or_default()).into_iter().for_each(|key| self.key(key));
+                return KeysRead::Some;
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            // A process in the background may not read.
+            Err(_) => self.gone(&mut self.state()),
+        }
+        KeysRead::None
     }
 
     fn wait(&self, key_ends_in: Option<Duration>) -> Wait {
         let state = self.state();
-        if state.end == End::Closed {
+        if state.conversation.end == End::Closed {
             return Wait::Ends;
         }
-        let question = state.questions.front();
+        let question = state.questions.open.front();
         let reads = match self.setup.keyboard {
             Keyboard::Never => false,
             Keyboard::WhenAsked => question.is_some(),
             Keyboard::Always => true,
         };
         let due_in = question.and_then(Open::due_at).map(|due| due.saturating_duration_since(Instant::now()));
-        let moves = self.setup.mode == TerminalMode::Ansi && !(state.activity.is_empty() && state.besides.is_empty());
-        let draws_in = state.changed.then(|| TEXT_FRAME.saturating_sub(state.drawn.elapsed()));
+        let moves = self.setup.mode == TerminalMode::Ansi && !state.output.activities.is_empty();
+        let draws_in = state.output.changed.then(|| TEXT_FRAME.saturating_sub(state.output.drawn.elapsed()));
         let times = [key_ends_in, moves.then_some(FRAME), due_in, draws_in];
-        Wait::For { keys: reads && !state.lent && state.end != End::Gone, time: times.into_iter().flatten().min() }
+        Wait::For {
+            keys: reads && state.output.holder != Holder::Other && state.conversation.end != End::Gone,
+            time: times.into_iter().flatten().min(),
+        }
     }
+}
+
+/// Whether a read brought keys.
+enum KeysRead {
+    Some,
+    None,
+    /// Nothing was read: there is nothing to read any more.
+    NotReady,
 }
 
 /// Whether a read returns at once.
@@ -124,34 +163,15 @@ fn read(shared: &Weak<Shared>, woken: &OwnedFd) {
             Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return shared.gone(&mut shared.state()),
         }
-        let mut buffer = [0; 4096];
         // All that is in it: many wake-ups are one.
+        let mut buffer = [0; 4096];
         while rustix::io::read(woken, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
         if came.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            // The terminal may have been lent, or what was typed forgotten, since it was waited for. Neither happens
-            // while the lock is held, and a read that is ready does not block.
-            let state = shared.state();
-            if state.lent || !is_ready(stdin.as_fd()) {
-                continue;
-            }
-            let read = rustix::io::read(stdin.as_fd(), &mut buffer);
-            drop(state);
-            match read {
-                // The end of a terminal's input is Ctrl-D, where it edits lines by itself.
-                Ok(0) if lines == Lines::Cooked && !came.contains(PollFlags::HUP) => {
-                    shared.key(super::keys::Key::EndOfInput)
-                }
-                // The terminal is closed: nothing can be asked any more, and the run must not wait.
-                Ok(0) => shared.gone(&mut shared.state()),
-                Ok(count) => {
-                    last_read = Instant::now();
-                    for key in keys.feed(buffer.get(..count).unwrap_or_default()) {
-                        shared.key(key);
-                    }
-                }
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                // A process in the background may not read.
-                Err(_) => shared.gone(&mut shared.state()),
+            let is_hung_up = came.contains(PollFlags::HUP);
+            match shared.read_keys(stdin.as_fd(), lines, is_hung_up, &mut keys) {
+                KeysRead::Some => last_read = Instant::now(),
+                KeysRead::None => {}
+                KeysRead::NotReady => continue,
             }
         } else if let Some(key) = keys.nothing_more(last_read.elapsed()) {
             shared.key(key);

@@ -3,17 +3,18 @@
 //! Callers pass what they want to show to this crate, which draws it above a few rows that change: what is going on, a
 //! question, the text that is being written. So typed text never mixes with shown text, and neither breaks the other.
 //!
-//! Promises: a key that was pressed before a question was visible never answers it; [`leave`] restores the terminal's
-//! modes, and a panic does so too; without a terminal that can move its cursor everything is still shown, line by line.
-//! Texts are shown as they are given: a caller with text from a model or a tool makes it [`host_text::visible`] first.
-//! What the model says is the exception: [`Terminal::say`] makes it safe to show and renders its Markdown. A line that
-//! is too long for the terminal is broken at a word, in one place for all of them.
+//! Promises: a key that was pressed before a question was visible never answers it; [`Terminal::leave`] restores the
+//! terminal's modes, and a panic does so too; without a terminal that can move its cursor everything is still shown,
+//! line by line. Texts are shown as they are given: a caller with text from a model or a tool makes it
+//! [`host_text::visible`] first. What the model says is the exception: [`Terminal::say`] makes it safe to show and
+//! renders its Markdown. A line that is too long for the terminal is broken at a word, in one place for all of them.
 //!
 //! A thread of its own reads the keys and draws what moves; everything else happens under one lock, in the caller's
 //! thread. Deliberately not here: how a run's events are shown, and what a prompt leads to, which `host-cli`
 //! knows. A line editor from a library was considered: it asks the terminal where its cursor is, so it waits
 //! where nothing answers, and it reads keys for itself only while a line is written.
 
+mod asking;
 mod assist;
 mod attention;
 mod bindings;
@@ -34,6 +35,7 @@ mod raw;
 mod screen;
 mod search;
 mod sent;
+mod state;
 mod status;
 mod style;
 mod typed;
@@ -41,10 +43,9 @@ mod width;
 mod wrap;
 mod write;
 
-use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -53,26 +54,21 @@ pub use self::assist::{
     Assist, CanSteer, Completer, Completions, Dropped, Edit, Folded, Glance, Keymap, LookUp, Lookup, ModeShown,
     NextMode, TakeImage,
 };
-use self::attention::Focus;
 pub use self::attention::{Alert, Attention, Notify as NotifyUser, Title};
 pub use self::bindings::{BINDINGS, Binding};
-use self::completing::{Jobs, Looking};
+use self::completing::Jobs;
 pub use self::difference::{DifferenceRow, difference};
-use self::editor::{Draft, Editor};
-use self::hint::Hint;
+use self::editor::Draft;
 pub use self::history::History;
 pub use self::interrupt::Interrupt;
-use self::markdown::Markdown;
 pub use self::markdown::{Answers, Voice, rendered};
 pub use self::menu::Candidate;
-use self::menu::Menu;
 pub use self::pick::{Pick, PickEntry};
 use self::question::Open;
 pub use self::question::{Choice, Chosen, Escape, Line, Question};
 pub use self::raw::{columns_of_stderr, columns_of_stdout};
-use self::screen::Screen;
-use self::search::Search;
 use self::sent::{Sent, When};
+use self::state::{End, State, Turn};
 pub use self::status::StatusPart;
 pub use self::style::Style;
 pub use self::typed::{Typed, typed};
@@ -82,12 +78,20 @@ pub use self::wrap::{broken_at_word, wrap, wrapped, wrapped_entries, wrapped_lin
 /// The columns before what the model says, which set it apart from prompts and from the lines of calls.
 pub const INDENT: usize = 2;
 
-/// The terminal that is in use, for callers that have something to show and hold no terminal.
-static DRAWN_ON: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
-
-/// A terminal. Clones share it; [`leave`] ends its use.
+/// A terminal. Clones share it; [`leave`](Terminal::leave) ends its use.
 #[derive(Clone)]
 pub struct Terminal(Arc<Shared>);
+
+/// A terminal that somebody else keeps open.
+#[derive(Clone)]
+pub struct WeakTerminal(Weak<Shared>);
+
+impl WeakTerminal {
+    /// Returns the terminal, if it is still kept open.
+    pub fn upgrade(&self) -> Option<Terminal> {
+        self.0.upgrade().map(Terminal)
+    }
+}
 
 /// The properties of the terminal, and what is read from it.
 pub struct Setup {
@@ -193,87 +197,6 @@ impl Drop for Shared {
     }
 }
 
-struct State {
-    screen: Screen,
-    /// Whether the last line is unfinished, on a terminal that does not move its cursor.
-    dumb_within_line: bool,
-    /// Text that is not shown yet: a question is open, and its lines have to stay directly above its choices.
-    held: String,
-    /// How many lines were left out of it.
-    left_out: usize,
-    /// What the model says.
-    speech: Markdown,
-    /// When everything was drawn last, and whether it changed since.
-    drawn: Instant,
-    changed: bool,
-    activity: Vec<Activity>,
-    /// What else goes on, besides what the caller shows, by its number.
-    besides: Vec<(u64, Activity)>,
-    next_busy: u64,
-    frame: usize,
-    questions: VecDeque<Open>,
-    next_question: u64,
-    editor: Editor,
-    history: History,
-    /// The label before the text that is being written.
-    prompt: String,
-    /// Prompts that were sent while the model worked.
-    queued: VecDeque<Sent>,
-    /// The list below the text that is being written.
-    menu: Option<Menu>,
-    looking: Option<Looking>,
-    search: Option<Search>,
-    /// Whether the keys are shown.
-    shows_keys: bool,
-    /// Whether the key before this one showed the keys: a second `?` is written.
-    asked_for_keys: bool,
-    /// Whether Ctrl-X was pressed, which begins a combination.
-    is_chord: bool,
-    /// Whether the user selected another mode, which nobody took so far.
-    has_new_mode: bool,
-    turn: Turn,
-    /// When the model's turn began.
-    works_since: Option<Instant>,
-    /// The parts of the row below the input line.
-    status: Vec<StatusPart>,
-    /// Whether keys go to the terminal.
-    focus: Focus,
-    /// The title of the window; `None` if it is not ours.
-    title: Option<String>,
-    /// A line below the text that is being written.
-    hint: Option<Hint>,
-    /// Whether another Ctrl-C leaves the conversation.
-    leaves_next: bool,
-    /// Whether the last key was Esc on an empty line.
-    was_escape: bool,
-    /// Whether another program has the terminal at the moment.
-    lent: bool,
-    /// When the other program returned it.
-    given_back: Option<Instant>,
-    /// Whether the user leaves once the model is done.
-    leaves_then: bool,
-    end: End,
-}
-
-/// Whose turn it is in a conversation.
-enum Turn {
-    User,
-    /// Ctrl-C cancels the token, if there is one.
-    Model(Option<CancellationToken>),
-}
-
-/// Whether the terminal is still used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    NotYet,
-    /// The user has left the conversation.
-    Left,
-    /// The terminal is gone.
-    Gone,
-    /// [`leave`] ended its use; other programs may use it.
-    Closed,
-}
-
 impl Terminal {
     /// Begins to draw, and to read the keyboard where the setup says so.
     ///
@@ -285,63 +208,22 @@ impl Terminal {
             // The end that is written to must never wait: it is written under the lock.
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK)?;
         attention::prepare(&mut setup);
-        let (columns, rows) = raw::size();
-        let answers = match setup.mode {
-            TerminalMode::Ansi => setup.answers,
-            TerminalMode::Dumb => Answers::Source,
-        };
-        let state = State {
-            screen: Screen::new(columns, rows, setup.resize),
-            dumb_within_line: false,
-            held: String::new(),
-            left_out: 0,
-            speech: Markdown::new(setup.style.colour, answers).indented(INDENT),
-            drawn: Instant::now(),
-            changed: false,
-            activity: Vec::new(),
-            besides: Vec::new(),
-            next_busy: 0,
-            frame: 0,
-            questions: VecDeque::new(),
-            next_question: 0,
-            editor: match setup.assist.keymap {
-                Keymap::Emacs => Editor::default(),
-                Keymap::Vim => Editor::with_vim(),
-            },
-            history: std::mem::take(&mut setup.history),
-            prompt: String::new(),
-            queued: VecDeque::new(),
-            menu: None,
-            looking: None,
-            search: None,
-            shows_keys: false,
-            asked_for_keys: false,
-            is_chord: false,
-            has_new_mode: false,
-            turn: Turn::Model(None),
-            works_since: None,
-            status: Vec::new(),
-            focus: Focus::Unknown,
-            title: None,
-            hint: None,
-            leaves_next: false,
-            was_escape: false,
-            lent: false,
-            given_back: None,
-            leaves_then: false,
-            end: End::NotYet,
-        };
+        let history = std::mem::take(&mut setup.history);
+        let state = State::new(&setup, history);
         let (said, expand, jobs) = (Notify::new(), Notify::new(), Arc::default());
         let shared = Arc::new(Shared { setup, state: Mutex::new(state), said, expand, wake, jobs });
         if shared.setup.keyboard == Keyboard::Always && shared.setup.mode == TerminalMode::Ansi {
             raw::enter()?;
         }
-        // Known to the whole process, so that a panic can give the terminal back.
-        *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&shared);
         // The threads begin last: they find a state that is complete.
         completing::start(&shared)?;
         input::start(&shared, woken)?;
         Ok(Self(shared))
+    }
+
+    /// Returns a reference that does not keep the terminal open.
+    pub fn downgrade(&self) -> WeakTerminal {
+        WeakTerminal(Arc::downgrade(&self.0))
     }
 
     /// Shows text that stays: whole lines, or the next piece of a line.
@@ -366,7 +248,7 @@ impl Terminal {
     /// Shows a prompt that was sent, with the label that it had.
     pub fn said(&self, label: &str, text: &str) {
         let mut state = self.0.state();
-        let said = self.0.said_lines(label, text, state.screen.columns());
+        let said = self.0.said_lines(label, text, state.output.screen.columns());
         self.0.lines(&mut state, &said);
     }
 
@@ -379,7 +261,7 @@ impl Terminal {
 
     /// Returns how answers are shown.
     pub fn answers(&self) -> Answers {
-        self.0.state().speech.answers()
+        self.0.state().output.speech.answers()
     }
 
     /// Shows answers in this way from now on, if the terminal can. Returns how they are shown.
@@ -387,9 +269,9 @@ impl Terminal {
         let mut state = self.0.state();
         self.0.end_speech(&mut state);
         if self.0.setup.mode == TerminalMode::Ansi {
-            state.speech.set_answers(answers);
+            state.output.speech.set_answers(answers);
         }
-        state.speech.answers()
+        state.output.speech.answers()
     }
 
     /// Sends a sequence to the terminal that it does not show.
@@ -476,14 +358,12 @@ impl Terminal {
 
     /// Makes Ctrl-C cancel this turn.
     pub fn works_on(&self, turn: &CancellationToken) {
-        let mut state = self.0.state();
-        state.turn = Turn::Model(Some(turn.clone()));
-        state.works_since = Some(Instant::now());
+        self.0.state().conversation.turn = Turn::Model { stop: turn.clone(), since: Instant::now() };
     }
 
     /// Ends the turn that Ctrl-C cancels.
     pub fn rests(&self) {
-        self.0.state().turn = Turn::Model(None);
+        self.0.state().conversation.turn = Turn::Between;
     }
 
     /// Sends a prompt in the user's place, as if they had written it here.
@@ -493,7 +373,7 @@ impl Terminal {
             // A terminal that shows what is typed does not show this.
             self.0.lines(&mut state, &host_text::visible(text));
         }
-        state.queued.push_back(Sent { draft: Draft::unfolded(text), when: When::Done });
+        state.input.queued.push_back(Sent { draft: Draft::unfolded(text), when: When::Done });
         drop(state);
         self.0.said.notify_one();
     }
@@ -501,8 +381,8 @@ impl Terminal {
     /// Offers the user a text to edit, unless they are already writing one.
     pub fn suggest(&self, text: &str) {
         let mut state = self.0.state();
-        if state.editor.is_empty() && state.queued.is_empty() {
-            state.editor.set(text);
+        if state.input.editor.is_empty() && state.input.queued.is_empty() {
+            state.input.editor.set(text);
         }
     }
 
@@ -521,9 +401,42 @@ impl Terminal {
         self.0.key(keys::Key::Interrupt);
     }
 
+    /// Shows lines above what is drawn now; returns false if its use has ended.
+    pub fn above(&self, text: &str) -> bool {
+        let mut state = self.0.state();
+        let is_used = state.conversation.end != End::Closed;
+        if is_used {
+            self.0.lines(&mut state, text);
+        }
+        is_used
+    }
+
+    /// Shows an activity of one line besides those that are set, until the returned value is dropped; `None` if the
+    /// terminal's use has ended.
+    pub fn busy(&self, words: &str) -> Option<Busy> {
+        let mut state = self.0.state();
+        if state.conversation.end == End::Closed {
+            return None;
+        }
+        let id = self.0.begins_besides(&mut state, words);
+        Some(Busy { shared: Arc::downgrade(&self.0), id })
+    }
+
+    /// Whether a signal from the terminal is meant for another program: that program has the terminal, or had it a
+    /// moment ago and may have ended by the same signal.
+    pub fn is_lent(&self) -> bool {
+        self.0.state().output.holder.is_signal_for_other()
+    }
+
+    /// Ends its use: removes what was drawn, keeps what was shown, and restores the modes.
+    pub fn leave(&self) {
+        self.0.close();
+        restore();
+    }
+
     /// Returns its width in columns.
     pub fn columns(&self) -> usize {
-        self.0.state().screen.columns()
+        self.0.state().output.screen.columns()
     }
 
     /// Returns when keys are read.
@@ -564,32 +477,6 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// Shows lines above what is drawn now; returns false if no terminal is in use.
-pub fn above(text: &str) -> bool {
-    let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    let Some(shared) = drawn_on else { return false };
-    let mut state = shared.state();
-    if state.end == End::Closed {
-        return false;
-    }
-    shared.lines(&mut state, text);
-    true
-}
-
-/// Shows an activity of one line besides those of the terminal's user, until the returned value is dropped; `None` if
-/// no terminal is in use.
-pub fn busy(words: &str) -> Option<Busy> {
-    let shared = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade()?;
-    let id = {
-        let mut state = shared.state();
-        if state.end == End::Closed {
-            return None;
-        }
-        shared.begins_besides(&mut state, words)
-    };
-    Some(Busy { shared: Arc::downgrade(&shared), id })
-}
-
 /// An activity besides those of the terminal's user. Dropping it ends it.
 pub struct Busy {
     shared: Weak<Shared>,
@@ -604,34 +491,17 @@ impl Drop for Busy {
     }
 }
 
-/// How long after another program ended a signal meant for it may still arrive.
-const LATE: Duration = Duration::from_millis(300);
-
-/// Whether a signal from the terminal is meant for another program: that program has the terminal, or had it a moment
-/// ago and may have ended by the same signal.
-pub fn is_lent() -> bool {
-    let drawn_on = DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-    drawn_on.is_some_and(|shared| {
-        let state = shared.state();
-        state.lent || state.given_back.is_some_and(|since| since.elapsed() < LATE)
-    })
-}
-
 /// Returns the width of the terminal of this process in columns.
 pub fn columns() -> usize {
     let (columns, rows) = raw::size();
     screen::usable(columns, rows).0
 }
 
-#[cfg(test)]
-mod tests;
-
-/// Ends the use of the terminal, if it is in use: removes what was drawn, keeps what was shown, and restores the modes.
-pub fn leave() {
-    let drawn_on = std::mem::take(&mut *DRAWN_ON.lock().unwrap_or_else(PoisonError::into_inner)).upgrade();
-    if let Some(shared) = drawn_on {
-        shared.close();
-    }
+/// Restores the modes that the terminal had before any [`Terminal`] was opened.
+pub fn restore() {
     raw::restore();
     raw::set_extras(raw::Extras::default());
 }
+
+#[cfg(test)]
+mod tests;

@@ -532,35 +532,14 @@ impl Blocks {
                 let rule = page.look.dim(&"─".repeat(self.room(page).min(RULE)));
                 return self.row(&rule, page);
             }
-            // A year at the beginning of a line is no list.
+            // A year at the beginning of a line is not a list.
             if let Some(mark) = list_mark(text).filter(|mark| !is_paragraph || mark.interrupts)
                 && self.containers.len() < MAX_DEPTH
             {
                 self.end_leaf(page);
-                let number = match siblings.take() {
-                    Some((kind, number)) if kind == mark.kind => number.saturating_add(1),
-                    Some(_) | None => mark.number,
-                };
-                rest = text.get(mark.length..).unwrap_or_default();
-                let behind = blanks(rest);
-                // More blanks than four are code within the item.
-                let taken = if rest.trim().is_empty() || behind > 4 { behind.min(1) } else { behind };
-                rest = rest.get(taken..).unwrap_or_default();
-                let task = task_mark(rest).filter(|_| !matches!(mark.kind, '.' | ')'));
-                if let Some((_, text)) = task {
-                    rest = text;
-                }
-                self.containers.push(Container::Item(Item {
-                    kind: mark.kind,
-                    number,
-                    mark_column: indent,
-                    indent: indent + mark.length + taken.max(1),
-                    mark: match mark.kind {
-                        '.' | ')' => format!("{number}{} ", mark.kind),
-                        _ => task.map_or("• ", |(mark, _)| mark).to_owned(),
-                    },
-                    is_shown: false,
-                }));
+                let (item, inner) = Item::begin(&mark, siblings.take(), indent, text);
+                self.containers.push(Container::Item(item));
+                rest = inner;
                 if rest.trim().is_empty() {
                     return;
                 }
@@ -841,6 +820,37 @@ impl Blocks {
             begin.truncate(begin.trim_end().len());
         }
         page.push(&begin, row);
+    }
+}
+
+impl Item {
+    /// Returns the item that a line begins with this mark behind so many columns, and the text in it. `before` is the
+    /// kind and the number of the item above it.
+    fn begin<'a>(mark: &ListMark, before: Option<(char, u32)>, indent: usize, line: &'a str) -> (Self, &'a str) {
+        let number = match before {
+            Some((kind, number)) if kind == mark.kind => number.saturating_add(1),
+            Some(_) | None => mark.number,
+        };
+        let text = line.get(mark.length..).unwrap_or_default();
+        let behind = blanks(text);
+        // More blanks than four are code within the item.
+        let taken = if text.trim().is_empty() || behind > 4 { behind.min(1) } else { behind };
+        let text = text.get(taken..).unwrap_or_default();
+        let is_numbered = matches!(mark.kind, '.' | ')');
+        let task = task_mark(text).filter(|_| !is_numbered);
+        let shown = match is_numbered {
+            true => format!("{number}{} ", mark.kind),
+            false => task.map_or("• ", |(mark, _)| mark).to_owned(),
+        };
+        let item = Self {
+            kind: mark.kind,
+            number,
+            mark_column: indent,
+            indent: indent + mark.length + taken.max(1),
+            mark: shown,
+            is_shown: false,
+        };
+        (item, task.map_or(text, |(_, text)| text))
     }
 }
 

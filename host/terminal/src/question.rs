@@ -224,7 +224,7 @@ impl Open {
         match (self.pressed.take(), key) {
             // However late it is taken from the keyboard: a busy machine makes no answer of a text.
             (Some((first, _)), Key::Char(_) | Key::Paste(_)) => self.text(first, key),
-            // It confirms the letter, and a character that is no answer is not confirmed.
+            // It confirms the letter, and a character that is not an answer is not confirmed.
             (Some((letter, _)), Key::Enter) => answered(self.choice_of(letter).and_then(|at| self.choose(at))),
             (Some(_), Key::Backspace) => Pressed::Nothing,
             // A digit begins no word, so it answers at once.
@@ -351,14 +351,7 @@ impl Open {
     pub(super) fn look(&self, style: Style, columns: usize, max_rows: usize) -> Live {
         // The line is in the place of the choices: both at once would both take letters.
         if let (Some(editor), Some(line)) = (&self.typed, &self.line) {
-            let mut live = editor.look(&style.bold(&line.label), columns, LINE_ROWS.min(max_rows.saturating_sub(1)));
-            let spelled = self.spelled().and_then(|at| self.question.choices.get(at));
-            let help = match spelled {
-                Some(choice) => format!("Enter for “{}” · Esc to go back", choice.label),
-                None => line.help.clone(),
-            };
-            live.rows.extend(wrap(&help, columns.saturating_sub(1)).iter().map(|row| style.dim(row)));
-            return live;
+            return self.look_of_line(editor, line, style, columns, max_rows);
         }
         let listens = self.state == Listening::Now;
         // A letter is seen to be taken before it answers.
@@ -367,19 +360,13 @@ impl Open {
             return search.look(listens, style, columns, max_rows);
         }
         let fits = max_rows.saturating_sub(1).max(1);
-        let look = |(number, Choice { letter, label }): (usize, &Choice)| -> Vec<String> {
-            let is_selected = listens && number == selected;
-            let mark = format!("{} {} {letter}  ", if is_selected { "›" } else { " " }, number + 1);
-            let rows = wrap(label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST)).into_iter().enumerate();
-            let row = |(at, text): (usize, String)| {
-                let begin = if at == 0 { mark.clone() } else { " ".repeat(width(&mark)) };
-                match (listens, is_selected) {
-                    (true, true) => style.bold(&format!("{begin}{text}")),
-                    (true, false) => format!("{begin}{text}"),
-                    (false, _) => style.dim(&format!("{begin}{text}")),
-                }
+        let look = |(number, choice): (usize, &Choice)| {
+            let looks = match (listens, number == selected) {
+                (true, true) => ChoiceLook::Selected,
+                (true, false) => ChoiceLook::Other,
+                (false, _) => ChoiceLook::Asleep,
             };
-            rows.map(row).collect()
+            choice.look(number, looks, style, columns)
         };
         let choices: Vec<Vec<String>> = self.question.choices.iter().enumerate().map(look).collect();
         let rows_of = |choice: usize| choices.get(choice).map_or(0, Vec::len);
@@ -416,6 +403,46 @@ impl Open {
             false => "…",
         }));
         Live { rows, cursor }
+    }
+
+    /// Draws the line that a choice asks for.
+    fn look_of_line(&self, editor: &Editor, line: &Line, style: Style, columns: usize, max_rows: usize) -> Live {
+        let mut live = editor.look(&style.bold(&line.label), columns, LINE_ROWS.min(max_rows.saturating_sub(1)));
+        let spelled = self.spelled().and_then(|at| self.question.choices.get(at));
+        let help = match spelled {
+            Some(choice) => format!("Enter for “{}” · Esc to go back", choice.label),
+            None => line.help.clone(),
+        };
+        live.rows.extend(wrap(&help, columns.saturating_sub(1)).iter().map(|row| style.dim(row)));
+        live
+    }
+}
+
+/// How a choice looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChoiceLook {
+    Selected,
+    Other,
+    /// Its question does not listen yet.
+    Asleep,
+}
+
+impl Choice {
+    /// Draws a choice with its number, in as many rows as it takes.
+    fn look(&self, number: usize, looks: ChoiceLook, style: Style, columns: usize) -> Vec<String> {
+        let mark = if looks == ChoiceLook::Selected { "›" } else { " " };
+        let mark = format!("{mark} {} {}  ", number + 1, self.letter);
+        let rows = wrap(&self.label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST));
+        let row = |(at, text): (usize, String)| {
+            let begin = if at == 0 { mark.clone() } else { " ".repeat(width(&mark)) };
+            let row = format!("{begin}{text}");
+            match looks {
+                ChoiceLook::Selected => style.bold(&row),
+                ChoiceLook::Other => row,
+                ChoiceLook::Asleep => style.dim(&row),
+            }
+        };
+        rows.into_iter().enumerate().map(row).collect()
     }
 }
 
@@ -481,7 +508,7 @@ mod tests {
     }
 
     // promise approval.typing: A letter answers a question only if nothing follows it within 200 ms; a text that goes
-    //   on is no answer by its letters, and becomes the reason of a no.
+    //   on is not an answer by its letters, and becomes the reason of a no.
     #[test]
     fn question_letter_answers_only_if_nothing_follows() {
         let quick = PAUSE - Duration::from_millis(1);
@@ -515,7 +542,7 @@ mod tests {
         }
         // Two keys with a pause between them are two answers, of which the second goes to whatever is asked then.
         assert_eq!(typed(&mut open(Instant::now()), "yn", PAUSE), [chosen(0, ""), chosen(2, "")].concat());
-        // Letters that are read late, all at once, are no answers.
+        // Letters that are read late, all at once, are not answers.
         let (mut open, now) = (open(Instant::now()), Instant::now());
         open.state = Listening::Now;
         assert_eq!(open.key(&Key::Char('n'), now), Pressed::Nothing);

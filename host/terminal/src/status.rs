@@ -7,8 +7,9 @@
 
 use std::time::Duration;
 
+use super::state::{State, Turn};
 use super::width::{truncate_to_width, width};
-use super::{State, Terminal, TerminalMode, Turn};
+use super::{Terminal, TerminalMode};
 
 /// Between two parts.
 const BETWEEN: &str = " · ";
@@ -30,7 +31,7 @@ impl Terminal {
     /// terminal that cannot move its cursor shows none.
     pub fn set_status(&self, parts: Vec<StatusPart>) {
         if self.mode() == TerminalMode::Ansi {
-            self.0.state().status = parts;
+            self.0.state().output.status = parts;
         }
     }
 
@@ -38,8 +39,8 @@ impl Terminal {
     pub fn show_status(&self, parts: Vec<StatusPart>) {
         if self.mode() == TerminalMode::Ansi {
             let mut state = self.0.state();
-            if state.status != parts {
-                state.status = parts;
+            if state.output.status != parts {
+                state.output.status = parts;
                 self.0.redraw(&mut state);
             }
         }
@@ -48,17 +49,17 @@ impl Terminal {
 
 /// Returns the row for this state; `None` if there is nothing to show or no room.
 pub(super) fn look(state: &State) -> Option<String> {
-    let (columns, rows) = (state.screen.columns(), state.screen.rows());
-    if state.status.is_empty() || rows < FEWEST_ROWS {
+    let (columns, rows) = (state.output.screen.columns(), state.output.screen.rows());
+    if state.output.status.is_empty() || rows < FEWEST_ROWS {
         return None;
     }
-    let since = match state.turn {
-        Turn::Model(Some(_)) => state.works_since,
-        Turn::User | Turn::Model(None) => None,
+    let since = match state.conversation.turn {
+        Turn::Model { since, .. } => Some(since),
+        Turn::User | Turn::Between => None,
     };
     let elapsed = since.map(|since| StatusPart { words: time(since.elapsed()), importance: u8::MAX });
     // A full row would leave the cursor between two rows.
-    Some(fit(elapsed.iter().chain(&state.status).collect(), columns.saturating_sub(1)))
+    Some(fit(elapsed.iter().chain(&state.output.status).collect(), columns.saturating_sub(1)))
 }
 
 /// Formats a time in whole seconds.

@@ -2,6 +2,7 @@
 //! asks.
 
 use std::process::Command;
+use std::time::Duration;
 
 use super::*;
 
@@ -99,7 +100,7 @@ async fn scenario() {
             let flood = async {
                 let line = "f".repeat(50);
                 // As the log does.
-                (0..MORE_THAN_IS_HELD / 50).for_each(|n| assert!(above(&format!("flood {n} {line}\n"))));
+                (0..MORE_THAN_IS_HELD / 50).for_each(|n| assert!(terminal.above(&format!("flood {n} {line}\n"))));
             };
             let (chosen, ()) = tokio::join!(terminal.ask(question(&["May it?"])), flood);
             terminal.lines(&format!("chosen {chosen:?}"));
@@ -116,7 +117,7 @@ async fn scenario() {
         }
         other => panic!("there is no scenario {other}"),
     }
-    leave();
+    terminal.leave();
 }
 
 #[test]

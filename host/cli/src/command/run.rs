@@ -32,7 +32,7 @@ use crate::exit::{self, Code};
 use crate::first_start;
 use crate::folder_question;
 use crate::printer::terminal::{self as drawn, Stats};
-use crate::printer::{self, Format, Out};
+use crate::printer::{self, Format, Out, current_terminal};
 use crate::process;
 use crate::trust_question;
 
@@ -219,7 +219,7 @@ fn terminal(
         assist: terminal::Assist::default(),
         attention: terminal::Attention::default(),
     };
-    Ok(Some(Terminal::open(setup).map_err(exit::terminal_unusable)?))
+    Ok(Some(current_terminal::open(setup).map_err(exit::terminal_unusable)?))
 }
 
 /// Starts to ask the user at the terminal about calls, if there is a keyboard.

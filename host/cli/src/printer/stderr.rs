@@ -12,6 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use host_text::counted;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::current_terminal;
+
 /// The most bytes that are written at once: a pipe that has room at all takes them without waiting. No system's
 /// `PIPE_BUF` is smaller.
 const CHUNK: usize = 512;
@@ -53,7 +55,7 @@ pub(crate) fn note_to_stderr(text: &str) {
 
 /// Writes to standard error, and ignores a failure.
 pub(crate) fn to_stderr(text: &str) {
-    if host_terminal::above(text) {
+    if current_terminal::above(text) {
         return;
     }
     let wrapped = host_terminal::columns_of_stderr().map(|columns| host_terminal::wrapped_lines(text, columns));

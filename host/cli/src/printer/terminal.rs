@@ -260,6 +260,20 @@ impl Terminal {
         }
     }
 
+    /// Shows that a request is sent again, and counts down to it.
+    fn retry(&self, state: &mut State, reason: &str, wait_ms: u64, attempt: u32, attempts: u32) {
+        let discarded = state.void_reply();
+        state.wait_to_retry(wait_ms, &format!("(attempt {attempt} of {attempts}): {}", visible_line(reason)));
+        let was_noted = state.noted_retry.replace(reason.to_owned()).as_deref() == Some(reason);
+        // The note stays, and the row below it counts down: a reason that was noted just before is not noted again.
+        let has_a_row = self.terminal.mode() == TerminalMode::Ansi;
+        if has_a_row && attempt > 2 && discarded.is_empty() && was_noted {
+            self.update(state);
+        } else {
+            self.note(state, &format!("{}{discarded}", notices::again(reason, wait_ms, attempt, attempts)));
+        }
+    }
+
     fn content(&self, state: &mut State, text: &str) {
         // The text itself shows activity, until it stops for a while.
         state.wait("writing");
@@ -284,6 +298,16 @@ fn forming(name: &str, title: &str, lines: u64) -> String {
 impl State {
     fn wait(&mut self, words: &str) {
         self.waiting = Some(Waiting { words: words.to_owned(), since: Instant::now(), wait: None });
+    }
+
+    /// Waits for a call that the model still writes.
+    fn wait_for_call(&mut self, name: &str, title: &str, lines: u64) {
+        let words = forming(name, title, lines);
+        match &mut self.waiting {
+            // The time is that of the whole call.
+            Some(waiting) if lines > 0 || !title.is_empty() => waiting.words = words,
+            _ => self.wait(&words),
+        }
     }
 
     /// Waits for another request, which is sent after this time.
@@ -321,12 +345,7 @@ impl Observer for Terminal {
             EventKind::Thought { subject, text } => self.thought(state, subject, text),
             EventKind::Content { text } => self.content(state, text),
             EventKind::ToolCallForming { name, title, lines } => {
-                let words = forming(name, title, lines);
-                match &mut state.waiting {
-                    // The time is that of the whole call.
-                    Some(waiting) if lines > 0 || !title.is_empty() => waiting.words = words,
-                    _ => state.wait(&words),
-                }
+                state.wait_for_call(name, title, lines);
                 self.update(state);
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
@@ -337,21 +356,7 @@ impl Observer for Terminal {
                 self.note(state, &note);
             }
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
-                let again = notices::again(reason, wait_ms, attempt, attempts);
-                let discarded = state.void_reply();
-                // The note stays, and the row below it counts down. A reason that was noted just before stands there
-                // already.
-                let words = format!("(attempt {attempt} of {attempts}): {}", visible_line(reason));
-                let has_a_row = self.terminal.mode() == TerminalMode::Ansi;
-                let is_noted =
-                    has_a_row && attempt > 2 && discarded.is_empty() && state.noted_retry.as_deref() == Some(reason);
-                state.wait_to_retry(wait_ms, &words);
-                state.noted_retry = Some(reason.to_owned());
-                if is_noted {
-                    self.update(state);
-                } else {
-                    self.note(state, &format!("{again}{discarded}"));
-                }
+                self.retry(state, reason, wait_ms, attempt, attempts);
             }
             EventKind::ToolCallRequest { call, title } => {
                 state.waiting = None;

@@ -282,7 +282,7 @@ impl Highlighter {
         let Some(language) = self.language else { return line.to_owned() };
         let mut shown = String::with_capacity(line.len() + 32);
         let mut rest = line;
-        // What stands in front decides: `#` in a word is no comment.
+        // What stands in front decides: `#` in a word is not a comment.
         let mut before = None;
         while !rest.is_empty() {
             let (length, style) = self.token(language, rest, line, before);

@@ -7,6 +7,8 @@
 //! Deliberately not here: links by reference, which are defined after their use, and HTML except `<br>`. Both are shown
 //! as they were written.
 
+use std::ops::Range;
+
 use host_text::{is_unsafe, visible_line};
 
 use super::paint::Kind;
@@ -96,6 +98,17 @@ struct Run {
     ends: Vec<Kind>,
     /// What begins, the innermost first.
     begins: Vec<Kind>,
+}
+
+impl Run {
+    /// Whether a later run can end what this one begins.
+    fn is_closed_by(&self, closer: &Self) -> bool {
+        // CommonMark's rule of three.
+        let is_odd = (closer.opens || self.closes)
+            && (self.length + closer.length).is_multiple_of(3)
+            && !(self.length.is_multiple_of(3) && closer.length.is_multiple_of(3));
+        self.opens && self.left > 0 && self.mark == closer.mark && !is_odd
+    }
 }
 
 /// Parses a text that follows this character.
@@ -334,7 +347,7 @@ impl<'a> Parser<'a> {
             return (1, What::Source);
         }
         let Some(end) = inner.find(['>', '<', '\n']) else {
-            // What is longer is no address, so nothing needs to wait for its end.
+            // What is longer is not an address, so nothing needs to wait for its end.
             if inner.len() < MAX_ADDRESS {
                 self.may_change(at);
             }
@@ -362,7 +375,7 @@ impl<'a> Parser<'a> {
 
     /// The address that begins here.
     fn address<'b>(&mut self, at: usize, rest: &'b str) -> Option<&'b str> {
-        // `xhttps://` is no address that a terminal would open.
+        // `xhttps://` is not an address that a terminal would open.
         if self.before(at).is_some_and(char::is_alphanumeric) {
             return None;
         }
@@ -398,36 +411,20 @@ impl<'a> Parser<'a> {
         let mut bottoms = [from; 3 * 2 * 3];
         let mut closer = from;
         while closer < self.nodes.len() {
-            let Some(Node { what: What::Run(run), .. }) = self.nodes.get(closer) else {
+            let Some(run) = self.run_at(closer).filter(|run| run.closes && run.left > 0) else {
                 closer += 1;
                 continue;
             };
-            if !run.closes || run.left == 0 {
-                closer += 1;
-                continue;
-            }
-            let (mark, length, left, both) = (run.mark, run.length, run.left, run.opens);
-            let kind = match mark {
+            let kind = match run.mark {
                 b'*' => 0,
                 b'_' => 1,
                 _ => 2,
             };
-            let bottom = kind * 6 + usize::from(both) * 3 + length % 3;
+            let bottom = kind * 6 + usize::from(run.opens) * 3 + run.length % 3;
             let lowest = bottoms.get(bottom).copied().unwrap_or(from);
-            let fits = |node: &Node| match &node.what {
-                What::Run(other) => {
-                    other.opens
-                        && other.left > 0
-                        && other.mark == mark
-                        // CommonMark's rule of three.
-                        && !((both || other.closes)
-                            && (other.length + length).is_multiple_of(3)
-                            && !(other.length.is_multiple_of(3) && length.is_multiple_of(3)))
-                }
-                _ => false,
-            };
             // The nearest opening run, so that marks nest.
-            let found = (lowest..closer).rev().find(|at| self.nodes.get(*at).is_some_and(fits));
+            let found =
+                (lowest..closer).rev().find(|at| self.run_at(*at).is_some_and(|opener| opener.is_closed_by(run)));
             let Some(opener) = found else {
                 if let Some(bottom) = bottoms.get_mut(bottom) {
                     // Remembered, so that these runs are not searched again for the same kind.
@@ -436,38 +433,49 @@ impl<'a> Parser<'a> {
                 closer += 1;
                 continue;
             };
-            let opener_left = match self.nodes.get(opener) {
-                Some(Node { what: What::Run(run), .. }) => run.left,
-                _ => 0,
-            };
-            let (used, kind) = match (mark, left.min(opener_left)) {
-                (b'~', _) => (2, Kind::Strike),
-                (_, 1) => (1, Kind::Emphasis),
-                (_, _) => (2, Kind::Strong),
-            };
-            // What lies between and was not paired is text.
-            for node in self.nodes.get_mut(opener + 1..closer).unwrap_or_default() {
-                if let What::Run(run) = &mut node.what {
-                    run.opens = false;
-                    run.closes = false;
-                }
-            }
-            if let Some(Node { what: What::Run(run), .. }) = self.nodes.get_mut(opener) {
-                run.left -= used;
-                run.begins.push(kind);
-            }
-            if let Some(Node { what: What::Run(run), .. }) = self.nodes.get_mut(closer) {
-                run.left -= used;
-                run.ends.push(kind);
-            }
+            self.pair(opener, closer);
         }
         // What begins in a link ends there.
         if scope == Scope::Link {
-            for node in self.nodes.get_mut(from..).unwrap_or_default() {
-                if let What::Run(run) = &mut node.what {
-                    run.opens = false;
-                    run.closes = false;
-                }
+            self.settle(from..self.nodes.len());
+        }
+    }
+
+    /// The run of marks that a node is, if it is one.
+    fn run_at(&self, at: usize) -> Option<&Run> {
+        match &self.nodes.get(at)?.what {
+            What::Run(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// Pairs two runs, with as many marks as both have.
+    fn pair(&mut self, opener: usize, closer: usize) {
+        let left = |at| self.run_at(at).map_or(0, |run| run.left);
+        let mark = self.run_at(closer).map_or(0, |run| run.mark);
+        let (used, kind) = match (mark, left(closer).min(left(opener))) {
+            (b'~', _) => (2, Kind::Strike),
+            (_, 1) => (1, Kind::Emphasis),
+            (_, _) => (2, Kind::Strong),
+        };
+        // What lies between and was not paired is text.
+        self.settle(opener + 1..closer);
+        if let Some(Node { what: What::Run(run), .. }) = self.nodes.get_mut(opener) {
+            run.left -= used;
+            run.begins.push(kind);
+        }
+        if let Some(Node { what: What::Run(run), .. }) = self.nodes.get_mut(closer) {
+            run.left -= used;
+            run.ends.push(kind);
+        }
+    }
+
+    /// Makes runs begin and end nothing more.
+    fn settle(&mut self, nodes: Range<usize>) {
+        for node in self.nodes.get_mut(nodes).unwrap_or_default() {
+            if let What::Run(run) = &mut node.what {
+                run.opens = false;
+                run.closes = false;
             }
         }
     }
@@ -570,21 +578,15 @@ enum Destination {
     },
 }
 
-/// Reads `(address "title")`.
-fn destination(text: &str) -> Destination {
-    let Some(inner) = text.strip_prefix('(') else { return Destination::None };
-    let mut rest = inner.trim_start_matches([' ', '\n']);
-    let address;
-    if let Some(bracketed) = rest.strip_prefix('<') {
-        let Some(end) = bracketed.find(['>', '\n', '<']) else { return Destination::Unfinished };
-        if !bracketed.get(end..).is_some_and(|rest| rest.starts_with('>')) {
-            return Destination::None;
-        }
-        address = bracketed.get(..end).unwrap_or_default();
-        rest = bracketed.get(end + 1..).unwrap_or_default();
+/// Reads an address with or without angle brackets; returns it, and the text behind it.
+fn bare_address(text: &str) -> Result<(&str, &str), Destination> {
+    let (address, behind) = if let Some(bracketed) = text.strip_prefix('<') {
+        let end = bracketed.find(['>', '\n', '<']).ok_or(Destination::Unfinished)?;
+        let (address, behind) = bracketed.split_at(end);
+        (address, behind.strip_prefix('>').ok_or(Destination::None)?)
     } else {
         let (mut depth, mut escaped) = (0_usize, false);
-        let end = rest.char_indices().find(|(_, c)| {
+        let end = text.char_indices().find(|(_, c)| {
             let was_escaped = std::mem::take(&mut escaped);
             match c {
                 // A blank ends the address; a title may follow.
@@ -600,14 +602,23 @@ fn destination(text: &str) -> Destination {
         });
         let Some((end, _)) = end else {
             // Something longer than any address is not waited for.
-            return if rest.len() <= MAX_ADDRESS { Destination::Unfinished } else { Destination::None };
+            return Err(if text.len() <= MAX_ADDRESS { Destination::Unfinished } else { Destination::None });
         };
         if depth > 0 {
-            return Destination::None;
+            return Err(Destination::None);
         }
-        address = rest.get(..end).unwrap_or_default();
-        rest = rest.get(end..).unwrap_or_default();
-    }
+        text.split_at(end)
+    };
+    Ok((address, behind))
+}
+
+/// Reads `(address "title")`.
+fn destination(text: &str) -> Destination {
+    let Some(inner) = text.strip_prefix('(') else { return Destination::None };
+    let (address, mut rest) = match bare_address(inner.trim_start_matches([' ', '\n'])) {
+        Ok(read) => read,
+        Err(none) => return none,
+    };
     let behind = rest.trim_start_matches([' ', '\n']);
     let has_blank = behind.len() < rest.len();
     rest = behind;

@@ -230,7 +230,7 @@ fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut escaped = false;
     for character in line.chars() {
-        // A bar behind a backslash is no border.
+        // A bar behind a backslash is not a border.
         let was_escaped = escaped;
         escaped = character == '\\' && !was_escaped;
         let Some(cell) = cells.last_mut() else { continue };

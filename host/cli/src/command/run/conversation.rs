@@ -43,7 +43,7 @@ use self::output::CallPages;
 use crate::approval;
 use crate::arguments::Run;
 use crate::exit::{self, Code};
-use crate::printer::{self, Style, terminal as drawn};
+use crate::printer::{self, Style, current_terminal, terminal as drawn};
 use crate::process;
 
 /// The indent of further rows of the first lines.
@@ -122,7 +122,7 @@ fn open(
     modes: &SharedModes,
     outputs: &Arc<Mutex<PathBuf>>,
 ) -> Result<Terminal, Failure> {
-    let terminal = Terminal::open(terminal::Setup {
+    let terminal = current_terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
         mode: process::terminal_mode(&session.app().environment),
         style,
