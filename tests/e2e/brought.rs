@@ -85,7 +85,7 @@ fn bundle_of_files_is_agreed_to_and_an_update_says_what_changed() {
     assert!(ended.stdout.contains("it has no tools of its own"), "{}", ended.stdout);
     assert!(has_poet(&host));
 
-    // The same files again are no question, other ones are.
+    // The same files again are not a question, other ones are.
     write(&host, &[("plugin.toml", &manifest("1.0.1"))]);
     let same = signed(&host, &acme, "kit-1.0.1.tar");
     assert_eq!(install(&host, &[&same, "--user"]).code, Some(0));
@@ -225,7 +225,7 @@ fn hook_of_a_bundle_guards_calls() {
     run("rm -rf build", "the hook `safety of acme/kit` denied it");
     run("echo fine", "fine");
 
-    // One that is no hook is found when it is installed.
+    // One that is not a hook is found when it is installed.
     write(&host, &[("plugin.toml", &manifest("1.1.0")), ("hooks/safety.toml", "events = [\"Never\"]\n")]);
     let bundle = signed(&host, &acme, "kit-1.1.tar");
     let ended = install(&host, &[&bundle, "--user", "--yes"]);

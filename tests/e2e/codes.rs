@@ -142,7 +142,7 @@ fn codes_of_a_call_are_not_those_of_the_command_that_it_ran() {
 fn codes_of_tool_show_say_which_tools_are_the_agents_own() {
     let host = Host::new(["tool", "show", "ask_user"]);
     let ended = host.run();
-    let words = "error: `ask_user` is a tool of the agent itself, and no plugin's\nhelp: ";
+    let words = "error: `ask_user` is a tool of the agent itself, not of a plugin\nhelp: ";
     assert!(ended.code == Some(42) && ended.stderr.starts_with(words), "{ended:?}");
     let ended = host.run_of(&["tool", "list", "--json"]);
     let listed: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");

@@ -136,7 +136,7 @@ fn a_subagent_never_gets_a_discovered_tool() {
         json!({"expect": {"tools": ["get_time"]}, "chunks": [investigate]}),
         json!({"chunks": [call("get_time", json!({}))]}),
         json!({
-            "expect": {"responses": ["Unauthorized tool call: 'get_time' is not available to this agent."]},
+            "expect": {"responses": ["the tool `get_time` is not available to this agent"]},
             "chunks": [call("complete_task", report)],
         }),
         json!({"expect": {"responses": ["Termination reason: GOAL"]}, "chunks": [{"text": "Done."}]}),

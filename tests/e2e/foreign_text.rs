@@ -137,7 +137,7 @@ async fn text_of_a_manifest_that_hides_or_forges_a_line_is_rejected_with_its_pla
         let trust = host.run_of(&["trust", "status"]);
         assert!(trust.stdout.contains("a plugin with an invalid manifest"), "{place}: {trust:?}");
 
-        // A second line is refused where a text has one, and is no line of the host's where it may have several.
+        // A second line is refused where a text has one, and is not a line of the host's where it may have several.
         let ended = with(forged.to_owned()).run_of(&["plugin", "explain", "p"]);
         let all = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!all.lines().any(|line| line.starts_with("Signed by")), "{place}: {ended:?}");

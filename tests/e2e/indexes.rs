@@ -103,7 +103,7 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     let row = &found(&host)[0];
     assert_eq!((&row["digest"], &row["trusted"], &row["keys"]), (&json!(digest), &json!(false), &json!([acme.key()])));
 
-    // What an index says is no trust: the key of the index's publisher signs no plugin.
+    // What an index says is not trust: the key of the index's publisher signs no plugin.
     refused(&host.run_of(&["plugin", "install", "acme/counts", "--yes"]), 55, "`acme/counts` is not installed");
     trust(&host, &acme);
     assert_eq!(found(&host)[0]["trusted"], json!(true));
@@ -178,7 +178,7 @@ async fn index_in_a_registry_names_bundles_in_it() {
     done(host.run_of(&["plugin", "install", "acme/counts", "--yes"]));
     let list = std::fs::read_to_string(host.repository().join(".host/plugins.lock")).expect("it is there");
     assert!(list.contains(&format!("source = \"{base}/counts:1.0.0@sha256:")), "{list}");
-    // A plugin is no index.
+    // A plugin is not an index.
     let host = user(&server.name("acme/counts"), &acme);
     refused(&host.run_of(&["plugin", "search"]), 42, "its `artifactType` is `application/vnd.host.plugin.v1`");
 }
@@ -192,7 +192,7 @@ async fn index_is_made_of_signed_bundles_alone() {
     refused(&make(&publishing, &acme, &["--name", "Main"]), 42, "its name `Main`");
     made(&publishing, &acme, &["--name", "main"]);
     refused(&make(&publishing, &acme, &["--serial", "1"]), 42, "the serial 1 is not greater");
-    refused(&make(&publishing, &acme, &["--name", "other"]), 42, "the index is `main`, and not `other`");
+    refused(&make(&publishing, &acme, &["--name", "other"]), 42, "the index is `main`, not `other`");
     file(&publishing, "bundles/unsigned.tar", &acme.bundle("1.1.0", READS).await);
     refused(&make(&publishing, &acme, &[]), 55, "`acme/counts@1.1.0 sha256:");
     // Two bundles of one version.

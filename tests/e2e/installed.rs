@@ -47,8 +47,8 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     ----- stdout
     ----- stderr
     error: `acme/counts` is not installed
-      caused by: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
+      caused by: the key [KEY] is not in your list of keys; get the publisher's key file from a source that \
+    you trust, then run `host keys trust FILE --for acme/counts`
     help: add --allow-unsigned to install it anyway
     ");
     trust(&host, &acme);
@@ -71,7 +71,8 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     Signed by [KEY], which you trust for it.
     ----- stderr
     error: `acme/counts` asks for `fs-read`, and there is no terminal to ask on
-    help: add --yes to be asked at each call, or --grant CAPABILITY to allow it without asking
+    help: add --yes to install it and be asked at each call, or --grant CAPABILITY to allow that without \
+    asking
     ");
     let grant = format!("fs-read={}", host.home().display());
     outcome_snapshot!(install(&host, &[&first, "--grant", &grant]), @r"
@@ -128,16 +129,17 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
 
     Signed by [KEY], which you trust for it.
 
-    Since 1.0.0:
+    Since 1.0.0: no change that is visible to callers or users
 
     Installed `acme/counts` 1.1.0; granted: fs-read=[HOME].
     ----- stderr
     ");
-    outcome_snapshot!(install(&host, &[&first]), @"
+    outcome_snapshot!(install(&host, &[&first]), @r"
     exit: 55
     ----- stdout
     ----- stderr
-    error: `acme/counts` would go back from 1.1.0 to 1.0.0; to do that, add --allow-downgrade
+    error: `acme/counts` is installed as 1.1.0, and 1.0.0 is older; add --allow-downgrade to install it \
+    anyway
     ");
     assert_eq!(install(&host, &[&first, "--allow-downgrade"]).code, Some(0));
 
@@ -155,8 +157,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     ----- stderr
     note: the plugin `acme/counts` is not used: the key [KEY] is revoked: the laptop was stolen; ask the \
     publisher for a bundle that another key signed; remove it with `host plugin remove acme/counts`
-    error: there is no tool `count_lines`; tools must be called by their exact names, did you mean \
-    `read_file`, `write_file` or `ls`?
+    error: there is no tool `count_lines`; call tools by their exact names
     ");
     outcome_snapshot!(install(&host, &[&format!("{place}:1.1.0"), "--yes"]), @r"
     exit: 55
@@ -187,11 +188,12 @@ async fn the_login_is_dockers() {
     let host = Host::new(["plugin"]);
     let bundle = file(&host, "counts.tar", &acme.signed("1.0.0", READS).await);
     let push = ["plugin", "push", &bundle, &place];
-    host_snapshot!(host, push, @"
+    host_snapshot!(host, push, @r"
     exit: 41
     ----- stdout
     ----- stderr
-    error: `127.0.0.1:[PORT]` denies access without a login; `docker login 127.0.0.1:[PORT]` stores a login
+    error: `127.0.0.1:[PORT]` denies access without a login; log in with `docker login 127.0.0.1:[PORT]`, \
+    then try again
     ");
     let login = |password: &str| {
         let both =
@@ -200,11 +202,12 @@ async fn the_login_is_dockers() {
         json!({"auths": {registry: {"auth": both}}}).to_string()
     };
     let host = host.home_file(".docker/config.json", login("wrong"));
-    host_snapshot!(host, push, @"
+    host_snapshot!(host, push, @r"
     exit: 41
     ----- stdout
     ----- stderr
-    error: `127.0.0.1:[PORT]` denies access with this login; `docker login 127.0.0.1:[PORT]` stores a login
+    error: `127.0.0.1:[PORT]` denies access with this login; log in with `docker login 127.0.0.1:[PORT]`, \
+    then try again
     ");
     let host = host.home_file(".docker/config.json", login(LOGIN.1));
     assert_eq!(host.run_of(&push).code, Some(0));
@@ -217,7 +220,7 @@ async fn the_login_is_dockers() {
     ----- stdout
     ----- stderr
     error: `again.tar` already exists
-    help: name another file with --out, or add --force to replace it with the signatures in it
+    help: name another file with --out, or add --force to replace the file and all signatures in it
     ");
 }
 
@@ -264,16 +267,16 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     ----- stdout
     ----- stderr
     error: `acme/counts` is not installed
-      caused by: the key [KEY] is not trusted for `acme/counts`, but for `evil/*`; if it may sign that too, \
-    `host keys trust` it --for acme/counts
+      caused by: the key [KEY] is trusted for `evil/*`, not for `acme/counts`; if it may sign that too, run \
+    `host keys trust FILE --for acme/counts` with the publisher's key file
     ");
     outcome_snapshot!(install(&host, &[&file(&host, "b.tar", &others), "--yes", "--allow-unsigned"]), @r"
     exit: 55
     ----- stdout
     ----- stderr
     error: `acme/counts` is not installed
-      caused by: the key [KEY] is not trusted for `acme/counts`, but for `evil/*`; if it may sign that too, \
-    `host keys trust` it --for acme/counts
+      caused by: the key [KEY] is trusted for `evil/*`, not for `acme/counts`; if it may sign that too, run \
+    `host keys trust FILE --for acme/counts` with the publisher's key file
     ");
 
     // A signature of another bundle, and a byte that was changed.
@@ -285,8 +288,8 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     ----- stdout
     ----- stderr
     error: `acme/counts` is not installed
-      caused by: the signature of the key [KEY] says that it is of `acme/counts@2.0.0 sha256:[DIGEST]`, and \
-    this bundle is `acme/counts@1.0.0 sha256:[DIGEST]`: get the bundle again
+      caused by: the signature of the key [KEY] says that it is of `acme/counts@2.0.0 sha256:[DIGEST]`, but \
+    this bundle is `acme/counts@1.0.0 sha256:[DIGEST]`; get the bundle again
     ");
     let mut bytes = acme.signed("1.0.0", READS).await.to_archive();
     let middle = bytes.len() / 2;
@@ -309,7 +312,7 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     ----- stdout
     ----- stderr
     error: `[REPOSITORY]/e.tar` is a different bundle
-      caused by: it is sha256:[DIGEST], and not sha256:[DIGEST]
+      caused by: its digest is sha256:[DIGEST], not sha256:[DIGEST]
     help: ask the publisher which digest is right
     ");
     assert!(!host.repository().join(".host").exists(), "nothing of it was kept");
@@ -352,7 +355,7 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     ----- stdout
     ----- stderr
     error: `acme/counts` 1.0.0 changed: its digest was `sha256:[DIGEST]` and is `sha256:[DIGEST]`. A \
-    version is published once; ask its publisher before you use it
+    published version must never change; ask its publisher before you use it
     ");
 }
 
@@ -400,8 +403,8 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     ----- stdout
     ----- stderr
     error: the component in `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was \
-    installed: its digest is [DIGEST], and not [DIGEST]; remove the file and install the plugin again, \
-    unless you know who changed it
+    installed: its digest is [DIGEST], not [DIGEST]; remove the file and install the plugin again, unless \
+    you know who changed it
     ");
     // Nor is a whole other bundle taken that was put in its place.
     std::fs::write(&kept, acme.signed("1.0.1", READS).await.to_archive()).expect("written");
@@ -410,7 +413,7 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     ----- stdout
     ----- stderr
     error: the plugin `[HOME]/.local/share/host/plugins/[DIGEST].tar` was changed since it was installed
-      caused by: it is sha256:[DIGEST]
+      caused by: its digest is now sha256:[DIGEST]
     help: remove the file and install the plugin again, unless you know who changed it
     ");
     std::fs::write(&kept, whole).expect("written");
@@ -423,8 +426,8 @@ async fn a_bundle_that_was_changed_on_the_shelf_is_an_alarm() {
     exit: 52
     ----- stdout
     ----- stderr
-    error: `[HOME]/.local/share/host/plugins/agreed.json` cannot be used: others can write it (its mode is \
-    666)
+    error: `[HOME]/.local/share/host/plugins/agreed.json` cannot be used: other users can write to it (its \
+    mode is 666)
     help: if its contents are right: chmod 600 '[HOME]/.local/share/host/plugins/agreed.json'
     ");
 }
@@ -448,12 +451,13 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     let list = std::fs::read_to_string(author.repository().join(".host/plugins.lock")).expect("it is there");
     let host = Host::new(["run"]).file(".host/plugins.lock", &list);
     assert!(host.run_of(&["tool", "list"]).stderr.contains("is not trusted"));
-    host_snapshot!(host, ["trust"], @"
+    host_snapshot!(host, ["trust"], @r"
     exit: 0
     ----- stdout
     `[REPOSITORY]/.host` is not trusted and is ignored.
 
-      `plugins.lock`: plugins that others made, each as you install it: acme/counts 1.0.0 ([SIZE] bytes)
+      `plugins.lock`: plugins by other publishers, to install with `host plugin install`: acme/counts 1.0.0 \
+    ([SIZE] bytes)
 
     `host trust add` trusts it as it is now.
     ----- stderr
@@ -465,8 +469,8 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     ----- stdout
     ----- stderr
     error: `acme/counts` is not installed
-      caused by: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
+      caused by: the key [KEY] is not in your list of keys; get the publisher's key file from a source that \
+    you trust, then run `host keys trust FILE --for acme/counts`
     help: add --allow-unsigned to install it anyway
     ");
     trust(&host, &acme);
@@ -490,7 +494,7 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     ----- stdout
     ----- stderr
     error: `[TEMP]/a.tar` is a different bundle
-      caused by: it is sha256:[DIGEST], and not sha256:[DIGEST]
+      caused by: its digest is sha256:[DIGEST], not sha256:[DIGEST]
     help: ask the publisher which digest is right
     ");
 }
@@ -694,22 +698,22 @@ async fn install_says_how_many_signatures_do_not_count_and_shows_few() {
     calls or call tools of MCP servers: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
-      not counted: the key [KEY] is not known; get the publisher's key from a source that you trust, and \
-    `host keys trust` it --for acme/counts
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
+      not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
+    that you trust, then run `host keys trust FILE --for acme/counts`
       not counted: 22 more signatures; `host plugin verify` shows all
 
     Installed `acme/counts` 1.0.0; you are asked before each call that does more than read the workspace.
@@ -815,11 +819,12 @@ async fn an_address_needs_a_digest() {
     error: `http://127.0.0.1:[PORT]/counts.tar` needs the digest of its bundle
     help: add --digest sha256:…, as its publisher gives it
     ");
-    outcome_snapshot!(install_of(&host, &[&good, "--yes", "--digest", &other]).await, @"
+    outcome_snapshot!(install_of(&host, &[&good, "--yes", "--digest", &other]).await, @r"
     exit: 55
     ----- stdout
     ----- stderr
-    error: `127.0.0.1` sent sha256:[DIGEST] in the place of sha256:[DIGEST]
+    error: `127.0.0.1` sent other content than was asked for: its digest is sha256:[DIGEST], not \
+    sha256:[DIGEST]; ask the publisher which digest is right
     ");
     outcome_snapshot!(install_of(&host, &[&server.url("/none"), "--yes", "--digest", &digest]).await, @"
     exit: 42
@@ -837,7 +842,7 @@ async fn an_address_needs_a_digest() {
     exit: 55
     ----- stdout
     ----- stderr
-    error: `192.0.2.1` leads to `http://192.0.2.1/x`, which does not use TLS
+    error: `http://192.0.2.1/x` does not use TLS; use an address that begins with `https://`
     ");
     let ended = install_of(&host, &[&good, "--yes", "--digest", &digest]).await;
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -887,7 +892,7 @@ async fn install_asks_the_user_only_about_what_is_new() {
 
     Signed by [KEY], which you trust for it.
 
-    Since 1.0.0:
+    Since 1.0.0: no change that is visible to callers or users
 
     Installed `acme/counts` 1.0.1; granted: fs-read=. fs-write=. http=a.test process=true state=write.
     ----- stderr
@@ -1087,24 +1092,24 @@ async fn install_denies_a_manifest_that_differs_from_its_component() {
     exit: 55
     ----- stderr
     error: `acme/counts` is not installed: its manifest does not describe its component
-      caused by: of `count_lines` the manifest says that its description is "Harmless.", and the component \
-    that it is "Counts the lines of a file."
+      caused by: the manifest and the component differ in the description of `count_lines`: "Harmless." in \
+    the manifest, "Counts the lines of a file." in the component
     help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
 
     # another name
     exit: 55
     ----- stderr
     error: `acme/counts` is not installed: its manifest does not describe its component
-      caused by: the component has a tool `count_lines`, and the manifest does not say so
+      caused by: the component has a tool `count_lines`, which the manifest does not list
     help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
 
     # other hints
     exit: 55
     ----- stderr
     error: `acme/counts` is not installed: its manifest does not describe its component
-      caused by: of `count_lines` the manifest says that its hints is \
-    {"read_only":true,"destructive":true,"idempotent":true,"open_world":false}, and the component that it \
-    is {"read_only":true,"destructive":false,"idempotent":true,"open_world":false}
+      caused by: the manifest and the component differ in the hints of `count_lines`: \
+    {"read_only":true,"destructive":true,"idempotent":true,"open_world":false} in the manifest, \
+    {"read_only":true,"destructive":false,"idempotent":true,"open_world":false} in the component
     help: report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees
     "#);
     let honest = acme.signed("1.0.0", READS).await;
@@ -1158,7 +1163,7 @@ async fn install_of_a_plugin_with_the_name_of_the_discovered_tools_is_denied() {
     ----- stdout
     ----- stderr
     error: `discovered` cannot be installed
-      caused by: this name is reserved for the tools that a command lists
+      caused by: the name is reserved for tools that a command of the user or the project lists
     help: ask its publisher to rename it
     ");
     assert_eq!(host.run_of(&["tool", "list"]).code, Some(0));

@@ -122,7 +122,7 @@ fn a_good_plugin_is_good_and_each_mistake_ends_with_its_code() {
     ls 0.1.0
       imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
-      good
+      no errors
     ----- stderr
     ");
     let (_host, ended) = ls(&["check", "--built", "dist", "--json"], |it| {
@@ -153,7 +153,7 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
       since 0.1.0
         breaking `ls`, arguments: `path` is required
       0.1.1 is too low: these changes need at least 0.2.0
-      not good
+      not ready: see the errors above
     ----- stderr
     ");
     let (_host, ended) = ls(&arguments, |it| asks_more(it, "0.2.0"));
@@ -166,7 +166,7 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
       since 0.1.0
         breaking `ls`, arguments: `path` is required
       0.2.0 matches these changes
-      good
+      no errors
     ----- stderr
     ");
     let (_host, ended) = ls(&["check", "--built", "dist", "--since", "nowhere.json"], |_| {});
@@ -191,7 +191,7 @@ fn plugin_whose_licence_is_a_placeholder_is_not_published() {
     exit: 42
     ----- stdout
     ----- stderr
-    error: the licence of `ls` is not one yet: it has `[year] [fullname]`
+    error: the licence file of `ls` is still a template: it contains `[year] [fullname]`
     help: write the text of `Apache-2.0`, which its plugin.toml names, into the file
     ");
     assert!(!host.repository().join("ls.tar").exists());
@@ -201,8 +201,8 @@ fn plugin_whose_licence_is_a_placeholder_is_not_published() {
     ls 0.1.0
       imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
-      error    `./LICENSE` is not a licence yet: it has `[year] [fullname]`
-      not good
+      error    `./LICENSE` is still a template of a licence: it contains `[year] [fullname]`
+      not ready: see the errors above
     ----- stderr
     ");
 }

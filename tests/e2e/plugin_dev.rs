@@ -202,7 +202,7 @@ fn plugin_dev_change_during_a_build_is_one_more_round_and_no_round_starts_anothe
     for i in 0..20 {
         write(&project, "plugin.c", &format!("{source}/* {i} */\n"));
         write(&project, "more.c", &format!("/* {i} */\n"));
-        // What is there for a moment, and what is merely written again, is no change.
+        // What is there for a moment, and what is merely written again, is not a change.
         write(&project, "gone.c", "int gone;\n");
         std::fs::remove_file(project.path().join("gone.c")).expect("removed");
         write(&project, "README.md", &project.text("README.md"));
@@ -257,28 +257,29 @@ fn plugin_dev_folder_that_cannot_be_watched_is_an_error_before_anything_is_writt
         errors.add(arguments.join(" "), &host.run());
         assert!(!host.repository().join("empty/dist").exists());
     }
-    transcript_snapshot!(errors, @"
+    transcript_snapshot!(errors, @r"
     # missing
     exit: 42
     ----- stderr
-    error: `missing`: No such file or directory (os error 2)
+    error: cannot use the folder `missing`: No such file or directory (os error 2)
 
     # empty
     exit: 42
     ----- stderr
     error: there is no plugin in `empty`
-    help: name a folder with a plugin.toml, or a cargo workspace of such; `host plugin new` begins one
+    help: name a folder with a plugin.toml, or a cargo workspace with such folders; `host plugin new` makes \
+    a plugin
 
     # words --out words
     exit: 42
     ----- stderr
-    error: `words` has the sources in it, which are watched
-    help: name a folder of its own with --out DIR
+    error: `words` contains the sources: writing there would start a build again and again
+    help: name a folder outside of the sources with --out DIR
 
     # words --out .
     exit: 42
     ----- stderr
-    error: `.` has the sources in it, which are watched
-    help: name a folder of its own with --out DIR
+    error: `.` contains the sources: writing there would start a build again and again
+    help: name a folder outside of the sources with --out DIR
     ");
 }

@@ -128,7 +128,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL e ([DURATION])
-           expected the failure `conflict`, and the call succeeded:
+           expected the failure `conflict`, but the call succeeded:
            Edited `a.txt` in 1 place
            the file `a.txt` was changed:
            -one
@@ -141,7 +141,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL f ([DURATION])
-           expected `fs-write` to be denied, and the call succeeded:
+           expected `fs-write` to be denied, but the call succeeded:
            Edited `a.txt` in 1 place
            the file `a.txt` was changed:
            -one
@@ -165,7 +165,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL h ([DURATION])
-           the text does not have `no` in it:
+           the text does not contain `no`:
            Edited `a.txt` in 1 place
 
     0 passed, 1 failed
@@ -175,7 +175,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL i ([DURATION])
-           there is no JSON in the result
+           the result has no structured JSON
 
     0 passed, 1 failed
 
@@ -184,7 +184,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL j ([DURATION])
-           expected the preview `exec`, and it is `edit`
+           expected the preview `exec`, but it is `edit`
 
     0 passed, 1 failed
 
@@ -204,7 +204,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL l ([DURATION])
-           expected the failure `failed`, and the call failed with `conflict`: `a.txt` was not changed: \
+           expected the failure `failed`, but the call failed with `conflict`: `a.txt` was not changed: \
     `old_string` occurs 0 times; not even its first line is in the file: read the file again
 
     0 passed, 1 failed
@@ -225,8 +225,8 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     edit (cases.toml)
       FAIL n ([DURATION])
            the call failed with `invalid-arguments`: "old_string" is a required property
-           additional properties are not allowed, "odl_string" is unexpected: the properties are \
-    "expected_replacements", "new_string", "old_string" and "path"
+           unknown property "odl_string"; the properties are "expected_replacements", "new_string", \
+    "old_string" and "path"
 
     0 passed, 1 failed
 
@@ -244,7 +244,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL p ([DURATION])
-           expected `http` to be denied, and the call failed with `denied`: `edit` has no fs-read grant for \
+           expected `http` to be denied, but the call failed with `denied`: `edit` has no fs-read grant for \
     `.`
 
     0 passed, 1 failed
@@ -263,8 +263,8 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL r ([DURATION])
-           there is no capability `fs-reed`: there are `fs-read`, `fs-write`, `process`, `http`, `state` \
-    and `mcp`
+           there is no capability `fs-reed`; the capabilities are `fs-read`, `fs-write`, `process`, `http`, \
+    `state` and `mcp`
 
     0 passed, 1 failed
 
@@ -273,7 +273,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL s ([DURATION])
-           a call before it failed: there is no file `b`; to make it, leave `old_string` empty
+           a call under `before` failed: there is no file `b`; to make it, leave `old_string` empty
 
     0 passed, 1 failed
     "#);
@@ -374,19 +374,19 @@ fn plugin_test_invalid_case_file_is_reported_with_its_place() {
     exit: 42
     ----- stderr
     error: invalid case file `./tests/cases.toml`
-      caused by: the case `x`: a failure has no `text`, `structured` or `summary`; `message` is for its \
-    words
+      caused by: the case `x`: a failure has no `text`, `structured` or `summary`; use `message` for its \
+    text
 
     # expect = { message = "x" }
     exit: 42
     ----- stderr
     error: invalid case file `./tests/cases.toml`
-      caused by: the case `x`: `message` is for the words of a failure; say which `failure`
+      caused by: the case `x`: `message` is the text of a failure; add `failure` or `denied`
 
     # no plugin
     exit: 42
     ----- stderr
-    error: there are no cases: no file *.toml in
+    error: there are no cases: there is no file `*.toml` in
     help: a case is
           [[case]]
           name = "what it shows"
@@ -430,7 +430,7 @@ fn plugin_test_cases_are_reported_as_json_and_selected_by_name() {
     ls (cases.toml)
       ok   good ([DURATION])
       FAIL bad ([DURATION])
-           the text does not have `c.txt` in it:
+           the text does not contain `c.txt`:
            [dir] .git
            b.txt (0 bytes)
 

@@ -69,16 +69,16 @@ fn policy_rule_about_a_tool_that_is_not_here_is_mentioned() {
     ----- stdout
     Done.
     ----- stderr
-    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) is about the tool `shel`, which is not \
-    here: did you mean `shell`?
+    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) names the tool `shel`, which does not \
+    exist here; did you mean `shell`?
     ");
     outcome_snapshot!(run("deploy", ""), @r"
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) is about the tool `deploy`, which is not \
-    here: write `deploy*` if it is one of other projects
+    note: the rule at [HOME]/.config/host/policies/a.toml:1 (user) names the tool `deploy`, which does not \
+    exist here; if other projects have it, write `deploy*`
     ");
     for (tool, more) in [
         ("shell", ""),
@@ -114,8 +114,8 @@ fn policy_plan_mode_offers_no_tool_that_it_refuses() {
     exit: 42
     ----- stdout
     ----- stderr
-    error: line 1 of the script `[HOME]/script.jsonl` expects the tool `web_fetch`, and there is `edit`, \
-    `glob`, `grep`, `ls`, `memory`, `read_file`, `read_many_files`, `shell`, `process`, `todo`, \
+    error: line 1 of the script `[HOME]/script.jsonl` expects the tool `web_fetch`, but the request has \
+    `edit`, `glob`, `grep`, `ls`, `memory`, `read_file`, `read_many_files`, `shell`, `process`, `todo`, \
     `write_file`, `ask_user`, `codebase_investigator`
     ");
     // What is denied in every mode is offered in none.
@@ -170,7 +170,7 @@ fn policy_invalid_file_stops_the_run_and_is_reported_with_its_place() {
     exit: 52
     ----- stderr
     error: invalid rules
-      caused by: [HOME]/.config/host/policies/mine.toml:1:8: invalid type: integer `3`, expected a sequence
+      caused by: [HOME]/.config/host/policies/mine.toml:1:8: invalid type: integer `3`, expected a list
     help: fix the line; `docs/policy.md` describes rules, and `host policy check` tries one
     "#);
 }
@@ -231,9 +231,9 @@ fn policy_check_explains_what_would_happen_to_a_call_and_runs_nothing() {
     outcome_snapshot!(explained("write_file", protected, &["--approval-mode", "yolo"]), @r"
     exit: 0
     ----- stdout
-    deny: `write_file` was not run: nobody can allow it to change `[REPOSITORY]/.git/config`, which is \
-    protected: files of version control and of host, files that a shell runs when it starts, and what the \
-    user denied
+    deny: `write_file` was not run: `[REPOSITORY]/.git/config` is protected, and no answer or grant allows \
+    changing it. Protected are the files of version control and of host, files that a shell runs when it \
+    starts, and what the user denied
     It would touch: nothing
     Granted without asking: nothing
     ----- stderr
@@ -327,12 +327,11 @@ fn policy_check_explains_what_would_happen_to_a_call_and_runs_nothing() {
 
     ----- stderr
     "#);
-    host_snapshot!(host, ["policy", "check", "no_such_tool"], @r"
+    host_snapshot!(host, ["policy", "check", "no_such_tool"], @"
     exit: 42
     ----- stdout
     ----- stderr
-    error: there is no tool `no_such_tool`; tools must be called by their exact names, did you mean \
-    `shell`, `todo` or `edit`?
+    error: there is no tool `no_such_tool`; call tools by their exact names
     ");
 }
 

@@ -202,7 +202,7 @@ fn no_mode_lets_a_tool_write_into_version_control() {
             call("write_file", json!({"path": "sub/.git/config", "content": "evil"})),
             call("write_file", json!({"path": ".host/config.toml", "content": "evil"})),
         ]}),
-        json!({"expect": {"responses": ["nobody can allow it", "nobody can allow it", "nobody can allow it"]}, "chunks": [{"text": "Done."}]}),
+        json!({"expect": {"responses": ["no answer or grant allows", "no answer or grant allows", "no answer or grant allows"]}, "chunks": [{"text": "Done."}]}),
     ];
     let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Try"]);
     let ended = host.run();
@@ -211,7 +211,7 @@ fn no_mode_lets_a_tool_write_into_version_control() {
 }
 
 /// What a denial says of the host's own files.
-const OWN: &str = "files of the host itself stay excluded";
+const OWN: &str = "host's own files always stay excluded";
 
 // promise run.protected
 #[test]
@@ -242,58 +242,57 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.config/host/config.toml`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    write_file:fs-read=[HOME]/.config/host/config.toml, and remove what denies it: a --deny, or an entry of \
-    [deny] (`host policy allow`); files of the host itself stay excluded.
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
 
     # .config/host/keys.toml
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.config/host/keys.toml`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    write_file:fs-read=[HOME]/.config/host/keys.toml, and remove what denies it: a --deny, or an entry of \
-    [deny] (`host policy allow`); files of the host itself stay excluded.
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
 
     # .config/host/plugins.lock
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.config/host/plugins.lock`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    write_file:fs-read=[HOME]/.config/host/plugins.lock, and remove what denies it: a --deny, or an entry \
-    of [deny] (`host policy allow`); files of the host itself stay excluded.
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
 
     # .local/share/host/state/x
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/state/x`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    write_file:fs-read=[HOME]/.local/share/host/state/x, and remove what denies it: a --deny, or an entry \
-    of [deny] (`host policy allow`); files of the host itself stay excluded.
+    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
 
     # .local/share/host/plugins/agreed.json
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/plugins/agreed.json`; its \
-    fs-read grants are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to \
-    allow it, add --grant write_file:fs-read=[HOME]/.local/share/host/plugins/agreed.json, and remove what \
-    denies it: a --deny, or an entry of [deny] (`host policy allow`); files of the host itself stay \
-    excluded.
+    fs-read grants are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so \
+    remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own \
+    files always stay excluded.
 
     # .local/state/host/sessions/x
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/sessions/x`; its fs-read grants \
-    are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add \
-    --grant write_file:fs-read=[HOME]/.local/state/host/sessions/x, and remove what denies it: a --deny, or \
-    an entry of [deny] (`host policy allow`); files of the host itself stay excluded.
+    are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, \
+    the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
 
     # .local/state/host/trust.json
     exit: 54
     ----- stderr
     error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/trust.json`; its fs-read grants \
-    are `[REPOSITORY],[HOME]`. Only the user can change this: its grant excludes this; to allow it, add \
-    --grant write_file:fs-read=[HOME]/.local/state/host/trust.json, and remove what denies it: a --deny, or \
-    an entry of [deny] (`host policy allow`); files of the host itself stay excluded.
+    are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, \
+    the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
     ");
     // The grant itself is good: what lies beside is written.
     assert_eq!(write("mine.txt").code, Some(0));

@@ -379,7 +379,7 @@ fn sessions_are_listed_with_what_they_were_about_and_how_they_ended() {
     host_snapshot!(host, ["session", "list"], @"
     exit: 0
     ----- stdout
-    [SESSION]  [TIME]  damaged         1 turn [SIZE]  line 6 is damaged: expected value at line 1 column 1
+    [SESSION]  [TIME]  damaged         1 turn [SIZE]  line 6 is damaged: expected value at column 1
     ----- stderr
     ");
     host_snapshot!(host, ["session", "show", "2"], @r"
@@ -400,9 +400,9 @@ fn sessions_are_listed_with_what_they_were_about_and_how_they_ended() {
 
     ── main: done, 1 turn, 0 tokens in, 0 out, [TIME]
     ----- stderr
-    error: line 6 is damaged: expected value at line 1 column 1
+    error: line 6 is damaged: expected value at column 1
       caused by: the session `[SESSION]` cannot be read further
-    help: to see what comes before: host session show
+    help: host session show [SESSION] shows what comes before
     ");
 }
 

@@ -253,7 +253,7 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     ----- stderr
     note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
     trusts it
-    error: there is no plugin `deploy` but perhaps the project's
+    error: there is no plugin `deploy`, unless the untrusted project has it
       caused by: `[REPOSITORY]/.host` is not trusted
     help: look at it with `host trust`; `host trust add` trusts it as it is now
 
@@ -262,7 +262,7 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     ----- stderr
     note: `[REPOSITORY]/.host` is not trusted and is ignored; `host trust` shows it, `host trust add` \
     trusts it
-    error: there is no plugin `deploy` but perhaps the project's
+    error: there is no plugin `deploy`, unless the untrusted project has it
       caused by: `[REPOSITORY]/.host` is not trusted
     help: look at it with `host trust`; `host trust add` trusts it as it is now
 
@@ -279,7 +279,7 @@ fn trust_run_that_needs_an_untrusted_project_ends_with_its_own_code() {
     exit: 55
     ----- stderr
     note: `[REPOSITORY]` is not trusted and is ignored; `host trust` shows it, `host trust add` trusts it
-    error: there is no plugin `mcp` but perhaps the project's
+    error: there is no plugin `mcp`, unless the untrusted project has it
       caused by: `[REPOSITORY]` is not trusted
     help: look at it with `host trust`; `host trust add` trusts it as it is now
     ");

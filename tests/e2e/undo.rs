@@ -127,7 +127,7 @@ async fn undo_without_an_id_is_of_the_session_that_was_stopped_at_its_first_prom
     let ended = child.wait_with_output().expect("it ends");
     assert_eq!(ended.status.code(), Some(130));
     let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.ends_with("error: cancelled\nhelp: files were changed; take that back with `host undo`\n"), "{said}");
+    assert!(said.ends_with("error: cancelled\nhelp: files were changed; undo that with `host undo`\n"), "{said}");
 
     let listed = undo(&host, &["--json"]).json();
     assert!(listed["calls"][0]["title"].as_str().is_some_and(|title| title.contains("echo stopped")), "{listed}");

@@ -50,6 +50,9 @@ const AVOIDED: &[(&str, &str)] = &[
     ("which is no", "which is not a"),
     ("which is none of", "which does not belong to"),
     ("nobody signs", "is not signed"),
+    ("nobody can be asked", "the user cannot be asked"),
+    ("told apart", "distinguished"),
+    ("on its own account", "by itself"),
 ];
 
 #[test]

@@ -160,7 +160,7 @@ pub fn kept(project: Project) -> PathBuf {
 
 /// The folder with a language's compiler, as the file says which.
 pub fn toolchain(language: Language, wanted: &str) -> PathBuf {
-    // The name of the package is no part of what is wanted.
+    // The name of the package is not part of what is wanted.
     let same: String = wanted.lines().filter(|line| !line.contains("\"name\"")).collect();
     let place = repository().join("target/test-languages").join(format!("compiler-{}", Digest::of(same.as_bytes())));
     once(&place, || {

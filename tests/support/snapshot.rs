@@ -113,7 +113,11 @@ const FILTERS: &[(&str, &str, &str)] = &[
     ("sizes of lists of plugins", r"(`plugins\.lock`: .*)\(\d+ bytes\)", "${1}([SIZE] bytes)"),
     ("sizes of session logs", r" +\d+ B\b", " [SIZE]"),
     ("estimates of conversations", r"\babout \d+ tokens(, now \d+)?", "about [NUMBER] tokens"),
-    ("estimates of use", r"\b\d+ sent and received \(an estimate", "[NUMBER] sent and received (an estimate"),
+    (
+        "estimates of use",
+        r"\b\d+ tokens sent and received \(an estimate",
+        "[NUMBER] tokens sent and received (an estimate",
+    ),
     ("files of a new plugin", r"\bwords: \d+ files\.", "words: [NUMBER] files."),
     ("the version of the host", r"\bhost \d+\.\d+\.\d+\b", "host [VERSION]"),
 ];
@@ -152,7 +156,7 @@ fn folded(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
     while let Some((limit, _)) = rest.char_indices().nth(WIDTH) {
-        // What is at the end of a part is no blank: the backslash follows it.
+        // What is at the end of a part is not a blank: the backslash follows it.
         let at = rest[..limit].rfind(' ').filter(|at| !rest[..*at].trim().is_empty()).map_or(limit, |at| at + 1);
         text.push_str(&rest[..at]);
         text.push_str("\\\n");

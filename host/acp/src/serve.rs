@@ -32,8 +32,9 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Failure> {
     // Before anything is read: an error could not be reported otherwise.
-    let (sink, written, writing) = lines::write(output)
-        .map_err(|error| Failure::configuration(format!("no thread to write to the client with: {error}")))?;
+    let (sink, written, writing) = lines::write(output).map_err(|error| {
+        Failure::configuration(format!("cannot start the thread that writes to the client: {error}"))
+    })?;
     let transport = Lines::new(sink, lines::read(input));
     let overrun = stop.child_token();
     let outbox = Outbox::new(overrun.clone());

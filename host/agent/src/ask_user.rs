@@ -102,8 +102,9 @@ impl AskUser {
             Err(NobodyListens) => CallFailure::new(
                 FailureKind::Denied,
                 format!(
-                    "`{ASK_USER}` was not run: nobody can be asked here, because this run is not in a terminal. Do not \
-                     ask again: decide yourself, and say in your answer what you assumed and what the user should decide."
+                    "`{ASK_USER}` was not run: the user cannot be asked here, because this run is not in a terminal. \
+                     Do not ask again: decide yourself, and say in your answer what you assumed and what the user \
+                     should decide."
                 ),
             )
             .into(),
@@ -219,14 +220,14 @@ mod tests {
         }
     }
 
-    // promise ask.headless: Where nobody can be asked, a model's question is denied at once, and the model has to
+    // promise ask.headless: Where the user cannot be asked, a model's question is denied at once, and the model has to
     //   decide.
     #[tokio::test]
     async fn ask_user_is_denied_in_words_where_nobody_listens() {
         let outcome = AskUser::new(ApprovalQueue::new()).call(&call(json!({"question": "Which?"})), context()).await;
         let Outcome::Error(CallFailure { kind, message }) = outcome else { panic!("{outcome:?}") };
         assert_eq!(kind, FailureKind::Denied);
-        assert!(message.contains("nobody can be asked here") && message.contains("decide yourself"), "{message}");
+        assert!(message.contains("the user cannot be asked here") && message.contains("decide yourself"), "{message}");
     }
 
     #[tokio::test]

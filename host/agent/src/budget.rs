@@ -82,14 +82,14 @@ pub enum Exceeded {
         limit: u32,
     },
     /// Enough subagents were started.
-    #[error("this run has started {}, the limit", counted(limit, "subagent"))]
+    #[error("this run has started {}, which is the limit", counted(limit, "subagent"))]
     Subagents {
         /// The most.
         limit: u32,
     },
     /// Enough tokens were sent and received.
     #[error(
-        "the budget of {} is used up: {spent} sent and received{}",
+        "the budget of {} is used up: {spent} tokens sent and received{}",
         counted(limit, "token"),
         estimated_words(estimated)
     )]
@@ -110,7 +110,7 @@ pub enum Exceeded {
         spent: Cost,
     },
     /// Enough turns were taken.
-    #[error("the run and its subagents have taken {} together, the limit", counted(limit, "turn"))]
+    #[error("the run and its subagents have taken {} together, which is the limit", counted(limit, "turn"))]
     Turns {
         /// The most.
         limit: u32,
@@ -226,7 +226,7 @@ impl Budget {
             top.spent.subagents += 1;
         }
         self.upwards().filter(|budget| budget.above.is_some()).for_each(|budget| budget.state().spent.subagents += 1);
-        // Two subagents of one name are told apart by their number, in logs and in events.
+        // Two subagents of one name are distinguished by their number, in logs and in events.
         let named = {
             let mut state = self.state();
             state.named = state.named.saturating_add(1);

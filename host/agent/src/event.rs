@@ -190,7 +190,7 @@ pub enum CompressionStatus {
     Shortened,
     /// The oldest messages were left out: nothing else made the conversation fit the model's window.
     LeftOut,
-    /// The summary was no shorter than the part that it was to replace; nothing changed.
+    /// The summary was not shorter than the part that it was to replace; nothing changed.
     Inflated,
     /// The summary was empty; nothing changed.
     Empty,

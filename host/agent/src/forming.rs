@@ -10,7 +10,7 @@ use host_text::title_line;
 
 use crate::EventKind;
 
-/// The longest first argument, in bytes of JSON text: a longer one is no title.
+/// The longest first argument, in bytes of JSON text: a longer one is not a title.
 const MAX_TITLE: usize = 512;
 
 /// The call that is being written.
@@ -66,7 +66,7 @@ impl Forming {
                 ':' if self.depth == 1 => self.is_key = false,
                 // Only the first argument is a title: others are long, and come later.
                 ',' if self.depth == 1 => {
-                    // Numbers and lists are no titles either.
+                    // Numbers and lists are not titles either.
                     self.has_first = true;
                     self.is_key = true;
                 }

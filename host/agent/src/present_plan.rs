@@ -61,7 +61,7 @@ impl PresentPlan {
         if plan.trim().is_empty() {
             return failed(FailureKind::InvalidArguments, "the plan is empty; call it again with the plan");
         }
-        let unasked = "nobody can be asked here: write the plan as your answer";
+        let unasked = "the user cannot be asked here: write the plan as your answer";
         let Some(questions) = context.questions else { return failed(FailureKind::Unavailable, unasked) };
         let answer = tokio::select! {
             biased;

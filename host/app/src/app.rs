@@ -196,7 +196,8 @@ impl App {
             })
         };
         if let Some(name) = grants::unknown_plugin(access, &plugins).filter(withheld)
-            && let Some(failure) = project.untrusted(format!("there is no plugin `{name}` but perhaps the project's"))
+            && let Some(failure) =
+                project.untrusted(format!("there is no plugin `{name}`, unless the untrusted project has it"))
         {
             return Err(failure.into());
         }

@@ -162,7 +162,7 @@ pub async fn attach_supplied(
     if count > MAX_ATTACHED {
         let message = format!("the prompt attaches {count} files and folders, over the limit of {MAX_ATTACHED}");
         return Err(Failure::input(message)
-            .help("name a folder or a glob instead, or let the model look for itself; `\\@` is a plain `@`"));
+            .help("name a folder or a glob instead, or let the model look for itself; write `\\@` for a plain `@`"));
     }
     let mut budget = Budget { characters: MAX_TEXT, bytes: MAX_DATA };
     let mut attached = Vec::new();
@@ -215,7 +215,7 @@ fn mentioned(
             }
             None if looks_like_a_path(&mention.path) => {
                 let path = clip(&mention.path, SHOWN_PATH);
-                notes.push(format!("there is no file `{path}`; `@{path}` stays text"));
+                notes.push(format!("there is no file `{path}`; `@{path}` is sent as plain text"));
             }
             None => {}
         }
@@ -267,7 +267,7 @@ fn resolve(
             Ok(Found { ignored: true, .. }) => {
                 return Err(refused(&path)
                     .cause("the project's ignore rules leave it out")
-                    .help("take the `@` away, or give the text on standard input; `\\@` is a plain `@`"));
+                    .help("take the `@` away, or give the text on standard input; write `\\@` for a plain `@`"));
             }
             Ok(Found { kind: FileKind::File, .. }) => return of_tool(ReadingTool::File),
             Ok(Found { kind: FileKind::Folder, .. }) => return of_tool(ReadingTool::Folder),
@@ -278,7 +278,7 @@ fn resolve(
             // A path that is denied and does not exist is meant as text.
             Err(ReadError::Denied { help, .. }) => {
                 if absolute(&path, app).is_some_and(|path| path.symlink_metadata().is_ok()) {
-                    return Err(refused(&path).cause(help).help("`\\@` is a plain `@`"));
+                    return Err(refused(&path).cause(help).help("write `\\@` for a plain `@`"));
                 }
             }
             Err(ReadError::LeadsOut { help, .. }) => return Err(refused(&path).cause(help)),

@@ -129,8 +129,8 @@ pub fn find<'p>(app: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p ToolE
         return Ok(found);
     }
     if OF_THE_AGENT.contains(&name) {
-        let failure = Failure::input(format!("`{name}` is a tool of the agent itself, and no plugin's"));
-        return Err(failure.help("a run has it without a grant; it cannot be called or looked at by itself"));
+        let failure = Failure::input(format!("`{name}` is a tool of the agent itself, not of a plugin"));
+        return Err(failure.help("a run has it without a grant; `host tool` cannot show or call it"));
     }
     let failure = Failure::input(format!("there is no tool `{name}`"));
     Err(match did_you_mean(app.tools(&app.grants)?.nearest(name)) {

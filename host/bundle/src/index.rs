@@ -73,7 +73,7 @@ pub struct SignedIndex {
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// None of the user's keys signed it.
-    #[error("it is signed by the key {by}, and not by {}", listed(keys))]
+    #[error("it is signed by the key {by}, not by {}", listed(keys))]
     OtherKey {
         /// The id in the signature.
         by: KeyId,
@@ -255,7 +255,7 @@ impl SignedIndex {
             .map_err(|error| malformed(cut(&error.to_string())))?;
         let kind = manifest.artifact_type.as_deref().unwrap_or("nothing");
         if kind != PLUGIN_INDEX_TYPE {
-            return Err(malformed(format!("its `artifactType` is `{}`, and not `{PLUGIN_INDEX_TYPE}`", cut(kind))));
+            return Err(malformed(format!("its `artifactType` is `{}`, not `{PLUGIN_INDEX_TYPE}`", cut(kind))));
         }
         let layer = |media_type: &str, limit: u64| {
             let mut all = manifest.layers.iter().flatten().filter(|layer| layer.media_type == media_type);

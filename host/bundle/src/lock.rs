@@ -68,7 +68,7 @@ pub enum LockError {
     #[error("invalid plugins.lock: {0}; `host plugin install` writes it, so install the plugins again")]
     Malformed(String),
     /// It was written by a newer host.
-    #[error("plugins.lock is of version {found}, and this host knows {VERSION}; update the host")]
+    #[error("plugins.lock is of version {found}, and this host reads version {VERSION}; update the host")]
     Newer {
         /// Its version.
         found: u32,
@@ -238,7 +238,7 @@ mod tests {
         let plugin = good.split_once("[[plugin]]").expect("a plugin").1.to_owned();
         for (text, says) in [
             (String::new(), "missing field `version`"),
-            (good.replace("version = 1\n", "version = 2\nnews = 1\n"), "version 2, and this host knows 1"),
+            (good.replace("version = 1\n", "version = 2\nnews = 1\n"), "version 2, and this host reads version 1"),
             (good.replace("version = 1\n", "version = 0\n"), "of version 0"),
             (good.replace("unsigned = true\n", ""), "either `signers`"),
             (good.replace("unsigned = true", "unsigned = false"), "either `signers`"),

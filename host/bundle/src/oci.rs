@@ -52,7 +52,7 @@ pub struct OciDigest(String);
 
 /// A text that is not a digest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid digest `{0}`: it is `sha256:` and 64 of 0-9 and a-f")]
+#[error("invalid digest `{0}`: it must be `sha256:` and 64 characters of 0-9 and a-f")]
 pub struct NoDigest(pub String);
 
 impl OciDigest {

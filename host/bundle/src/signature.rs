@@ -39,7 +39,7 @@ pub enum SignatureError {
     #[error("it is not a minisign signature: {0}")]
     Malformed(String),
     /// Another key made it, or says so.
-    #[error("it is by the key {by}, and not by {key}")]
+    #[error("it was made with the key {by}, not with {key}")]
     OtherKey {
         /// The id in the signature.
         by: KeyId,
@@ -55,7 +55,7 @@ pub enum SignatureError {
         why: String,
     },
     /// It is a signature of something else.
-    #[error("it says that it is a signature of `{found}`, and this is `{wanted}`")]
+    #[error("it says that it is a signature of `{found}`, but this is `{wanted}`")]
     OtherStatement {
         /// Its comment, which may be a lie: a signature that is not wanted is not checked.
         found: String,

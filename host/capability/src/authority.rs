@@ -95,7 +95,10 @@ pub(crate) fn canonical_host(text: &str) -> Result<String, HostError> {
     }
     // ASCII alone: two names of other letters can look the same, and resolvers map them.
     if !host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-        return Err(error("it has ASCII letters, digits, `-`, `_` and `.`; an international name starts with `xn--`"));
+        return Err(error(
+            "a host name has ASCII letters, digits, `-`, `_` and `.`; an international name starts with \
+                          `xn--`",
+        ));
     }
     if host.split('.').any(|label| label.is_empty() || label.len() > LABEL_LIMIT || label.starts_with('-')) {
         return Err(error("between its dots are 1 to 63 characters, the first no `-`"));

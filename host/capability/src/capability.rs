@@ -86,7 +86,10 @@ impl fmt::Display for Capability {
 
 /// A text that names no capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no capability `{name}`: there are `fs-read`, `fs-write`, `process`, `http`, `state` and `mcp`")]
+#[error(
+    "there is no capability `{name}`; the capabilities are `fs-read`, `fs-write`, `process`, `http`, `state` and \
+         `mcp`"
+)]
 pub struct UnknownCapability {
     /// The text, safe for a terminal.
     pub name: String,

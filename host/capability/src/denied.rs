@@ -34,17 +34,12 @@ impl Denied {
         Self::new(plugin, capability, requested, Some(requested), None)
     }
 
-    /// The same for what a deny of the grant leaves out: no approval mode changes that.
-    pub(crate) fn left_out(mut self) -> Self {
-        if let Some((grant, _mode)) = self.help.split_once(", or --approval-mode") {
-            self.help = grant.to_owned();
-        }
-        self.help = format!(
-            "its grant excludes this; {}, and remove what denies it: a --deny, or an entry of [deny] (`host policy \
-             allow`); files of the host itself stay excluded",
-            self.help
-        );
-        self
+    /// The same for what a deny of the grant leaves out: no grant and no approval mode changes that.
+    pub(crate) fn left_out(self) -> Self {
+        let help = "its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` \
+                    of a \
+                    grant that does; host's own files always stay excluded";
+        Self { help: help.to_owned(), ..self }
     }
 
     /// The same for what the plugin does not even ask for: no grant gives it.
@@ -192,14 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn denied_by_an_exclusion_does_not_suggest_an_approval_mode() {
+    fn denied_by_an_exclusion_suggests_no_grant_and_no_approval_mode() {
         let workspace = Path::new("/w");
         let grants = crate::Grants::none().with(Scope::parse(Capability::FsWrite, ".,!.git", workspace).unwrap());
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
         assert_eq!(
             no.help,
-            "its grant excludes this; to allow it, add --grant edit:fs-write=/w/.git/config, and remove what \
-             denies it: a --deny, or an entry of [deny] (`host policy allow`); files of the host itself stay excluded"
+            "its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a \
+             grant \
+             that does; host's own files always stay excluded"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
         assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);

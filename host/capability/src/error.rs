@@ -94,13 +94,13 @@ pub enum ScopeError {
         text: String,
     },
     /// Not the form of a request.
-    #[error("`{text}` is not `[METHOD ]HOST[:PORT]`")]
+    #[error("`{text}` does not have the form `[METHOD ]HOST[:PORT]`")]
     Endpoint {
         /// The item.
         text: String,
     },
     /// Not the form of git's repositories over ssh.
-    #[error("`{text}` is not `ssh://[USER@]HOST[:PORT][ +push][ +private]`")]
+    #[error("`{text}` does not have the form `ssh://[USER@]HOST[:PORT][ +push][ +private]`")]
     Remote {
         /// The item.
         text: String,
@@ -121,7 +121,7 @@ pub enum ScopeError {
         text: String,
     },
     /// Not a tool of an MCP server.
-    #[error("`{text}` is not `SERVER[/TOOL][ read]`")]
+    #[error("`{text}` does not have the form `SERVER[/TOOL][ read]`")]
     McpTool {
         /// The item.
         text: String,

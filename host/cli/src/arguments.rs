@@ -926,7 +926,7 @@ fn model_help() -> String {
 fn amount(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(amount) if amount.is_finite() && amount > 0.0 => Ok(amount),
-        Ok(_) | Err(_) => Err(format!("`{text}` is not an amount; write it as 0.50")),
+        Ok(_) | Err(_) => Err(format!("`{text}` is not an amount above 0, such as 0.50")),
     }
 }
 

@@ -172,7 +172,7 @@ fn described(way: &Way) -> (char, String) {
             };
             ('l', format!("{id}, from {server} on this machine"))
         }
-        Way::NotRunning { server, start } => ('l', format!("{server} is not running: `{start}`")),
+        Way::NotRunning { server, start } => ('l', format!("{server}: not running; start it with `{start}`")),
         Way::Address => ('u', "Another server: type its address".to_owned()),
         Way::Offline => ('t', "Try it offline: a planner in code, not a language model".to_owned()),
     }

@@ -29,7 +29,7 @@ pub(crate) async fn about(
     let Some(asker) = asker else { return Ok(place) };
     let Some(question) = folder::question(&place, folders)? else { return Ok(place) };
     let mut page = Page::new(asker.style(), asker.columns());
-    page.title("This folder is not in a repository, so nothing brings changed files back:");
+    page.title("This folder is not in a repository, so git cannot restore changed files:");
     page.path(&question.folder());
     let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
     let answer =

@@ -58,7 +58,7 @@ impl Secrets {
         File::options().read(true).write(true).open("/dev/tty").and_then(Silent::new).map(Self).map_err(cannot_ask)
     }
 
-    /// Asks for a secret. What was typed before the question is no answer.
+    /// Asks for a secret. What was typed before the question is not an answer.
     pub(crate) fn ask(&self, words: &str) -> Result<String, Failure> {
         self.asks(words, |_| None)
     }

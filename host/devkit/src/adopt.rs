@@ -71,7 +71,7 @@ pub enum AdoptError {
     #[error("the licence of `{0}` is not named")]
     NoLicense(String),
     /// It imports capabilities without a reason.
-    #[error("`{plugin}` imports {}, and nothing says why", list(capabilities))]
+    #[error("`{plugin}` imports {}, but no reason is given for it", list(capabilities))]
     NoReason {
         /// The plugin.
         plugin: String,

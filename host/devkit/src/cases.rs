@@ -212,7 +212,7 @@ async fn run_case(
             Err(why) => return Ok(vec![why]),
         };
         if let Err(error) = runtime.call(plugin, tested.invocation(tool, &before.arguments)).await {
-            return Ok(vec![format!("a call before it failed: {error}")]);
+            return Ok(vec![format!("a call under `before` failed: {error}")]);
         }
     }
     let unreadable = |error| CaseError::Workspace { workspace: world.workspace.clone(), error };

@@ -96,7 +96,7 @@ pub enum DevEvent<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum DevError {
     /// A folder cannot be used.
-    #[error("`{}`: {error}", path.display())]
+    #[error("cannot use the folder `{}`: {error}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -107,7 +107,7 @@ pub enum DevError {
     #[error("there is no plugin in `{}`", .0.display())]
     NoPlugin(PathBuf),
     /// The target has the sources in it.
-    #[error("`{}` has the sources in it, which are watched", .0.display())]
+    #[error("`{}` contains the sources: writing there would start a build again and again", .0.display())]
     TargetHasSources(PathBuf),
     /// There are too many sources.
     #[error(transparent)]
@@ -128,9 +128,10 @@ impl DevError {
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::NoPlugin(_) => {
-                "name a folder with a plugin.toml, or a cargo workspace of such; `host plugin new` begins one"
+                "name a folder with a plugin.toml, or a cargo workspace with such folders; `host plugin new` makes a \
+                 plugin"
             }
-            Self::TargetHasSources(_) => "name a folder of its own with --out DIR",
+            Self::TargetHasSources(_) => "name a folder outside of the sources with --out DIR",
             Self::Sources(error) => error.help(),
             Self::Watch(error) => error.help(),
             Self::Plugin(error) => return error.help(),

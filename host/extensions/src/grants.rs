@@ -126,7 +126,7 @@ impl UserGrants {
     ///
     /// # Errors
     ///
-    /// If it is no folder, or one that is never added.
+    /// If it is not a folder, or one that is never added.
     pub fn with_folder(mut self, text: &str) -> Result<(Self, PathBuf), Failure> {
         let folder = self.outside.folder(text)?;
         if !self.added.contains(&folder) {
@@ -390,7 +390,7 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Stri
     let most = installed.plugin.declared().scope(capability);
     if most.is_none_or(|most| most.meet(&scope).is_none()) {
         return Err(Failure::input(format!(
-            "`--grant {text}` has no effect: `{plugin}` does not ask for that {capability}"
+            "`--grant {text}` has no effect: it allows nothing that `{plugin}` asks for"
         ))
         .help(format!("it asks for {capability} {}", most.map_or_else(String::new, held))));
     }
@@ -399,7 +399,7 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Stri
 
 fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, Failure> {
     let form = || {
-        Failure::input(format!("`--deny {text}` is not a deny"))
+        Failure::input(format!("`--deny {text}` is not a complete rule"))
             .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;

@@ -460,7 +460,7 @@ fn readable(line: &str, source: &Path, home: Option<&Path>) -> Vec<PathBuf> {
 fn invalid(path: &Path, why: &str) -> Failure {
     Failure::configuration(format!("invalid hooks in `{}`", shown(path)))
         .cause(format!("a hook cannot be used: {why}"))
-        .help("fix or remove the hook: nothing runs without a guard that you set up")
+        .help("fix or remove the hook: host does not run without a hook that you set up as a guard")
 }
 
 fn shown(path: &Path) -> String {

@@ -241,7 +241,7 @@ fn check_names(manifest: &Manifest, others: &[Other]) -> Result<(), Failure> {
     let name = &manifest.name;
     if name == plugins::DISCOVERED || name == plugins::MCP {
         return Err(Failure::input(format!("`{name}` cannot be installed"))
-            .cause("this name is reserved for the tools that a command lists")
+            .cause("the name is reserved for tools that a command of the user or the project lists")
             .help("ask its publisher to rename it"));
     }
     for Other { manifest: other, remove } in others {

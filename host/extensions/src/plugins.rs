@@ -89,7 +89,9 @@ impl LoadedPlugin {
     fn with_known_imports(self) -> Result<Self, Failure> {
         let is_nothing = self.plugin.is_empty() && !self.manifest.is_files_alone();
         let why = match self.plugin.imports() {
-            Ok(_) if is_nothing => format!("`{}` does not export a tool, and brings nothing else", self.manifest.name),
+            Ok(_) if is_nothing => {
+                format!("`{}` exports no tool, and brings no agents, skills, commands or hooks", self.manifest.name)
+            }
             Ok(_) => return Ok(self),
             Err(error) => error.to_string(),
         };

@@ -75,8 +75,8 @@ impl ChainError {
         match self {
             Self::Io { path, .. } => format!("check that you may read and write `{}`", path.display()),
             Self::Exposed { path } => format!(
-                "make it yours alone with chmod 600 '{0}'; if others use this machine, remove it instead: a new one is \
-                 made, and what was recorded until then can no longer be verified",
+                "make it yours alone with chmod 600 '{0}'; if other people use this machine, remove it instead: a new \
+                 one is made, and what was recorded until then can no longer be verified",
                 path.display()
             ),
             Self::NotAKey { path } => format!(

@@ -40,10 +40,10 @@ pub enum Exposed {
     #[error("it belongs to another user")]
     Owner,
     /// Its mode lets others write it.
-    #[error("others can write it (its mode is {0:o})")]
+    #[error("other users can write to it (its mode is {0:o})")]
     Writable(u32),
     /// Its mode lets others read or write it.
-    #[error("others can read or write it (its mode is {0:o})")]
+    #[error("other users can read or write it (its mode is {0:o})")]
     Readable(u32),
 }
 

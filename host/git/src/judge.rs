@@ -354,7 +354,7 @@ impl<'a> Judge<'a> {
             Class::Obeyed => return Err(Why::Obeyed),
             Class::Unknown => return Err(Why::Unknown),
         };
-        // Without `HEAD` or its settings a folder is no repository any more, and git would find the one above.
+        // Without `HEAD` or its settings a folder is not a repository any more, and git would find the one above.
         if !kind.part.is_removable() {
             return Err(Why::Needed);
         }

@@ -58,7 +58,7 @@ fn check_folder(folder: &Path, within: &[PathBuf]) -> Result<(), Harmful> {
     let place = Place::open(folder).map_err(|error| harmful(Path::new(""), Why::failed(error)))?;
     let all = place.beneath(Path::new(""), MAX_NAMES, &mut |_| true);
     let all = all.map_err(|error| harmful(Path::new(""), Why::failed(error)))?;
-    // What is no plain file is left before a file is opened: a pipe would be waited for.
+    // What is not a plain file is left before a file is opened: a pipe would be waited for.
     if let Some(other) = all.iter().find(|found| ![FileType::RegularFile, FileType::Directory].contains(&found.kind()))
     {
         return Err(harmful(&other.path, Why::NotAFile));

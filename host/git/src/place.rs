@@ -93,7 +93,7 @@ impl Place {
     /// Opens a folder beneath, by a path that may have thousands of parts.
     pub(crate) fn enter(&self, path: &Path) -> io::Result<OwnedFd> {
         if path.as_os_str().is_empty() {
-            // An empty path is no path for the kernel.
+            // An empty path is not a path for the kernel.
             return self.root.try_clone();
         }
         #[cfg(target_os = "linux")]

@@ -26,7 +26,7 @@ const COMMIT_DIGITS: usize = 7;
 
 /// Something that git would reject, or that cannot be read as git reads it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a part of a repository that git would take: {why}", path.display())]
+#[error("`{}` is not a part of a repository that git would accept: {why}", path.display())]
 pub struct Unclear {
     /// What.
     pub path: PathBuf,

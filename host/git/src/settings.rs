@@ -107,7 +107,7 @@ impl Around<'_> {
                 (one, other) => return Err(other.or(one).map(Setting::key).unwrap_or_default()),
             }
         }
-        // A setting may stand several times. What was there with the same value in the same number is no change.
+        // A setting may stand several times. What was there with the same value in the same number is not a change.
         let count = |all: &[Setting], wanted: &Setting| all.iter().filter(|setting| *setting == wanted).count();
         let changed = |setting: &&Setting| count(after, setting) != count(before, setting);
         for setting in after.iter().filter(changed) {

@@ -1,7 +1,7 @@
 //! What can happen in a session, each kind once: the one description that the log, events, frontends and hooks share.
 //!
 //! Deliberately not here: how facts are stored, what they mean together (`past`), and pieces of a reply that is still
-//! under way, which are no facts yet.
+//! under way, which are not facts yet.
 
 mod settled;
 

@@ -209,7 +209,7 @@ impl Recorded {
             // A process that ended between the two never said its warning.
             Fact::RunStarted { agent_id, .. } => {
                 let past = self.agent(agent_id);
-                // A warning that was recorded and never sent is no part of the next request.
+                // A warning that was recorded and never sent is not part of the next request.
                 past.recovering = false;
                 past.run = RunStage::Begun;
             }

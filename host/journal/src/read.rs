@@ -46,7 +46,8 @@ pub enum ReadError {
         version: u32,
     },
     /// A line is not an entry, or is invalid at this position.
-    #[error("line {line} is damaged: {why}")]
+    // The parser sees one line, and calls it the first.
+    #[error("line {line} is damaged: {}", why.replace(" at line 1 column ", " at column "))]
     Damaged {
         /// The line, from 1.
         line: u64,

@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for PartVisitor {
                 }
             };
             if content.replace(data).is_some() {
-                return Err(A::Error::custom("a part has one content, and this one has two"));
+                return Err(A::Error::custom("a part has one content, but this one has two"));
             }
         }
         let data = content.ok_or_else(|| A::Error::custom("a part without content"))?;

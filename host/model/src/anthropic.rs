@@ -260,7 +260,7 @@ impl Reply {
                         self.held.push(PartData::FunctionCall(call).into());
                     }
                     Ok(_) => self.malformed = Some("a call has no name".to_owned()),
-                    // Arguments that are cut are no arguments: a call without its last ones could do something else.
+                    // Arguments that are cut are not arguments: a call without its last ones could do something else.
                     Err(error) => self.malformed = Some(format!("the call of `{}`: {error}", clip(&name))),
                 }
             }

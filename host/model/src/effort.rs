@@ -26,7 +26,7 @@ pub enum Effort {
     Max,
 }
 
-/// A word that is no effort.
+/// A word that is not an effort.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an effort; the efforts are {list}", list = Effort::list())]
 pub struct UnknownEffort(pub String);

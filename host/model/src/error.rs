@@ -250,7 +250,7 @@ impl std::fmt::Display for Service {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
     /// An event, or an answer that is not streamed, is not valid JSON of the expected shape.
-    #[error("something in it is not the JSON that was expected ({why}): `{excerpt}`")]
+    #[error("a part of it is not the expected JSON ({why}): `{excerpt}`")]
     NotJson {
         /// The parser's error.
         why: String,

@@ -138,7 +138,7 @@ impl Tokens {
         let silent = || self.unreachable(format!("no data for {} s", limit.as_secs()));
         let (status, answer) = timeout(limit, self.exchange()).await.map_err(|_| silent())??;
         let Ok(answer) = serde_json::from_slice::<Answer>(&answer) else {
-            return Err(self.refused(status, "the answer is not the JSON that was expected".to_owned()));
+            return Err(self.refused(status, "the answer is not the expected JSON".to_owned()));
         };
         let Some(secret) = answer.access_token.as_deref().and_then(ApiKey::new).filter(|_| status == 200) else {
             let words = [answer.error.as_str(), answer.error_description.as_deref()];

@@ -192,7 +192,7 @@ impl<'a> Asking<'a> {
             tracing::info!(%error, attempt, wait_ms = wait.as_millis() as u64, "the model is asked again");
             return Ok(ModelEvent::Retry(Again { reason: with_causes(&error), wait, attempt, attempts }));
         }
-        // Only for a quota: another model is no remedy for an invalid request.
+        // Only for a quota: another model is not a remedy for an invalid request.
         if error.kind() == ErrorKind::Quota
             && let Some(fallback) = &self.retrying.fallback
             && !self.of_fallback

@@ -30,7 +30,7 @@ pub enum ScriptError {
         replies: usize,
     },
     /// The request is not what the script expects.
-    #[error("line {line} of the script `{name}` expects {expected}, and there is {found}")]
+    #[error("line {line} of the script `{name}` expects {expected}, but the request has {found}")]
     Unexpected {
         /// The script.
         name: String,

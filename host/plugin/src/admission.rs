@@ -104,7 +104,7 @@ pub enum AdmissionError {
         why: String,
     },
     /// The file is too large to be read.
-    #[error("`{plugin}` has {size} bytes, and a component may have {MAX_COMPONENT}")]
+    #[error("`{plugin}` has {size} bytes, over the limit of {MAX_COMPONENT}")]
     TooLarge {
         /// The plugin.
         plugin: PluginName,
@@ -492,7 +492,7 @@ mod tests {
             let error = imports(&plugin, bytes).expect_err("none of these is a plugin").to_string();
             assert!(error.contains(says), "{error}");
         }
-        // One with nothing in it belongs to a plugin that brings only files, and is no hook.
+        // One with nothing in it belongs to a plugin that brings only files, and is not a hook.
         assert!(imports(&plugin, EMPTY_COMPONENT).expect("it imports nothing").names.is_empty());
         let error = imports_of_hook(&plugin, EMPTY_COMPONENT).expect_err("it is no hook").to_string();
         assert!(error.contains("does not export `host:hook/handler@0.1.0`"), "{error}");

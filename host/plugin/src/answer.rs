@@ -248,7 +248,7 @@ pub(crate) fn tools(described: Vec<exported::ToolDef>) -> Result<Vec<ToolDef>, C
     if described.is_empty() || described.len() > MAX_TOOLS {
         let found = described.len();
         return Err(
-            Failure::Failed(format!("a plugin has 1 to {MAX_TOOLS} tools, and this one describes {found}")).into()
+            Failure::Failed(format!("a plugin has 1 to {MAX_TOOLS} tools, but this one describes {found}")).into()
         );
     }
     described.into_iter().map(tool).collect()

@@ -47,7 +47,7 @@ pub enum ComponentError {
     },
     /// The bytes are not those that the digest names.
     #[error(
-        "the component in `{}` was changed since it was installed: its digest is {found}, and not {wanted}; remove the \
+        "the component in `{}` was changed since it was installed: its digest is {found}, not {wanted}; remove the \
          file and install the plugin again, unless you know who changed it",
         path.display()
     )]

@@ -89,7 +89,7 @@ fn unseen(path: &str, proposed: &str) -> String {
 /// Applies the diff to a text; `None` if it does not apply, or contains anything else.
 fn applied(old: &str, unified: &str) -> Option<String> {
     let mut old_lines = old.split_inclusive('\n');
-    // Counted by lines of the old text: a hunk that goes back to an earlier line is no diff of it.
+    // Counted by lines of the old text: a hunk that goes back to an earlier line is not a diff of it.
     let (mut new, mut taken, mut headers, mut hunks) = (String::with_capacity(old.len()), 0usize, 0, 0);
     let mut last = None;
     for line in unified.split_inclusive('\n') {

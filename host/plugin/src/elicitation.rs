@@ -66,6 +66,6 @@ pub enum ElicitationAnswer {
     Accepted(Map<String, Value>),
     /// The user does not want to answer.
     Declined,
-    /// The user closed the question, or nobody can be asked.
+    /// The user closed the question, or the user cannot be asked.
     Cancelled,
 }

@@ -168,7 +168,7 @@ impl Caller {
     }
 }
 
-/// Returns the answer to a request with these headers that is no redirect.
+/// Returns the answer to a request with these headers that is not a redirect.
 async fn last(
     answer: reqwest::Response,
     headers: &HeaderMap,

@@ -57,7 +57,7 @@ pub struct RemoteClient {
 /// Why a server that the user configured is not reached. The texts are safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
-    /// It is no address that the host sends anything to.
+    /// It is not an address that the host sends anything to.
     #[error("{0}")]
     Invalid(String),
     /// Its address is neither on this machine nor protected by TLS.

@@ -56,7 +56,9 @@ pub enum SecretError {
     },
     /// The value is invalid.
     #[error(
-        "a secret has {} to {} visible ASCII characters and no space, and this one {why}", CHARACTERS.start(), CHARACTERS.end()
+        "a secret has {} to {} visible ASCII characters and no space, but this one {why}",
+        CHARACTERS.start(),
+        CHARACTERS.end()
     )]
     Value {
         /// The reason, without any part of the value.

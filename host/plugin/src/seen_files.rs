@@ -146,7 +146,7 @@ impl SeenFiles {
             Some(Seen::At(past.named.get(path).copied().unwrap_or(past.until)))
         };
         let seen = seen.or_else(past)?;
-        // A formatter that ran behind a call changed the file as well; that is no change of the user's.
+        // A formatter that ran behind a call changed the file as well; that is not a change of the user's.
         let is_own = |from: Option<&Digest>| {
             changes.is_some_and(|changes| changes.made(path, from, &Digest::of(now.content)).unwrap_or(false))
         };

@@ -13,7 +13,7 @@ pub enum StartError {
     #[error("a word or a variable of the command is invalid")]
     Invalid,
     /// The machine has no layers.
-    #[error("this machine cannot keep apart what a program changes in `{}`: {why}", place.display())]
+    #[error("this machine cannot isolate what a program changes in `{}`: {why}", place.display())]
     NoLayers {
         /// The folder of the first layer.
         place: PathBuf,

@@ -20,7 +20,7 @@ pub enum ConfineMode {
 
 /// A text that is not the name of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is not a way to confine programs: there are `require`, `auto` and `off`")]
+#[error("`{name}` is not a way to confine programs; use `require`, `auto` or `off`")]
 pub struct UnknownConfineMode {
     /// The text, safe for a terminal.
     pub name: String,
@@ -65,9 +65,6 @@ mod tests {
             assert_eq!(mode.name().parse(), Ok(mode));
         }
         let unknown = "on\n".parse::<ConfineMode>().expect_err("there is no such mode");
-        assert_eq!(
-            unknown.to_string(),
-            "`on\\n` is not a way to confine programs: there are `require`, `auto` and `off`"
-        );
+        assert_eq!(unknown.to_string(), "`on\\n` is not a way to confine programs; use `require`, `auto` or `off`");
     }
 }

@@ -69,7 +69,7 @@ impl Programs {
                 Err("a program that runs without a question needs walls that this machine does not have".to_owned())
             }
             ProgramReach::Everything if walls.mode == ConfineMode::Require => {
-                Err("programs have to be confined (--confine require), and this one was to run without walls"
+                Err("programs have to be confined (--confine require), but this one was to run without walls"
                     .to_owned())
             }
             ProgramReach::Everything => Ok(Confined { confinement: None, note: None }),

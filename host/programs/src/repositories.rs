@@ -195,7 +195,7 @@ impl Repositories {
             // Only what is new: what was there before is the user's, however it looks.
             for entry in now.difference(&before) {
                 let Err(harmful) = check_nested(entry, &places, &self.within) else { continue };
-                // Without its `HEAD` the top of the tree is no repository.
+                // Without its `HEAD` the top of the tree is not a repository.
                 let beneath = entry.strip_prefix(&root).ok().filter(|beneath| !beneath.as_os_str().is_empty());
                 let beneath = beneath.unwrap_or(Path::new("HEAD"));
                 // Moved and not removed: the user may want to look at it.

@@ -21,7 +21,7 @@ pub enum RegistryError {
         why: String,
     },
     /// It requires a login, or a different one.
-    #[error("`{registry}` denies access {who}; `docker login {registry}` stores a login")]
+    #[error("`{registry}` denies access {who}; log in with `docker login {registry}`, then try again")]
     Unauthorized {
         /// The server.
         registry: String,
@@ -57,7 +57,7 @@ pub enum RegistryError {
         why: String,
     },
     /// It redirects to an address that nothing may be sent to.
-    #[error("`{registry}` leads to `{url}`, which does not use TLS")]
+    #[error("`{url}` does not use TLS; use an address that begins with `https://`")]
     Insecure {
         /// The server.
         registry: String,
@@ -100,7 +100,11 @@ pub enum RegistryError {
         limit: Duration,
     },
     /// It sent different content.
-    #[error("`{registry}` sent {found} in the place of {wanted}")]
+    #[error(
+        "`{registry}` sent other content than was asked for: its digest is {found}, not {wanted}; ask the publisher \
+         which \
+         digest is right"
+    )]
     Changed {
         /// The server.
         registry: String,

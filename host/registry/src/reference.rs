@@ -96,9 +96,10 @@ impl FromStr for Reference {
             return Err(no("it is too long"));
         }
         let (rest, digest) = match text.split_once('@') {
-            Some((rest, digest)) => {
-                (rest, Some(digest.parse().map_err(|_| no("its digest is not `sha256:` and 64 of 0-9 and a-f"))?))
-            }
+            Some((rest, digest)) => (
+                rest,
+                Some(digest.parse().map_err(|_| no("its digest is not `sha256:` and 64 characters of 0-9 and a-f"))?),
+            ),
             None => (text, None),
         };
         let (registry, rest) = rest.split_once('/').ok_or_else(|| no("it names no registry, such as ghcr.io"))?;

@@ -86,7 +86,7 @@ impl Exchange<'_> {
             next = self.next_page(&answer)?;
             let page: Page = serde_json::from_slice(&body(registry, &what, answer, MAX_PAGE).await?)
                 .map_err(|error| protocol(reference, format!("{what}: {error}")))?;
-            // Tags that only hold lists of signatures are no versions.
+            // Tags that only hold lists of signatures are not versions.
             names.extend(page.tags.into_iter().flatten().filter(|tag| is_tag(tag) && !is_of_a_digest(tag)));
         }
         // Said to the user, who would take the list for complete.

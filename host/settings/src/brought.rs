@@ -65,7 +65,7 @@ pub struct BroughtText {
 }
 
 impl Brought<'_> {
-    /// Returns the texts of one kind; what is no text is left out.
+    /// Returns the texts of one kind; what is not text is left out.
     pub fn texts(self, kind: FileKind) -> Vec<BroughtText> {
         let Self { plugin, files } = self;
         let of_kind = files.items().into_iter().filter(|(other, _)| *other == kind);

@@ -23,7 +23,7 @@ use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, Reply
 use host_files::Access;
 use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Vertex};
 use host_process::ConfineMode;
-use host_text::{exact, expected_instead};
+use host_text::{exact, expected_instead, with_plain_types};
 use host_tool::ApprovalMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -447,7 +447,7 @@ pub struct Model {
     /// How much it thinks, as `effort` above; this wins.
     #[schemars(schema_with = "schema::effort")]
     pub effort: Option<Effort>,
-    /// Tokens for thinking; -1 is no limit, 0 none. It wins over the effort where the service has budgets.
+    /// Tokens for thinking; -1 for no limit, 0 for none. It wins over the effort where the service has budgets.
     pub thinking_budget: Option<i32>,
     /// Texts that end a reply.
     pub stop: Option<Vec<String>>,
@@ -597,7 +597,7 @@ impl Configuration {
         let invalid = |fault| ConfigurationError::Invalid { path: path.display().to_string(), fault };
         let configuration: Self = toml::from_str(text).map_err(|error| {
             let expected = expected_instead(error.message()).map(str::to_owned);
-            invalid(ConfigurationFault::Toml { text: error.to_string().trim_end().to_owned(), expected })
+            invalid(ConfigurationFault::Toml { text: with_plain_types(error.to_string().trim_end()), expected })
         })?;
         configuration.check().map_err(invalid)?;
         let pair = configuration.tools.check_pair();

@@ -179,7 +179,7 @@ pub fn run_failure(result: &RunResult) -> Option<Failure> {
             Failure::new(kind, format!("timed out after {turns}")).help(go_on(Flag::Timeout))
         }
         (TerminateReason::MaxTurns, _) => {
-            Failure::new(kind, format!("stopped after {turns}, the limit")).help(go_on(Flag::MaxTurns))
+            Failure::new(kind, format!("stopped after {turns}, which is the limit")).help(go_on(Flag::MaxTurns))
         }
         (TerminateReason::Aborted, _) => Failure::new(kind, "cancelled"),
         (TerminateReason::ErrorNoCompleteTaskCall, _) => {

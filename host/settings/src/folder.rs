@@ -1,6 +1,6 @@
 //! The folder to work in: any folder of a repository, and others that the user agreed to.
 //!
-//! Outside a repository nothing brings changed files back, so the user is asked once for each such folder. Promises: a
+//! Outside a repository git cannot restore changed files, so the user is asked once for each such folder. Promises: a
 //! folder is agreed to by its real path and no folder beneath or above it is; a project cannot agree. Deliberately not
 //! here: asking.
 
@@ -32,7 +32,7 @@ pub enum FolderError {
     #[error("`{}` is not in a repository", .0.display())]
     NotInRepository(PathBuf),
     /// It is not there, or cannot be read.
-    #[error("the folder `{}` cannot be worked in: {cause}", .folder.display())]
+    #[error("cannot work in the folder `{}`: {cause}", .folder.display())]
     Unusable {
         /// The folder.
         folder: PathBuf,
@@ -72,9 +72,9 @@ impl Fault for FolderError {
     fn help(&self) -> Option<Advice> {
         match self {
             Self::NotInRepository(_) => Some(
-                Advice::from("go to one with ")
+                Advice::from("name one with ")
                     .flag_with(Flag::Directory, "DIR")
-                    .text(", make it one with `git init`, or add ")
+                    .text(", run `git init` here, or add ")
                     .flag(Flag::AnyFolder)
                     .text(" to work in a folder without version control"),
             ),
@@ -222,7 +222,7 @@ fn read(file: &PrivateFile) -> Result<BTreeSet<String>, FolderError> {
     let Some(text) = file.read().map_err(|error| invalid(error.to_string()))? else { return Ok(BTreeSet::new()) };
     let document: Document = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
     if document.version != VERSION {
-        return Err(invalid(format!("its version is {}, and this host knows {VERSION}", document.version)));
+        return Err(invalid(format!("its version is {}, and this host reads version {VERSION}", document.version)));
     }
     Ok(document.folders)
 }

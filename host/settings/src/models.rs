@@ -73,7 +73,7 @@ pub enum ModelsError {
     #[error("the model `auto` cannot pick itself")]
     AutoPicksItself,
     /// The cost of a model is not known.
-    #[error("the cost is limited, and the model `{0}` has no price")]
+    #[error("the cost is limited, but the price of the model `{0}` is not known")]
     NoPrice(String),
     /// The file of a recording cannot be made.
     #[error("cannot create the recording `{}`: {cause}", .file.display())]
@@ -103,8 +103,11 @@ impl Fault for ModelsError {
             ),
             Self::AutoPicksItself => Some("name other models under `[routing]` in the configuration".into()),
             Self::NoPrice(cause) => Some(
-                format!("add `[models.\"{cause}\"]` with `price = {{ input = …, output = … }}`, for a million tokens")
-                    .into(),
+                format!(
+                    "add `[models.\"{cause}\"]` with `price = {{ input = …, output = … }}` (per million tokens) \
+                         to the configuration"
+                )
+                .into(),
             ),
             Self::Recording { .. } => {
                 Some("name a file that does not exist yet, in a folder that you may write".into())

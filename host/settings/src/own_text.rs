@@ -11,7 +11,7 @@ use host_text::exact;
 #[derive(Debug, thiserror::Error)]
 pub enum OwnTextError {
     /// Another user could have written it.
-    #[error("other users could have written `{}`: {cause}; change its owner or its mode", shown(.path))]
+    #[error("`{}` is not safe to use: {cause}; check what it says, then change its owner or its mode", shown(.path))]
     Exposed {
         /// The file.
         path: PathBuf,

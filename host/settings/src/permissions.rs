@@ -13,7 +13,7 @@ use crate::policies;
 #[derive(Debug, thiserror::Error)]
 pub enum PermissionsError {
     /// There is none.
-    #[error("there is nothing to take back: no answer of yours allows anything")]
+    #[error("there is nothing to revoke: no answer of yours allows anything")]
     Nothing,
     /// There are fewer.
     #[error("there is no number {number}")]
@@ -32,7 +32,7 @@ pub enum PermissionsError {
         list: &'static str,
     },
     /// The words are those of several.
-    #[error("`{text}` is in several: {}", .numbers.join(", "))]
+    #[error("`{text}` matches several: {}", .numbers.join(", "))]
     Several {
         /// The words, safe to show.
         text: String,
@@ -135,13 +135,13 @@ mod tests {
         for (what, why) in [
             ("0", "there is no number 0"),
             ("4", "there is no number 4"),
-            ("shell", "`shell` is in several: 1, 2"),
+            ("shell", "`shell` matches several: 1, 2"),
             ("make", "nothing that you allowed contains `make`"),
             ("", "nothing that you allowed contains ``"),
             ("\u{1b}[2J", "nothing that you allowed contains `\\u{1b}[2J`"),
         ] {
             assert_eq!(at(what).expect_err(what).to_string(), why, "{what}");
         }
-        assert!(find(&[], "1", "list").expect_err("there is none").to_string().contains("nothing to take back"));
+        assert!(find(&[], "1", "list").expect_err("there is none").to_string().contains("nothing to revoke"));
     }
 }

@@ -79,9 +79,7 @@ impl Fault for PoliciesError {
             Self::Unreadable { .. } => {
                 Some("host does not run with only some of the rules: make it readable, or remove it".into())
             }
-            Self::Exposed { .. } => {
-                Some("look at what they say, then take the right to write them from others: `chmod go-w`".into())
-            }
+            Self::Exposed { .. } => Some("check what they say, then run `chmod go-w` on the file".into()),
             Self::TooMany(_) => Some("put the rules into fewer files".into()),
             Self::Invalid(_) => Some(
                 Advice::from("fix the line; `docs/policy.md` describes rules, and ")
@@ -132,8 +130,8 @@ pub fn about_no_tool(policy: &Policy, tools: &[&str], comes_later: impl Fn(&str)
     let missing = names.filter(|(_, name)| !name.ends_with('*') && !tools.contains(name) && !comes_later(name));
     let words = |(rule, name): (&Rule, &str)| {
         let nearest = host_text::suggestion(name, tools.iter().copied());
-        let help = nearest.unwrap_or_else(|| format!("write `{name}*` if it is one of other projects"));
-        format!("the rule at {} is about the tool `{name}`, which is not here: {help}", rule.source)
+        let help = nearest.unwrap_or_else(|| format!("if other projects have it, write `{name}*`"));
+        format!("the rule at {} names the tool `{name}`, which does not exist here; {help}", rule.source)
     };
     missing.map(words).collect()
 }

@@ -32,6 +32,10 @@ use crate::repository::repository_of;
 /// The most changes in a note of one line.
 const NOTED_CHANGES: usize = 3;
 
+/// What makes files usable that cannot be trusted as they are.
+pub const UNUSABLE_HELP: &str =
+    "replace symbolic links with regular files, and remove files that are too large or too many";
+
 /// A project, with the trust in it.
 #[derive(Debug)]
 pub struct Project {
@@ -199,15 +203,21 @@ impl Project {
     /// A warning if the files of the project are not used.
     pub fn note(&self) -> Option<String> {
         let help = match self.trust_state {
-            TrustState::Unusable(_) => "`host trust` has more",
+            TrustState::Unusable(_) => UNUSABLE_HELP,
             _ => "`host trust` shows it, `host trust add` trusts it",
         };
-        self.reason().map(|reason| format!("{reason} and is ignored; {help}"))
+        let reason = self.reason()?;
+        Some(match self.trust_state {
+            // The reason is about a file in it, and it is the folder that is ignored.
+            TrustState::Unusable(_) => format!("{reason}. All of it is ignored; {help}"),
+            _ => format!("{reason} and is ignored; {help}"),
+        })
     }
 
     /// The error of what does not happen because the project is not trusted; `None` if it is.
     pub fn untrusted(&self, message: impl Into<String>) -> Option<UntrustedError> {
-        Some(UntrustedError { message: message.into(), reason: self.reason()? })
+        let is_usable = !matches!(self.trust_state, TrustState::Unusable(_));
+        Some(UntrustedError { message: message.into(), reason: self.reason()?, is_usable })
     }
 
     /// Whether the user trusts it: code in its folder is what they looked at.
@@ -279,6 +289,8 @@ pub struct UntrustedError {
     pub message: String,
     /// Why the project is not trusted.
     pub reason: String,
+    /// Whether it could be trusted as it is.
+    pub is_usable: bool,
 }
 
 impl Fault for UntrustedError {
@@ -291,6 +303,9 @@ impl Fault for UntrustedError {
     }
 
     fn help(&self) -> Option<Advice> {
+        if !self.is_usable {
+            return Some(UNUSABLE_HELP.into());
+        }
         let look = Advice::from("look at it with ").command("trust").text("; ");
         Some(look.command("trust add").text(" trusts it as it is now"))
     }

@@ -82,7 +82,7 @@ impl Skills {
                 }
             };
             if let Some(first) = skills.by_name.get(&name) {
-                // A copy for another agent is no second skill.
+                // A copy for another agent is not a second skill.
                 if first.text != text {
                     let note = format!(
                         "there are two skills `{shown}`: the one of {} is used, not that in `{}`",

@@ -74,7 +74,7 @@ impl SlashCommands {
                 }
             };
             if let Some(first) = commands.by_name.get(&name) {
-                // A copy for another agent is no second command.
+                // A copy for another agent is not a second command.
                 if texts.get(&name) != Some(&text) {
                     let first = exact(&first.path.display().to_string()).into_owned();
                     let second = exact(&path.display().to_string()).into_owned();

@@ -31,7 +31,7 @@ pub(crate) fn of(name: &str, words: &[Word]) -> Vec<NamedPath> {
             };
             // Only the operands of operators about files: `[ a = b ]` looks at none.
             let files = arguments.iter().enumerate().filter(|(at, word)| is_file(*at) || expanded(word));
-            // The end of `[` is no file.
+            // The end of `[` is not a file.
             files.filter(|(_, word)| !word.is("]")).map(|(_, word)| named(word)).collect()
         }
         // Of a name without a folder they show what the search path has.

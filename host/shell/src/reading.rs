@@ -298,7 +298,7 @@ pub(crate) fn reads(name: &str, words: &[Word]) -> Option<Reads> {
             }
             let has = |option: &&str| reading.options.iter().any(|(name, _)| name == option);
             let is_first = |at: &usize| reading.operands.first() == Some(at);
-            // By what the operands are: a pattern of `grep` is no file, whatever it looks like.
+            // By what the operands are: a pattern of `grep` is not a file, whatever it looks like.
             let files: Vec<usize> = match operands {
                 Operands::Files => reading.operands,
                 Operands::Texts => reading.operands.into_iter().filter(|at| words[*at].glob).collect(),

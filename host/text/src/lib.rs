@@ -33,7 +33,9 @@ pub use escape::{
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
 pub use help::{Advice, Flag, Help, HelpCommand, HelpFlag};
 pub use lookalike::skeleton;
-pub use nearest::{did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion};
+pub use nearest::{
+    did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion, with_plain_types,
+};
 pub use printed::as_printed;
 pub use quote::{quoted, quoted_excerpt};
 pub use secret::Secret;

@@ -12,13 +12,7 @@ const PART: usize = 3;
 /// Returns the nearest of the known names, if it is near enough to be a typo: at most a third of its letters differ, or
 /// it contains the wanted name.
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = compared(wanted).chars().count();
-    let near = length.max(3).div_ceil(3);
-    let is_part = |name: &str| length >= PART && name.contains(compared(wanted));
-    // Of two equally near names, the one of the same length has letters exchanged, not missing.
-    let distances = known.into_iter().map(|name| (distance(wanted, name), name.len().abs_diff(wanted.len()), name));
-    // A name that contains the wanted one is further away by its additional letters.
-    distances.filter(|(distance, _, name)| *distance <= near || is_part(name)).min().map(|(_, _, name)| name)
+    nearest_few(wanted, known, 1).pop()
 }
 
 /// Returns the distance between a name and the wanted one.
@@ -26,11 +20,17 @@ pub fn distance(wanted: &str, name: &str) -> usize {
     strsim::damerau_levenshtein(compared(wanted), compared(name))
 }
 
-/// Returns up to `most` of the known names, the nearest first, however far they are.
+/// Returns up to `most` of the known names that are near enough by the rule of [`nearest`], the nearest first.
 pub fn nearest_few<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let mut all: Vec<(usize, &str)> = known.into_iter().map(|name| (distance(wanted, name), name)).collect();
-    all.sort_unstable();
-    all.into_iter().take(most).map(|(_, name)| name).collect()
+    let length = compared(wanted).chars().count();
+    let near = length.max(3).div_ceil(3);
+    let is_part = |name: &str| length >= PART && name.contains(compared(wanted));
+    // Of two equally near names, the one of the same length has letters exchanged, not missing.
+    let distances = known.into_iter().map(|name| (distance(wanted, name), name.len().abs_diff(wanted.len()), name));
+    // A name that contains the wanted one is further away by its additional letters.
+    let mut found: Vec<_> = distances.filter(|(distance, _, name)| *distance <= near || is_part(name)).collect();
+    found.sort_unstable();
+    found.into_iter().take(most).map(|(_, _, name)| name).collect()
 }
 
 /// Returns the help for a misspelled name: ``did you mean `read_file`?``; `None` if no name is near.
@@ -66,6 +66,16 @@ pub fn expected_instead(message: &str) -> Option<&str> {
     nearest(unknown, words)
 }
 
+/// Returns the message of one of our parsers with types as users know them: serde names those of Rust.
+pub fn with_plain_types(message: &str) -> String {
+    const WHOLE: [&str; 10] = ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
+    let plain = WHOLE.map(|name| (name, "a whole number")).into_iter();
+    let plain = plain.chain([("f32", "a number"), ("f64", "a number"), ("a sequence", "a list"), ("a map", "a table")]);
+    plain.fold(message.to_owned(), |text, (name, words)| {
+        text.replace(&format!("expected {name}"), &format!("expected {words}"))
+    })
+}
+
 fn compared(name: &str) -> &str {
     name.char_indices().nth(COMPARED).map_or(name, |(end, _)| &name[..end])
 }
@@ -95,9 +105,21 @@ mod tests {
     }
 
     #[test]
+    fn text_types_of_a_parsers_message_are_those_that_users_know() {
+        for (message, want) in [
+            ("invalid type: string \"many\", expected i64", "invalid type: string \"many\", expected a whole number"),
+            ("invalid type: map, expected a sequence\n", "invalid type: map, expected a list\n"),
+            ("invalid type: integer `1`, expected a string", "invalid type: integer `1`, expected a string"),
+        ] {
+            assert_eq!(with_plain_types(message), want);
+        }
+    }
+
+    #[test]
     fn text_nearest_names_are_few_and_in_order() {
-        assert_eq!(nearest_few("abcde", ["a", "ab", "abc", "abcd"], 3), ["abcd", "abc", "ab"]);
-        assert_eq!(nearest_few(&"x".repeat(1_000_000), ["a"], 3), ["a"]);
+        assert_eq!(nearest_few("abcde", ["a", "ab", "abc", "abcd", "abcdef"], 3), ["abcd", "abcdef", "abc"]);
+        assert_eq!(nearest_few("grpe", ["edit", "glob", "grep"], 3), ["grep"]);
+        assert!(nearest_few(&"x".repeat(1_000_000), ["a"], 3).is_empty());
         assert!(nearest_few("a", [], 3).is_empty());
     }
 

@@ -447,7 +447,7 @@ impl Gate {
             verdict.decision = Decision::Ask;
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
         }
-        // Where nobody can be asked it runs as before, and fails as before.
+        // Where the user cannot be asked it runs as before, and fails as before.
         let can_ask = self.walls().can_be_left() && self.asking.queue.is_heard();
         if intent.is_fenced && can_ask && verdict.decision == Decision::Allow && !verdict.leaves_walls {
             let because = "it failed behind its walls, and needs something of the machine that is not there";

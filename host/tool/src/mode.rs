@@ -24,7 +24,7 @@ pub enum ApprovalMode {
 
 /// A text that is not the name of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no approval mode `{name}`: there are `plan`, `default`, `auto-edit`, `auto` and `yolo`")]
+#[error("there is no approval mode `{name}`; the modes are `plan`, `default`, `auto-edit`, `auto` and `yolo`")]
 pub struct UnknownMode {
     /// The text, safe for a terminal.
     pub name: String,

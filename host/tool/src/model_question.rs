@@ -1,6 +1,6 @@
 //! A question that a model, or an MCP server, asks the user, and the answer.
 //!
-//! It is no question about a call: whatever is answered allows nothing, and is text for the model. Deliberately not
+//! It is not a question about a call: whatever is answered allows nothing, and is text for the model. Deliberately not
 //! here: the tool that asks it (`host-agent`), the form that a server's question comes from (`elicitation`), and how it
 //! is shown.
 

@@ -246,8 +246,9 @@ impl PluginTool {
     fn never_allowed(&self, call: &FunctionCall, denied: &Denied) -> String {
         match denied.capability {
             Capability::FsWrite => format!(
-                "`{}` was not run: nobody can allow it to change `{}`, which is protected: files of version control and \
-                 of host, files that a shell runs when it starts, and what the user denied",
+                "`{}` was not run: `{}` is protected, and no answer or grant allows changing it. Protected are the \
+                 files of version control and of host, files that a shell runs when it starts, and what the user \
+                 denied",
                 call.name, denied.wanted
             ),
             Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
@@ -464,7 +465,7 @@ struct Listener {
     shown: Option<Arc<Confirmation>>,
     wanted: Arc<Wanted>,
     fenced: Arc<Fenced>,
-    /// Asks the user for a server; `None` if nobody can be asked.
+    /// Asks the user for a server; `None` if the user cannot be asked.
     questions: Option<Arc<dyn CallAsker>>,
     /// The plugin of the call, and its digest.
     origin: Option<Origin>,

@@ -141,7 +141,7 @@ mod tests {
         for path in ["/home/u/.ssh", "/home/u/.ssh/id", "/etc/shadow"] {
             assert!(!reads.allow(Path::new(path)) && reads.scope_of(Path::new(path)).is_none(), "{path}");
         }
-        assert!(!SessionReads::default().allow(Path::new("/data")), "nobody can be asked");
+        assert!(!SessionReads::default().allow(Path::new("/data")), "the user cannot be asked");
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub enum JournalError {
     /// Its lines cannot be chained or verified.
     #[error("the journal of changes cannot be chained")]
     Chain(#[from] ChainError),
-    /// A line is no change.
+    /// A line is not a change.
     #[error("line {line} of the journal of changes `{}` is damaged: {why}", path.display())]
     Damaged {
         /// The journal.
@@ -415,7 +415,7 @@ pub(crate) fn read_lines(file: File, path: &Path) -> Result<Lines, JournalError>
             lines.add(entry);
             let Besides { time_ms } =
                 serde_json::from_slice(&bytes).map_err(|error| damaged(line, error.to_string()))?;
-            // The times stand beside the changes by number; an entry that is no change adds none.
+            // The times stand beside the changes by number; an entry that is not a change adds none.
             lines.times.resize(lines.changes.len(), time_ms);
         }
         lines.whole_bytes += length;

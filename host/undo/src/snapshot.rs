@@ -391,7 +391,7 @@ fn open_next(folders: &mut Vec<Unread>) -> Result<Option<(Vec<u8>, OwnedFd)>, Sn
         let name = OsStr::from_bytes(path.get(name_at..).unwrap_or_default());
         match openat(&*above, name, FOLDER, Mode::empty()) {
             Ok(folder) => return Ok(Some((path, folder))),
-            // That is no property of this folder.
+            // That is not a property of this folder.
             Err(error @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(error.into()),
             Err(_) => {}
         }
@@ -556,7 +556,7 @@ impl Pack {
             Err(error) => unreadable(error),
         };
         if !matches!(content, Content::Kept(_)) {
-            // Half of a content is no content; nobody points to it.
+            // Half of a content is not a content; nobody points to it.
             self.unwritten.truncate(before);
         }
         // Small files are written together: a call for each would cost more than their bytes.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String")]
 pub struct Digest(String);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a digest has 64 lower-case hexadecimal digits")]
 pub struct NoDigest;

@@ -29,7 +29,7 @@ fn acp_unsaved_text_is_read_and_never_overwritten() {
         // Searched on the disk: nobody asks an editor about thousands of files.
         calls("grep", json!({"pattern": "saved"})),
         says_after(&["1: saved"], "5"),
-        // The user has saved it. The editor has not loaded what a call wrote; that is no change of the user's.
+        // The user has saved it. The editor has not loaded what a call wrote; that is not a change of the user's.
         edit("unsaved", "edited"),
         edit("edited", "edited twice"),
         says_after(&["a.txt"], "6"),

@@ -131,7 +131,7 @@ fn acp_plan_is_approved_with_the_mode_to_carry_it_out_in() {
 fn acp_question_of_the_model_is_not_asked() {
     let host = Host::new(["acp"]);
     let replies =
-        [calls("ask_user", json!({"question": "Which?"})), says_after(&["nobody can be asked here"], "I decide.")];
+        [calls("ask_user", json!({"question": "Which?"})), says_after(&["the user cannot be asked here"], "I decide.")];
     let model = script(&host, "script.jsonl", &replies);
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
     let id = editor.session();

@@ -95,7 +95,7 @@ fn acp_unknown_ids_are_errors() {
         ("session/load", load(&id), "is open already"),
         ("session/list", json!({"cursor": "x"}), "invalid cursor `x`"),
         ("session/new", json!({"cwd": "src", "mcpServers": []}), "is not an absolute path"),
-        ("session/new", json!({"cwd": root.join("none"), "mcpServers": []}), "cannot be worked in"),
+        ("session/new", json!({"cwd": root.join("none"), "mcpServers": []}), "cannot work in the folder"),
         ("session/fork", load(&id), "Method not found"),
     ] {
         let error = editor.call(method, params).expect_err(method);

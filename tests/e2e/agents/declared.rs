@@ -65,7 +65,7 @@ fn a_declared_agent_runs_as_the_root_on_typed_inputs() {
     let replies = [
         expecting(expected, calls(&[("shell", json!({"command": "id"}))])),
         expecting(
-            json!({"responses": ["Unauthorized tool call: 'shell'"]}),
+            json!({"responses": ["the tool `shell` is not available"]}),
             calls(&[("complete_task", json!({"result": "found"}))]),
         ),
     ];

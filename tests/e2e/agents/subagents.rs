@@ -99,7 +99,7 @@ fn subagent_that_failed_is_reported_as_a_failure() {
 // promise subagent.tools: A subagent calls no other agent and no tool that it does not declare.
 #[test]
 fn a_subagent_calls_no_agent_and_no_tool_but_its_own() {
-    let unauthorized = |name: &str| format!("Unauthorized tool call: '{name}' is not available to this agent.");
+    let unauthorized = |name: &str| format!("the tool `{name}` is not available to this agent");
     let wanted = calls(&[
         ("codebase_investigator", json!({"objective": "again"})),
         ("searcher", json!({"topic": "x"})),
@@ -170,7 +170,7 @@ async fn a_first_ctrl_c_reaches_a_subagent_and_the_run_ends() {
 
 #[test]
 fn the_configuration_bounds_overrides_and_disables_agents() {
-    let replies = [investigate(), told("this run has started 1 subagent, the limit")];
+    let replies = [investigate(), told("this run has started 1 subagent, which is the limit")];
     let twice = [replies[0].clone(), calls(&[("complete_task", report())]), investigate(), replies[1].clone()];
     let ended = Host::scripted(&twice, &["How?"]).configured("[run]\nmax_subagents = 1\n").run();
     assert_eq!(ended.code, Some(0), "{ended:?}");

@@ -73,7 +73,7 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     make_key(&host, "acme");
     let public = String::from_utf8(read("acme.pub")).expect("text");
     sign(&host, FILE, "acme.key");
-    refused(&host, 55, "is not known; get the publisher's key", &["plugin", "verify", FILE]);
+    refused(&host, 55, "is not in your list of keys; get the publisher's key file", &["plugin", "verify", FILE]);
     done(&host, &["plugin", "verify", FILE, "--key", "acme.pub"]);
     done(&host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "2999-12-31"]);
     let verified = done(&host, &["plugin", "verify", FILE]);
@@ -111,7 +111,7 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     assert_eq!(said, format!("The key {id} is no longer trusted for `acme/*`.\n"));
     assert_eq!(done(&host, &["keys", "list"]).stdout, "No key is trusted.\n");
     refused(&host, 42, "is not trusted for anything", &distrust);
-    refused(&host, 55, "is not known; get the publisher's key", &["plugin", "verify", FILE]);
+    refused(&host, 55, "is not in your list of keys; get the publisher's key file", &["plugin", "verify", FILE]);
 
     // What is known now is what a lock file keeps.
     let bundle = Bundle::read(&host.repository().join(FILE)).expect("it is whole");
@@ -206,7 +206,7 @@ fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
     let host = host.file("wrong", "incorrect horse\n");
     set_mode(&host.repository().join("wrong"), 0o644);
     let wrong = ["plugin", "sign", FILE, "--key", "acme.key", "--password-file", "wrong"];
-    refused(&host, 42, "others can read or write it", &wrong);
+    refused(&host, 42, "other users can read or write it", &wrong);
     set_mode(&host.repository().join("wrong"), 0o600);
     refused(&host, 42, "the password does not open the secret key `acme.key`", &wrong);
     set_mode(&host.repository().join("acme.key"), 0o644);

@@ -54,7 +54,7 @@ fn command_attaches_nothing_outside_of_the_grants() {
     }
 }
 
-// promise commands.links: A link in a project is no command of it, wherever it leads.
+// promise commands.links: A link in a project is not a command of it, wherever it leads.
 #[test]
 fn command_of_a_project_is_not_found_behind_a_link() {
     for at in [".claude", ".claude/commands", ".claude/commands/away.md", ".claude/commands/sub"] {

@@ -34,7 +34,7 @@ fn discovered_list_command_that_fails_stops_the_run_and_reports_how() {
     ] {
         refused(&list(script), 52, &["the discovery command `sh ", says, "docs/discovered-tools.md"]);
     }
-    // As much as may be is read; a warning is no failure.
+    // As much as may be is read; a warning is not a failure.
     let ended = list("echo 'a warning' >&2; printf '['; head -c 10485757 /dev/zero | tr '\\0' ' '; printf ']'");
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
 }
@@ -87,7 +87,7 @@ fn a_configuration_that_names_half_of_it_or_a_program_of_whatever_folder_is_refu
         ("discovery_command = [\"a\"]", "`tools.discovery_command` is set and `tools.call_command` is not"),
         ("call_command = [\"a\"]", "`tools.call_command` is set and `tools.discovery_command` is not"),
         ("discovery_command = []\ncall_command = [\"a\"]", "`tools.discovery_command` does not name a program"),
-        ("discovery_command = \"a b\"\ncall_command = [\"a\"]", "expected a sequence"),
+        ("discovery_command = \"a b\"\ncall_command = [\"a\"]", "expected a list"),
         ("discovery_comand = [\"a\"]", "did you mean `discovery_command`?"),
         ("discovery_command = [\"./a\"]\ncall_command = [\"a\"]", "the program `./a` of `tools.discovery_command`"),
         ("discovery_command = [\"a\"]\ncall_command = [\"bin/a\"]", "the program `bin/a` of `tools.call_command`"),

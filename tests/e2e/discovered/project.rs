@@ -57,7 +57,7 @@ fn the_command_of_an_untrusted_project_is_never_run() {
     assert!(discovered(&host).is_empty());
     assert_eq!(ran(&host), "");
     let ended = host.run_of(&["run", "--model", "offline", "--grant", GRANT, "Look"]);
-    refused(&ended, 55, &["there is no plugin `discovered` but perhaps the project's", "host trust add"]);
+    refused(&ended, 55, &["there is no plugin `discovered`, unless the untrusted project has it", "host trust add"]);
     assert_eq!(ran(&host), "");
 }
 
@@ -141,7 +141,7 @@ fn discovered_program_runs_with_the_trusted_bytes_even_if_the_file_has_changed()
     let grants = ["fs-read", "fs-write"].map(|capability| format!("write_file:{capability}={place}"));
     let [read, write] = &grants;
     let ended = host.run_of(&["policy", "check", "write_file", &arguments, "--grant", read, "--grant", write]);
-    assert!(ended.stdout.contains("files of the host itself stay excluded"), "{ended:?}");
+    assert!(ended.stdout.contains("host's own files always stay excluded"), "{ended:?}");
 }
 
 // promise command-tools.trusted

@@ -207,7 +207,7 @@ async fn escape_no_path_reads_what_is_not_granted() {
     failures.report(PATHS.len() * 3);
 }
 
-/// What is no file, and what its reading would do.
+/// What is not a file, and what its reading would do.
 const SPECIAL: &[(&str, &str)] = &[
     ("pipe", "wait for ever"),
     ("socket", "fail"),

@@ -1,5 +1,5 @@
 //! Attacks by calls of a model that used to need no answer, in each mode: with a client that rejects every question,
-//! and where nobody can be asked.
+//! and where the user cannot be asked.
 //!
 //! The workspace is a clone from somebody who is hostile, as it comes from them, and nobody trusts it. A row touches
 //! something that lies outside of it: a mark that only a program without walls can make, or a secret. Its control is

@@ -41,7 +41,7 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     made(&publishing, &evil, &["--out", "other.json", "--name", "main"]);
     let theirs = read(&publishing.repository().join("other.json"));
     let by_them = String::from_utf8(read(&publishing.repository().join("other.json.minisig"))).expect("text");
-    check(&theirs, &by_them, &format!("it is signed by the key {}, and not by {}", evil.id(), acme.id()));
+    check(&theirs, &by_them, &format!("it is signed by the key {}, not by {}", evil.id(), acme.id()));
     check(&good.bytes, &by_them, "it is signed by the key");
     std::fs::write(&path, &good.bytes).expect("written");
     std::fs::write(&beside, &good.signature).expect("written");
@@ -92,7 +92,7 @@ async fn index_that_is_older_than_one_seen_before_is_reported() {
     assert!(!text.contains("Counts"), "{text}");
     // It is not believed if others could have written it.
     std::fs::set_permissions(&seen, std::os::unix::fs::PermissionsExt::from_mode(0o666)).expect("set");
-    refused(&host.run_of(&["plugin", "search"]), 52, "others can write it");
+    refused(&host.run_of(&["plugin", "search"]), 52, "other users can write to it");
 }
 
 // promise index.digest: What an index names is installed only if it is what the index says, and only by the keys that

@@ -124,7 +124,7 @@ fn adopt_of_a_file_that_is_no_plugin_says_what_it_is_and_what_to_do() {
         (
             component(language("c")),
             &["--license", "MIT", "--reason", "fs-read="],
-            "nothing says why",
+            "no reason is given",
             "--reason fs-read=",
         ),
         (

@@ -1,4 +1,4 @@
-//! Rust sources with everything taken out that is no code of the product: comments, texts, and what is compiled for
+//! Rust sources with everything taken out that is not code of the product: comments, texts, and what is compiled for
 //! tests alone. It knows as much of the language as formatted code needs, and no more.
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Plugins that no language's compiler makes: they trap where they start, describe themselves without end, grow a
-//! table, and return what is no value. Written as text, and wrapped by the same library as those of the SDKs.
+//! table, and return what is not a value. Written as text, and wrapped by the same library as those of the SDKs.
 
 use host_capability::{Grants, PluginName};
 use host_plugin::Plugin;

@@ -80,7 +80,7 @@ fn status(name: &str) -> usize {
 
 fn numbers(folder: &str) -> BTreeSet<u32> {
     let entries = fs::read_dir(folder).expect("a process has it");
-    // One that ends meanwhile is no entry any more.
+    // One that ends meanwhile is not an entry any more.
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 

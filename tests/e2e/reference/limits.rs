@@ -64,7 +64,7 @@ fn declared(line: &str) -> Option<(&str, &str, &str)> {
     is_name.then_some((name, kind, value))
 }
 
-/// The value as people write it; `None` if this is no number, size, time or range of such.
+/// The value as people write it; `None` if this is not a number, size, time or range of such.
 fn shown(value: &str, kind: &str) -> Option<String> {
     match kind {
         "Duration" | "std::time::Duration" => duration(value),

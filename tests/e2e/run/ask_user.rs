@@ -50,7 +50,7 @@ fn ask_user_takes_a_choice_the_users_own_words_or_no_answer() {
 #[test]
 fn ask_user_is_denied_at_once_where_nobody_can_be_asked() {
     for mode in ["default", "yolo"] {
-        let replies = [asks("Which database?", &[]), told("nobody can be asked here")];
+        let replies = [asks("Which database?", &[]), told("the user cannot be asked here")];
         let host = Host::scripted(&replies, &["--approval-mode", mode, "Do it"]);
         let ended = host.run();
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "All is done.\n"), "{mode}: {ended:?}");

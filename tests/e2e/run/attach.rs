@@ -69,7 +69,7 @@ fn addresses_decorators_and_escapes_stay_text() {
     ----- stdout
     Done.
     ----- stderr
-    note: there is no file `types/node`; `@types/node` stays text
+    note: there is no file `types/node`; `@types/node` is sent as plain text
     ");
 }
 
@@ -106,27 +106,27 @@ fn attach_file_that_may_not_be_read_is_denied_with_what_would_allow_it() {
     error: `@/etc/hostname` cannot be attached
       caused by: `read_file` has no fs-read grant for `/etc/hostname`; its fs-read grants are \
     `[REPOSITORY]`. Only the user can change this: to allow it, add --grant read_file:fs-read=/etc/hostname.
-    help: `\@` is a plain `@`
+    help: write `\@` for a plain `@`
 
     # --deny *:fs-read=*.pem See @key.pem
     exit: 42
     ----- stderr
     error: `@key.pem` cannot be attached
       caused by: `read_file` has no fs-read grant for `[REPOSITORY]/key.pem`; its fs-read grants are \
-    `[REPOSITORY]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    read_file:fs-read=[REPOSITORY]/key.pem, and remove what denies it: a --deny, or an entry of [deny] \
-    (`host policy allow`); files of the host itself stay excluded.
-    help: `\@` is a plain `@`
+    `[REPOSITORY]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
+    help: write `\@` for a plain `@`
 
     # --deny *:fs-read=.env See @.env
     exit: 42
     ----- stderr
     error: `@.env` cannot be attached
       caused by: `read_file` has no fs-read grant for `[REPOSITORY]/.env`; its fs-read grants are \
-    `[REPOSITORY]`. Only the user can change this: its grant excludes this; to allow it, add --grant \
-    read_file:fs-read=[REPOSITORY]/.env, and remove what denies it: a --deny, or an entry of [deny] (`host \
-    policy allow`); files of the host itself stay excluded.
-    help: `\@` is a plain `@`
+    `[REPOSITORY]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
+    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
+    excluded.
+    help: write `\@` for a plain `@`
 
     # --deny read_file:fs-read See @a.txt
     exit: 42
@@ -134,14 +134,14 @@ fn attach_file_that_may_not_be_read_is_denied_with_what_would_allow_it() {
     error: `@a.txt` cannot be attached
       caused by: `read_file` has no fs-read grant for `[REPOSITORY]/a.txt`. Only the user can change this: \
     to allow it, add --grant read_file:fs-read=[REPOSITORY]/a.txt.
-    help: `\@` is a plain `@`
+    help: write `\@` for a plain `@`
 
     # See @target/x.rs
     exit: 42
     ----- stderr
     error: `@target/x.rs` cannot be attached
       caused by: the project's ignore rules leave it out
-    help: take the `@` away, or give the text on standard input; `\@` is a plain `@`
+    help: take the `@` away, or give the text on standard input; write `\@` for a plain `@`
 
     # See @link
     exit: 42

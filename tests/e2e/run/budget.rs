@@ -24,7 +24,7 @@ fn priced(host: Host) -> Host {
 
 #[test]
 fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
-    let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 sent and received"},
+    let last = json!({"expect": {"last_text": "the budget of 1000 tokens is used up: 1220 tokens sent and received"},
                       "chunks": [{"text": "As far as I got."}]});
     let replies = [reply(600, look(1)), reply(600, look(2)), last];
     host_snapshot!(Host::scripted(&replies, &["--max-tokens", "1000", "Look"]), @r#"
@@ -32,8 +32,8 @@ fn a_token_budget_gives_one_last_request_and_then_its_own_code() {
     ----- stdout
     As far as I got.
     ----- stderr
-    error: the budget of 1000 tokens is used up: 1220 sent and received; the answer is the best so far and \
-    may be unfinished
+    error: the budget of 1000 tokens is used up: 1220 tokens sent and received; the answer is the best so \
+    far and may be unfinished
     help: continue with `host run --resume "…"`, or raise --max-tokens
     "#);
 
@@ -59,7 +59,7 @@ fn budget_counts_an_estimate_where_the_service_counts_nothing() {
     exit: 57
     ----- stdout
     ----- stderr
-    error: the budget of 20000 tokens is used up: [NUMBER] sent and received (an estimate, since the \
+    error: the budget of 20000 tokens is used up: [NUMBER] tokens sent and received (an estimate, since the \
     model's service does not count them)
     help: continue with `host run --resume "…"`, or raise --max-tokens
     "#);
@@ -82,7 +82,7 @@ fn budget_that_is_spent_prevents_the_retry_of_an_invalid_reply() {
     ----- stdout
     ----- stderr
     the model's reply is empty (it ended with `stop`); retrying in [DURATION] (attempt 2 of 2)
-    error: the budget of 1000 tokens is used up: 2000 sent and received
+    error: the budget of 1000 tokens is used up: 2000 tokens sent and received
     help: continue with `host run --resume "…"`, or raise --max-tokens
     "#);
 }
@@ -111,9 +111,9 @@ fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
     exit: 52
     ----- stdout
     ----- stderr
-    error: the cost is limited, and the model `scripted:[HOME]/script.jsonl` has no price
-    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }`, for a \
-    million tokens
+    error: the cost is limited, but the price of the model `scripted:[HOME]/script.jsonl` is not known
+    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }` (per \
+    million tokens) to the configuration
     "#);
     let mut errors = Transcript::default();
     for wrong in ["0", "-1", "NaN", "much"] {
@@ -123,7 +123,7 @@ fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
     # 0
     exit: 42
     ----- stderr
-    error: invalid value '0' for '--max-cost <AMOUNT>': `0` is not an amount; write it as 0.50
+    error: invalid value '0' for '--max-cost <AMOUNT>': `0` is not an amount above 0, such as 0.50
 
     For more information, try '--help'.
 
@@ -141,14 +141,14 @@ fn a_limit_of_costs_without_a_price_is_refused_before_anyone_is_asked() {
     # NaN
     exit: 42
     ----- stderr
-    error: invalid value 'NaN' for '--max-cost <AMOUNT>': `NaN` is not an amount; write it as 0.50
+    error: invalid value 'NaN' for '--max-cost <AMOUNT>': `NaN` is not an amount above 0, such as 0.50
 
     For more information, try '--help'.
 
     # much
     exit: 42
     ----- stderr
-    error: invalid value 'much' for '--max-cost <AMOUNT>': `much` is not an amount; write it as 0.50
+    error: invalid value 'much' for '--max-cost <AMOUNT>': `much` is not an amount above 0, such as 0.50
 
     For more information, try '--help'.
     ");
@@ -176,17 +176,17 @@ fn a_limit_of_costs_knows_list_prices_of_services_and_of_no_other_server() {
     exit: 52
     ----- stdout
     ----- stderr
-    error: the cost is limited, and the model `anthropic/claude-opus-99` has no price
-    help: add `[models."anthropic/claude-opus-99"]` with `price = { input = …, output = … }`, for a million \
-    tokens
+    error: the cost is limited, but the price of the model `anthropic/claude-opus-99` is not known
+    help: add `[models."anthropic/claude-opus-99"]` with `price = { input = …, output = … }` (per million \
+    tokens) to the configuration
     "#);
     outcome_snapshot!(start("anthropic/claude-opus-5", Some("http://127.0.0.1:1")), @r#"
     exit: 52
     ----- stdout
     ----- stderr
-    error: the cost is limited, and the model `anthropic/claude-opus-5` has no price
-    help: add `[models."anthropic/claude-opus-5"]` with `price = { input = …, output = … }`, for a million \
-    tokens
+    error: the cost is limited, but the price of the model `anthropic/claude-opus-5` is not known
+    help: add `[models."anthropic/claude-opus-5"]` with `price = { input = …, output = … }` (per million \
+    tokens) to the configuration
     "#);
 }
 

@@ -101,13 +101,16 @@ fn context_file_includes_only_other_files_of_its_repository() {
     ----- stdout
     Done.
     ----- stderr
-    note: [HOME]/.config/host/GEMINI.md:1: `@../../secret.md` is not included: it leads to what may not be \
-    read
+    note: [HOME]/.config/host/GEMINI.md:1: `@../../secret.md` is not included: it names a file outside of \
+    the workspace, or one that is denied
     note: docs/style.md:1: `@../AGENTS.md` is not included: it includes itself
     note: AGENTS.md:6: `@./missing.md` is not included: there is no such file
-    note: AGENTS.md:7: `@../outside.md` is not included: it leads to what may not be read
-    note: AGENTS.md:8: `@/etc/hostname` is not included: it leads to what may not be read
-    note: AGENTS.md:9: `@~/x` is not included: it leads to what may not be read
+    note: AGENTS.md:7: `@../outside.md` is not included: it names a file outside of the workspace, or one \
+    that is denied
+    note: AGENTS.md:8: `@/etc/hostname` is not included: it names a file outside of the workspace, or one \
+    that is denied
+    note: AGENTS.md:9: `@~/x` is not included: it names a file outside of the workspace, or one that is \
+    denied
     note: the context file `GEMINI.md` is left out: a symbolic link leads `[REPOSITORY]/GEMINI.md` to what \
     may not be read
     ");
@@ -126,13 +129,15 @@ fn context_excludes_what_is_denied_to_every_tool() {
     assert!(told.contains("Keys: @key.pem") && !told.contains("never told"), "{told}");
     let tree = told.split("# Context files").next().expect("the tree stands before");
     assert!(!tree.contains("key.pem") && !tree.contains("private"), "{tree}");
-    outcome_snapshot!(ended, @"
+    outcome_snapshot!(ended, @r"
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: AGENTS.md:1: `@key.pem` is not included: it leads to what may not be read
-    note: AGENTS.md:1: `@private/notes.md` is not included: it leads to what may not be read
+    note: AGENTS.md:1: `@key.pem` is not included: it names a file outside of the workspace, or one that is \
+    denied
+    note: AGENTS.md:1: `@private/notes.md` is not included: it names a file outside of the workspace, or \
+    one that is denied
     ");
 
     let host = self::host(&["--deny", "*:fs-read", "Look"]).file("AGENTS.md", "never told");
@@ -152,8 +157,8 @@ fn context_files_without_end_are_cut_and_that_is_said() {
     ----- stdout
     Done.
     ----- stderr
-    note: context files are over the limit of 100000 characters: the end of `AGENTS.md`, `sub/AGENTS.md` is \
-    left out
+    note: the context files have over 100000 characters together; left out: the end of `AGENTS.md`, \
+    `sub/AGENTS.md`
     ");
 }
 

@@ -48,8 +48,8 @@ fn day_runs_that_together_exceed_it_stop_before_any_request() {
     exit: 57
     ----- stdout
     ----- stderr
-    error: the budget of 2000 tokens for a day is used up: 2480 sent and received on [DATE] by all runs; \
-    the next day begins at 00:00 UTC
+    error: the budget of 2000 tokens for a day is used up: 2480 tokens sent and received on [DATE] by all \
+    runs; the next day begins at 00:00 UTC
     help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
     ");
     assert_eq!(counted(&host), 2 * TOKENS, "the third one sent nothing");
@@ -67,9 +67,9 @@ fn day_cost_is_limited_in_the_users_prices_and_needs_one() {
     exit: 52
     ----- stdout
     ----- stderr
-    error: the cost is limited, and the model `scripted:[HOME]/script.jsonl` has no price
-    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }`, for a \
-    million tokens
+    error: the cost is limited, but the price of the model `scripted:[HOME]/script.jsonl` is not known
+    help: add `[models."scripted:[HOME]/script.jsonl"]` with `price = { input = …, output = … }` (per \
+    million tokens) to the configuration
     "#);
     let model = format!("scripted:{}", host.home().join("script.jsonl").display());
     let price = format!("[models.\"{model}\"]\nprice = {{ input = 1.0, output = 1.0 }}\n");
@@ -96,8 +96,8 @@ fn day_reached_in_a_run_leaves_one_last_request_as_the_budget_of_a_run_does() {
     ----- stdout
     As far as I got.
     ----- stderr
-    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
-    the next day begins at 00:00 UTC; the answer is the best so far and may be unfinished
+    error: the budget of 1000 tokens for a day is used up: 1240 tokens sent and received on [DATE] by all \
+    runs; the next day begins at 00:00 UTC; the answer is the best so far and may be unfinished
     help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
     ");
 }
@@ -132,22 +132,22 @@ fn day_of_a_project_can_only_be_lower() {
     # own 1000, of the project 1000000
     exit: 57
     ----- stderr
-    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
-    the next day begins at 00:00 UTC
+    error: the budget of 1000 tokens for a day is used up: 1240 tokens sent and received on [DATE] by all \
+    runs; the next day begins at 00:00 UTC
     help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
 
     # own 1000000, of the project 1000
     exit: 57
     ----- stderr
-    error: the budget of 1000 tokens for a day is used up: 1240 sent and received on [DATE] by all runs; \
-    the next day begins at 00:00 UTC
+    error: the budget of 1000 tokens for a day is used up: 1240 tokens sent and received on [DATE] by all \
+    runs; the next day begins at 00:00 UTC
     help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
 
     # own 1000000, of the project 2000
     exit: 57
     ----- stderr
-    error: the budget of 2000 tokens for a day is used up: 2480 sent and received on [DATE] by all runs; \
-    the next day begins at 00:00 UTC
+    error: the budget of 2000 tokens for a day is used up: 2480 tokens sent and received on [DATE] by all \
+    runs; the next day begins at 00:00 UTC
     help: wait for the next day, or raise `tokens_per_day` under `[budget]` in the configuration
     ");
 }
@@ -160,10 +160,10 @@ fn day_file_that_is_damaged_stops_a_limited_run_and_no_other() {
     exit: 52
     ----- stdout
     ----- stderr
-    error: the use of the day in `[HOME]/.local/state/host/spending.json` cannot be read: others can read \
-    or write it (its mode is 644)
-    help: make the file readable and writable for you alone (chmod 600), or remove it: the count of the day \
-    then begins at 0
+    error: the tokens and costs of the day in `[HOME]/.local/state/host/spending.json` cannot be read: \
+    other users can read or write it (its mode is 644)
+    help: make the file readable and writable for you alone (chmod 600), or remove it; the day is then \
+    counted from 0 again
     ");
     assert_eq!(fs::read_to_string(file(&host)).expect("read"), "{}", "it stays as it is");
     let host = host.configured("");

@@ -23,7 +23,7 @@ fn limit_reached_gives_one_last_request_whose_text_is_the_best_answer_so_far() {
     ----- stdout
     My best answer.
     ----- stderr
-    error: stopped after 2 turns, the limit; the answer is the best so far and may be unfinished
+    error: stopped after 2 turns, which is the limit; the answer is the best so far and may be unfinished
     help: continue with `host run --resume "…"`, or raise --max-turns
     "#);
     for format in ["json", "stream-json"] {
@@ -45,7 +45,7 @@ fn limit_reached_gives_one_last_request_whose_text_is_the_best_answer_so_far() {
     ----- stdout
     So far.
     ----- stderr
-    error: stopped after 1 turn, the limit; the answer is the best so far and may be unfinished
+    error: stopped after 1 turn, which is the limit; the answer is the best so far and may be unfinished
     help: continue with `host run --resume "…"`, or raise --max-turns
     "#);
 
@@ -53,7 +53,7 @@ fn limit_reached_gives_one_last_request_whose_text_is_the_best_answer_so_far() {
     exit: 53
     ----- stdout
     ----- stderr
-    error: stopped after 2 turns, the limit
+    error: stopped after 2 turns, which is the limit
     help: continue with `host run --resume "…"`, or raise --max-turns
     "#);
 }
@@ -93,11 +93,11 @@ fn limit_reached_and_task_completed_in_the_last_request_is_done() {
     exit: 53
     ----- stdout
     ----- stderr
-    Its partial reply:
+    The model's partial reply:
 
     I think there are two.
 
-    error: stopped after 1 turn, the limit
+    error: stopped after 1 turn, which is the limit
     help: continue with `host run --resume "…"`, or raise --max-turns
     "#);
 }
@@ -335,7 +335,7 @@ fn a_failed_request_ends_the_run_and_what_was_there_is_not_lost() {
     exit: 59
     ----- stdout
     ----- stderr
-    Its partial reply:
+    The model's partial reply:
 
     Half an answer
 

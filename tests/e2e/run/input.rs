@@ -18,14 +18,14 @@ fn a_folder_that_cannot_be_worked_in() {
     exit: 42
     ----- stdout
     ----- stderr
-    error: the folder `missing` cannot be worked in: No such file or directory (os error 2)
+    error: cannot work in the folder `missing`: No such file or directory (os error 2)
     help: name an existing folder that you may read, with -C DIR
     ");
     host_snapshot!(run(&["-C", "file", "Look"]).file("file", ""), @"
     exit: 42
     ----- stdout
     ----- stderr
-    error: the folder `file` cannot be worked in: Not a directory (os error 20)
+    error: cannot work in the folder `file`: Not a directory (os error 20)
     help: name an existing folder that you may read, with -C DIR
     ");
     let host = run(&["-C", "closed", "Look"]).file("closed/x", "");
@@ -37,7 +37,7 @@ fn a_folder_that_cannot_be_worked_in() {
         exit: 42
         ----- stdout
         ----- stderr
-        error: the folder `closed` cannot be worked in: Permission denied (os error 13)
+        error: cannot work in the folder `closed`: Permission denied (os error 13)
         help: name an existing folder that you may read, with -C DIR
         ");
     }
@@ -53,8 +53,8 @@ fn input_folder_that_is_not_a_repository_is_an_error() {
     ----- stdout
     ----- stderr
     error: `[REPOSITORY]` is not in a repository
-    help: go to one with -C DIR, make it one with `git init`, or add --any-folder to work in a folder \
-    without version control
+    help: name one with -C DIR, run `git init` here, or add --any-folder to work in a folder without \
+    version control
     ");
     let host = run(&["--any-folder", "Look"]);
     std::fs::remove_dir(host.repository().join(".git")).expect("it was there");
@@ -102,7 +102,7 @@ fn input_invalid_configuration_is_an_error() {
           |
         2 | max_turns = "many"
           |             ^^^^^^
-        invalid type: string "many", expected i64
+        invalid type: string "many", expected a whole number
     help: see the line and column above; `docs/configuration.md` lists all keys
 
     # [limits]
@@ -143,7 +143,7 @@ fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
         (".config/host/commands/c.md", "SAID", 0),
     ] {
         let before = run(&["Look"]).home_file(name, text).run();
-        assert!(!before.stderr.contains("others can write"), "{name}: {before:?}");
+        assert!(!before.stderr.contains("other users can write"), "{name}: {before:?}");
         let host = run(&["Look"]).home_file(name, text);
         std::fs::set_permissions(host.home().join(name), PermissionsExt::from_mode(0o666)).expect("set");
         let ended = host.run();
@@ -159,54 +159,54 @@ fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
     exit: 52
     ----- stderr
     error: the configuration `[HOME]/.config/host/config.toml` cannot be used
-      caused by: others can write it (its mode is 666)
-    help: look at what it says, then `chmod go-w '[HOME]/.config/host/config.toml'`, or change its owner
+      caused by: other users can write to it (its mode is 666)
+    help: check what it says, then run `chmod go-w '[HOME]/.config/host/config.toml'`, or change its owner
 
     # .config/host/policies/a.toml
     exit: 52
     ----- stderr
-    error: cannot read the rules in `[HOME]/.config/host/policies/a.toml`: others can write it (its mode is \
-    666)
-    help: look at what they say, then take the right to write them from others: `chmod go-w`
+    error: cannot read the rules in `[HOME]/.config/host/policies/a.toml`: other users can write to it (its \
+    mode is 666)
+    help: check what they say, then run `chmod go-w` on the file
 
     # .config/host/agents/a.md
     exit: 52
     ----- stderr
     error: the agent `[HOME]/.config/host/agents/a.md` cannot be read
-      caused by: others can write it (its mode is 666)
+      caused by: other users can write to it (its mode is 666)
     help: fix or remove the file
 
     # .config/host/hooks.json
     exit: 52
     ----- stderr
     error: invalid hooks in `[HOME]/.config/host/hooks.json`
-      caused by: a hook cannot be used: others can write it (its mode is 666); `chmod go-w` it, since it \
-    names programs that run
-    help: fix or remove the hook: nothing runs without a guard that you set up
+      caused by: a hook cannot be used: other users can write to it (its mode is 666); `chmod go-w` it, \
+    since it names programs that run
+    help: fix or remove the hook: host does not run without a hook that you set up as a guard
 
     # .config/host/AGENTS.md
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: the context file `[HOME]/.config/host/AGENTS.md` is left out: others can write it (its mode is \
-    666); `chmod go-w` it
+    note: the context file `[HOME]/.config/host/AGENTS.md` is left out: other users can write to it (its \
+    mode is 666); `chmod go-w` it
 
     # .agents/skills/s/SKILL.md
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: the skill `s` (user) is not used: other users could have written \
-    `[HOME]/.agents/skills/s/SKILL.md`: others can write it (its mode is 666); change its owner or its mode
+    note: the skill `s` (user) is not used: `[HOME]/.agents/skills/s/SKILL.md` is not safe to use: other \
+    users can write to it (its mode is 666); check what it says, then change its owner or its mode
 
     # .config/host/commands/c.md
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: the command `/c` (user) is not used: other users could have written \
-    `[HOME]/.config/host/commands/c.md`: others can write it (its mode is 666); change its owner or its mode
+    note: the command `/c` (user) is not used: `[HOME]/.config/host/commands/c.md` is not safe to use: \
+    other users can write to it (its mode is 666); check what it says, then change its owner or its mode
     ");
 }
 
@@ -276,8 +276,8 @@ fn arguments_that_make_no_sense() {
     # --grant grep:fs-reed=.
     exit: 42
     ----- stderr
-    error: `grep:fs-reed=.`: there is no capability `fs-reed`: there are `fs-read`, `fs-write`, `process`, \
-    `http`, `state` and `mcp`
+    error: `grep:fs-reed=.`: there is no capability `fs-reed`; the capabilities are `fs-read`, `fs-write`, \
+    `process`, `http`, `state` and `mcp`
 
     # --grant grep:process=git
     exit: 42
@@ -288,8 +288,8 @@ fn arguments_that_make_no_sense() {
     # --grant web_fetch:http=POST example.com:81
     exit: 42
     ----- stderr
-    error: `--grant web_fetch:http=POST example.com:81` has no effect: `web_fetch` does not ask for that \
-    http
+    error: `--grant web_fetch:http=POST example.com:81` has no effect: it allows nothing that `web_fetch` \
+    asks for
     help: it asks for http `*:* +private`, and no grant gives more
 
     # --grant grep
@@ -301,14 +301,14 @@ fn arguments_that_make_no_sense() {
     # --grant web_fetch:http=user@host
     exit: 42
     ----- stderr
-    error: `--grant web_fetch:http=user@host`: invalid host `user@host`: it has ASCII letters, digits, `-`, \
-    `_` and `.`; an international name starts with `xn--`
+    error: `--grant web_fetch:http=user@host`: invalid host `user@host`: a host name has ASCII letters, \
+    digits, `-`, `_` and `.`; an international name starts with `xn--`
     help: write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`
 
     # --deny grep
     exit: 42
     ----- stderr
-    error: `--deny grep` is not a deny
+    error: `--deny grep` is not a complete rule
     help: write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`
 
     # --no-such-flag
@@ -379,7 +379,7 @@ fn input_file_that_is_not_a_plugin_is_an_error() {
     exit: 42
     ----- stderr
     error: `bad.wasm` cannot be used
-      caused by: `bad` does not export a tool, and brings nothing else
+      caused by: `bad` exports no tool, and brings no agents, skills, commands or hooks
     help: build it again with `host plugin build`
 
     # no file

@@ -188,13 +188,14 @@ fn first_start_saves_a_key_for_its_user_alone_and_never_shows_it() {
     }
     // Others could read it: it is not used.
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("set");
-    let ended = host_snapshot!(host, ["-p", "hello"], @"
+    let ended = host_snapshot!(host, ["-p", "hello"], @r"
     exit: 52
     ----- stdout
     ----- stderr
     error: the saved model `[HOME]/.config/host/credentials.toml` cannot be used
-      caused by: others can read or write it (its mode is 644)
-    help: chmod 600 '[HOME]/.config/host/credentials.toml', and replace the key if others use this machine
+      caused by: other users can read or write it (its mode is 644)
+    help: chmod 600 '[HOME]/.config/host/credentials.toml', and replace the key if other people use this \
+    machine
     ");
     assert!(!ended.stderr.contains("s3cret"), "{ended:?}");
 }
@@ -210,7 +211,9 @@ async fn first_start_finds_the_models_of_a_typed_address_and_asks_how_to_work() 
     let host = without_model();
     tokio::task::spawn_blocking(move || {
         let mut pty = on_terminal(&host, &["--confine", "auto"]);
-        pty.sees("Ollama is not running: `ollama serve`").sees("Another server: type its address").sees("› 1 g");
+        pty.sees("Ollama: not running; start it with `ollama serve`")
+            .sees("Another server: type its address")
+            .sees("› 1 g");
         // What answers nothing is asked for again, and an address that is just typed is one.
         pty.types("u").sees("address › ").types(&format!("{nobody}\r")).sees("no models were found at");
         pty.until("the question again", |screen| screen.matches("› 1 g").count() == 1).types(&address);
@@ -529,7 +532,7 @@ fn sessions_are_removed_and_forked() {
     ----- stdout
     ----- stderr
     error: there is no session `19990101`
-    help: did you mean `[SESSION]`, `[SESSION]`? host session list --all lists all
+    help: host session list --all lists all
     ");
     assert_eq!(host.logs().len(), 2);
     let ended = host.run_of(&["session", "rm", &first, &first]);

@@ -48,7 +48,7 @@ async fn a_secret_is_sent_and_the_guest_never_has_it_whatever_the_server_sends_b
         let told = fetched(&place, &place, json!({"path": server.url(path), "argv": ["token"]})).await;
         assert!(told.starts_with("200 ") && told.contains("Bearer ****") && !told.contains(VALUE), "{told}");
     }
-    // Cut in the middle of the value, it is no beginning of it.
+    // Cut in the middle of the value, it is not a beginning of it.
     let body = format!("you sent Bearer {VALUE}");
     for limit in 0..=body.len() {
         let arguments = json!({"path": server.url("/"), "argv": ["token"], "limit": limit});
@@ -58,7 +58,7 @@ async fn a_secret_is_sent_and_the_guest_never_has_it_whatever_the_server_sends_b
     let requests = server.requests();
     let wanted = format!("Bearer {VALUE}");
     assert!(requests.iter().all(|request| sent(request) == Some(&wanted)), "{requests:?}");
-    // Without its name it is no part of a request.
+    // Without its name it is not part of a request.
     fetched(&place, &place, json!({"path": server.url("/")})).await;
     assert_eq!(server.requests().last().and_then(sent), None);
 }

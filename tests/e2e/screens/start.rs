@@ -1,4 +1,4 @@
-//! The beginnings: a first start without a model, a folder that is no repository, the start screen, the list of
+//! The beginnings: a first start without a model, a folder that is not a repository, the start screen, the list of
 //! sessions, a resumed conversation. Each at 40, 80 and 120 columns.
 
 use super::*;

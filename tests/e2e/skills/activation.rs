@@ -113,7 +113,7 @@ fn skill_that_changed_meanwhile_is_noticed() {
     assert_eq!(run(&host, &[json!({"chunks": [done()]})], &["-c", "Go on"]).stderr, "", "it is the one that is used");
     std::fs::remove_dir_all(host.home().join(".agents")).expect("it was there");
     let ended = run(&host, &[json!({"chunks": [done()]})], &["-c", "Go on"]);
-    assert!(ended.stderr.contains("the skill `pdf`, which this session uses, is not there any more"), "{ended:?}");
+    assert!(ended.stderr.contains("the skill `pdf`, which this session uses, no longer exists"), "{ended:?}");
 }
 
 // promise skills.narrow

@@ -50,7 +50,7 @@ fn skill_that_any_user_could_have_written_is_not_used() {
     let file = host.home().join(".agents/skills/pdf/SKILL.md");
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).expect("set");
     let ended = run(&host, &[json!({"chunks": [done()]})], &["Go"]);
-    assert!(ended.stderr.contains("other users could have written"), "{ended:?}");
+    assert!(ended.stderr.contains("is not safe to use: other users can write to it"), "{ended:?}");
     assert!(!system(&host).contains("# Skills"));
 }
 

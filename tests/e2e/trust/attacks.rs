@@ -42,191 +42,197 @@ fn a_link_in_a_project_is_refused_wherever_it_leads() {
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link and is ignored; `host \
-    trust` has more
+    note: `[REPOSITORY]` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link. All of it is ignored; \
+    replace symbolic links with regular files, and remove files that are too large or too many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]` cannot be trusted
       caused by: `[REPOSITORY]/.host` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/ -> elsewhere: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link and is ignored; \
-    `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link. All of it is \
+    ignored; replace symbolic links with regular files, and remove files that are too large or too many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/config.toml -> /etc/passwd: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
-    is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link. All \
+    of it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/config.toml -> ../elsewhere/config.toml: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
-    is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link. All \
+    of it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/config.toml -> other.toml: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
-    is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link. All \
+    of it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/agents -> /etc: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents` is a symbolic link and is \
-    ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents` is a symbolic link. All of it \
+    is ignored; replace symbolic links with regular files, and remove files that are too large or too many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/agents` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/agents/a.md -> /etc/passwd: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents/a.md` is a symbolic link and \
-    is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents/a.md` is a symbolic link. All \
+    of it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/agents/a.md` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/agents/a.md` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/plugins -> ../elsewhere: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/plugins` is a symbolic link and is \
-    ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/plugins` is a symbolic link. All of \
+    it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/plugins` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
     ----- stderr
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/plugins` is a symbolic link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # .host/policies/r.toml -> /dev/zero: run
     exit: 0
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/policies/r.toml` is a symbolic link \
-    and is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/policies/r.toml` is a symbolic link. \
+    All of it is ignored; replace symbolic links with regular files, and remove files that are too large or \
+    too many
 
     # trust add
     exit: 42
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/policies/r.toml` is a symbolic link
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
 
     # run --require-trust
     exit: 55
@@ -234,7 +240,7 @@ fn a_link_in_a_project_is_refused_wherever_it_leads() {
     error: the project is not trusted, and --require-trust is set
       caused by: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/policies/r.toml` is a symbolic \
     link
-    help: look at it with `host trust`; `host trust add` trusts it as it is now
+    help: replace symbolic links with regular files, and remove files that are too large or too many
     ");
 }
 
@@ -252,8 +258,9 @@ fn a_link_that_takes_the_place_of_a_trusted_file_is_a_change_and_not_followed() 
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link and \
-    is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is a symbolic link. All \
+    of it is ignored; replace symbolic links with regular files, and remove files that are too large or too \
+    many
     ");
 }
 
@@ -269,8 +276,9 @@ fn trust_path_that_is_not_a_file_is_neither_opened_nor_waited_for() {
     ----- stdout
     Done.
     ----- stderr
-    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is not a regular file \
-    and is ignored; `host trust` has more
+    note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host/config.toml` is not a regular file. \
+    All of it is ignored; replace symbolic links with regular files, and remove files that are too large or \
+    too many
     ");
     let host = run(&["Look"]).file(".host/config.toml", vec![b'#'; (1 << 20) + 1]);
     host_snapshot!(host, @r"
@@ -287,7 +295,7 @@ fn trust_path_that_is_not_a_file_is_neither_opened_nor_waited_for() {
     ----- stderr
     error: `[REPOSITORY]/.host` cannot be trusted
       caused by: `[REPOSITORY]/.host/config.toml` is over the limit of 1048576 bytes
-    help: replace links by regular files, and remove what is too large or too many
+    help: replace symbolic links with regular files, and remove files that are too large or too many
     ");
     let host = run(&["Look"]);
     (0..300).for_each(|number| write(&host, &format!(".host/agents/{number}.md"), AGENT));
@@ -297,7 +305,8 @@ fn trust_path_that_is_not_a_file_is_neither_opened_nor_waited_for() {
     Done.
     ----- stderr
     note: `[REPOSITORY]/.host` cannot be trusted: `[REPOSITORY]/.host` has over 256 files of configuration, \
-    agents, plugins and rules and is ignored; `host trust` has more
+    agents, plugins and rules. All of it is ignored; replace symbolic links with regular files, and remove \
+    files that are too large or too many
     ");
 }
 
@@ -365,14 +374,14 @@ fn trust_project_cannot_set_where_keys_go_or_who_pays() {
     exit: 52
     ----- stderr
     error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
-      caused by: line 2: `approval_mode` may be `plan` or `default` in a project
+      caused by: line 2: `approval_mode` may only be `plan` or `default` in a project
     help: for another mode use --approval-mode or your own configuration
 
     # approval_mode = "auto-edit"
     exit: 52
     ----- stderr
     error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
-      caused by: line 1: `approval_mode` may be `plan` or `default` in a project
+      caused by: line 1: `approval_mode` may only be `plan` or `default` in a project
     help: for another mode use --approval-mode or your own configuration
 
     # run.loop_detection = false

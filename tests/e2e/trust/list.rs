@@ -102,7 +102,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 644)
+      caused by: other users can read or write it (its mode is 644)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
 
@@ -110,7 +110,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 644)
+      caused by: other users can read or write it (its mode is 644)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
 
@@ -118,7 +118,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 620)
+      caused by: other users can read or write it (its mode is 620)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
 
@@ -126,7 +126,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 620)
+      caused by: other users can read or write it (its mode is 620)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
 
@@ -134,7 +134,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 666)
+      caused by: other users can read or write it (its mode is 666)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
 
@@ -142,7 +142,7 @@ fn trust_list_that_others_can_read_or_write_stops_the_run() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: others can read or write it (its mode is 666)
+      caused by: other users can read or write it (its mode is 666)
     help: check what `host trust list` shows after chmod 600 '[HOME]/.local/state/host/trust.json', or \
     remove the file and trust the folders again with `host trust add`
     ");
@@ -195,14 +195,14 @@ fn trust_list_that_is_invalid_stops_the_run_and_reports_what_to_do() {
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: its version is 7, and this host knows 1
+      caused by: its version is 7, and this host reads version 1
     help: remove the file, and trust the folders again with `host trust add DIR`
 
     # `{"version": 7, "folders": {}}`: trust add
     exit: 52
     ----- stderr
     error: the list of trusted folders `[HOME]/.local/state/host/trust.json` cannot be read
-      caused by: its version is 7, and this host knows 1
+      caused by: its version is 7, and this host reads version 1
     help: remove the file, and trust the folders again with `host trust add DIR`
     "#);
 }

@@ -60,7 +60,8 @@ pub struct DaySpending {
 pub enum DayExceeded {
     /// Enough tokens were sent and received.
     #[error(
-        "the budget of {} for a day is used up: {spent} sent and received on {day} by all runs; the next day begins at 00:00 UTC",
+        "the budget of {} for a day is used up: {spent} tokens sent and received on {day} by all runs; the next day \
+         begins at 00:00 UTC",
         counted(limit, "token")
     )]
     Tokens {
@@ -73,7 +74,8 @@ pub enum DayExceeded {
     },
     /// It cost enough.
     #[error(
-        "the budget of {limit} for a day is used up: all runs of {day} cost {spent} so far; the next day begins at 00:00 UTC"
+        "the budget of {limit} for a day is used up: all runs of {day} cost {spent} so far; the next day begins at \
+         00:00 UTC"
     )]
     Cost {
         /// The most.
@@ -90,7 +92,7 @@ pub enum DayExceeded {
 
 /// Why the use of a day is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the use of the day in `{}` cannot be {verb}: {why}", path.display())]
+#[error("the tokens and costs of the day in `{}` cannot be {verb}: {why}", path.display())]
 pub struct DayError {
     path: PathBuf,
     verb: &'static str,
@@ -193,7 +195,13 @@ impl DayBudget {
         let document: Document = serde_json::from_str(&text).map_err(|error| self.error("read", &error))?;
         match document.version {
             VERSION => Ok(document.days),
-            other => Err(self.error("read", &format_args!("its version is {other}, and this host knows {VERSION}"))),
+            other => Err(self.error(
+                "read",
+                &format_args!(
+                    "its version is {other}, and this host reads version \
+                                                           {VERSION}"
+                ),
+            )),
         }
     }
 
@@ -205,7 +213,8 @@ impl DayBudget {
 impl DayError {
     /// Returns advice on how to fix it, as a sentence without a full stop.
     pub fn help(&self) -> &'static str {
-        "make the file readable and writable for you alone (chmod 600), or remove it: the count of the day then begins at 0"
+        "make the file readable and writable for you alone (chmod 600), or remove it; the day is then counted from 0 \
+         again"
     }
 }
 

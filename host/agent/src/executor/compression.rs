@@ -369,7 +369,7 @@ impl Run<'_> {
                 Ok(reply) if reply.finish == FinishReason::MaxTokens => {
                     Err(NoSummary::Failed(RunError::Reply(ReplyError::Empty { finish: reply.finish })))
                 }
-                // It was told to call nothing, and what it wants to call is no summary.
+                // It was told to call nothing, and what it wants to call is not a summary.
                 Ok(reply) if reply.content.function_calls().next().is_some() => Ok(String::new()),
                 Ok(reply) => Ok(reply.content.visible_text()),
                 Err((error, _)) => Err(NoSummary::Failed(error.into())),

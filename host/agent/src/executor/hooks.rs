@@ -1,7 +1,7 @@
 //! What hooks say about a run besides its calls: about a prompt before it is asked, about an answer before the run ends
 //! with it, and before the conversation is compressed.
 //!
-//! Promises: a prompt that a hook denies never reaches the model and is no part of the conversation; hooks keep a run
+//! Promises: a prompt that a hook denies never reaches the model and is not part of the conversation; hooks keep a run
 //! from its end only so often.
 //!
 //! Deliberately not here: hooks about calls, which the gate asks (`host-tool`).

@@ -49,11 +49,11 @@ pub(super) fn resolve(
     }
     let name = &resource.server;
     Err(refused(&resource.shown())
-        .cause(format!("nobody was asked whether the MCP server `{name}` may be reached"))
+        .cause(format!("the user was not asked whether the MCP server `{name}` may be used"))
         .help(
             Advice::from("add ")
                 .flag_with(Flag::Grant, format!("mcp:mcp={name}"))
-                .text(", or take the `@` away; `\\@` is a plain `@`"),
+                .text(", or take the `@` away; write `\\@` for a plain `@`"),
         ))
 }
 

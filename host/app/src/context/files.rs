@@ -273,7 +273,7 @@ impl Collector {
                     let why = match error {
                         ReadError::NotFound(_) => "there is no such file".to_owned(),
                         ReadError::Denied { .. } | ReadError::LeadsOut { .. } => {
-                            "it leads to what may not be read".to_owned()
+                            "it names a file outside of the workspace, or one that is denied".to_owned()
                         }
                         ReadError::WrongKind(_) | ReadError::TooLarge { .. } | ReadError::Io(_) => error.to_string(),
                     };
@@ -322,7 +322,7 @@ impl Collector {
     fn finish(mut self) -> Files {
         if !self.left_out.is_empty() {
             let left_out = self.left_out.join(", ");
-            let note = format!("context files are over the limit of {MAX_TOTAL} characters: {left_out} is left out");
+            let note = format!("the context files have over {MAX_TOTAL} characters together; left out: {left_out}");
             self.files.text.push_str(&format!("({note})\n"));
             self.files.warnings.push(note);
         }

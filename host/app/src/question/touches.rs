@@ -94,7 +94,7 @@ mod tests {
         let touches = Touches::new(&grants(&[(Capability::FsRead, "a,!**/x;b;/c")]));
         assert_eq!(touches.capabilities, ["fs-read=/c,/w/a,/w/b"]);
         assert_eq!(touches.exceptions, ["fs-read in /w/a: /**/x"]);
-        // What lies elsewhere is no exception of it.
+        // What lies elsewhere is not an exception of it.
         let touches = Touches::new(&grants(&[(Capability::FsRead, ".,!/home/u/.config,!/w/a,!/w/**/b,!/*/x")]));
         assert_eq!(touches.exceptions, ["fs-read: /*/x /w/**/b /w/a"]);
         assert_eq!(Touches::new(&Grants::none()), Touches::default());

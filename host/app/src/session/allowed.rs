@@ -75,7 +75,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If it is no folder, or one that is never added. Everything then stays as it was.
+    /// If it is not a folder, or one that is never added. Everything then stays as it was.
     pub fn add_folder(&mut self, text: &str) -> Result<PathBuf, Failure> {
         let (grants, folder) = self.grants.clone().with_folder(text)?;
         let equipment = self.equip(&self.app.plugins, grants)?;

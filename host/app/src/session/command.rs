@@ -166,7 +166,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     alone("/cost", "Show tokens and costs by model, and the budgets", SessionCommand::Cost),
     alone("/config", "Show the settings and where each comes from", SessionCommand::Settings),
     with("/export", "[FILE]", "Write the session to a file, as Markdown", SessionCommand::Export),
-    with("/rename", "[TITLE]", "Give the session a title for lists, or take it away", SessionCommand::Rename),
+    with("/rename", "[TITLE]", "Give the session a title for lists, or remove it", SessionCommand::Rename),
     with("/undo", "[NUMBER]", "Take back what calls changed in files", SessionCommand::Undo),
     alone("/undo-prompt", "Forget the last prompt and its reply; files stay as they are", SessionCommand::UndoPrompt),
     with(

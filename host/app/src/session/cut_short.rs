@@ -84,7 +84,7 @@ impl Session {
         let failure = run_failure(result)?;
         let is_changed = |cut: CutShort| !cut.changed.is_empty() || cut.may_have_changed_more;
         Some(match self.cut_short(result).is_some_and(is_changed) && failure.help.is_none() {
-            true => failure.help("files were changed; take that back with `host undo`"),
+            true => failure.help("files were changed; undo that with `host undo`"),
             false => failure,
         })
     }

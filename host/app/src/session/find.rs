@@ -10,6 +10,9 @@ use host_undo::RecordedChanges;
 /// How much of an unknown id a message repeats, in characters.
 const SHOWN_ID: usize = 64;
 
+/// How many characters of an id may be wrong where it is suggested.
+const NEAR: usize = 2;
+
 /// Maximum number of ids in a message.
 const NAMED: usize = 3;
 
@@ -28,19 +31,20 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
                 host_text::distance(wanted, id.get(..wanted.len()).unwrap_or(id))
             };
             let failure = Failure::input(format!("there is no session `{wanted}`"));
-            let mut nearest: Vec<&Stored> = all.iter().collect();
+            if all.is_empty() {
+                let start = Advice::from("no session is recorded yet; start one with ");
+                return Err(failure.help(start.plain_command("run \"…\"", "a new prompt")));
+            }
+            // Another day is not a typo.
+            let mut nearest: Vec<&Stored> = all.iter().filter(|stored| distance(stored) <= NEAR).collect();
             // The sort keeps the newest first among equals.
             nearest.sort_by_key(|stored| distance(stored));
-            Err(match nearest.as_slice() {
-                [] => {
-                    let start = Advice::from("no session is recorded yet; start one with ");
-                    failure.help(start.plain_command("run \"…\"", "a new prompt"))
-                }
-                some => {
-                    let nearest = Advice::from(format!("did you mean {}? ", named(some)));
-                    failure.help(nearest.plain_command("session list --all", "the list of sessions").text(" lists all"))
-                }
-            })
+            let nearest = match nearest.as_slice() {
+                [] => String::new(),
+                some => format!("did you mean {}? ", named(some)),
+            };
+            let advice = Advice::from(nearest).plain_command("session list --all", "the list of sessions");
+            Err(failure.help(advice.text(" lists all")))
         }
         several => {
             let count = several.len();

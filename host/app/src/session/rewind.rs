@@ -119,7 +119,7 @@ impl Session {
             return Ok(Rewound { prompt: None, files });
         }
         let prompt = self.conversation.executor.take_back(to.at).map_err(|error| super::run_failure(&error))?;
-        let prompt = prompt.ok_or_else(|| Failure::input(format!("prompt {} is not there any more", to.number)))?;
+        let prompt = prompt.ok_or_else(|| Failure::input(format!("prompt {} no longer exists", to.number)))?;
         Ok(Rewound { prompt: Some(prompt), files })
     }
 

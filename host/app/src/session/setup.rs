@@ -311,7 +311,7 @@ impl Tools<'_> {
 /// Returns when the calls of a session that continues were last about which files.
 fn past_files(recorded: &Recorded, workspace: &Workspace) -> PastFiles {
     let named = recorded.named.iter().filter_map(|(text, time)| {
-        // Most arguments are no paths.
+        // Most arguments are not paths.
         let real = std::fs::canonicalize(workspace.absolute(text).ok()?).ok()?;
         Some((real, SystemTime::from(*time)))
     });

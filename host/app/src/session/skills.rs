@@ -125,7 +125,7 @@ impl SessionSkills {
         for kept in KeptText::all_in(contents) {
             let Some(name) = name_of(&kept.heading) else { continue };
             let Some(skill) = self.skills.find(name) else {
-                notes.push(format!("the skill `{}`, which this session uses, is not there any more", exact(name)));
+                notes.push(format!("the skill `{}`, which this session uses, no longer exists", exact(name)));
                 continue;
             };
             match now(skill) {

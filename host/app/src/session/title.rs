@@ -1,6 +1,6 @@
 //! The title that a user gives a session, by which lists and searches show it in place of its first prompt.
 //!
-//! It is in a file beside the log, since it is no part of what happened: it can change, and a copy of the session has
+//! It is in a file beside the log, since it is not part of what happened: it can change, and a copy of the session has
 //! none.
 
 use std::io;

@@ -186,7 +186,7 @@ impl Transcript {
             None => Ok(self),
             Some(error) => Err(Failure::from_error(ErrorKind::Input, &error)
                 .cause(format!("the session `{}` cannot be read further", self.id))
-                .help("to see what comes before: host session show")),
+                .help(format!("host session show {} shows what comes before", self.id))),
         }
     }
 

@@ -38,7 +38,7 @@ pub enum ContentError {
         error: String,
     },
     /// It is an image, but not of a plugin.
-    #[error("it is not a plugin: its `{what}` is `{found}`, and a plugin's is `{wanted}`")]
+    #[error("it is not a plugin: its `{what}` is `{found}`, not `{wanted}`")]
     NoPlugin {
         /// The field.
         what: &'static str,
@@ -55,7 +55,8 @@ pub enum ContentError {
     },
     /// The title of a blob is not a file name.
     #[error(
-        "the title `{title}` is not the name of a file: it has no `/`, `\\`, `:` or hidden character, and does not begin with a dot"
+        "the title `{title}` cannot be the name of a file: such a name has no `/`, `\\`, `:` or hidden character, and \
+         does not begin with a dot"
     )]
     Title {
         /// The title.
@@ -73,7 +74,7 @@ pub enum ContentError {
     #[error("the blob `{0}` is not referenced; a bundle has no files that are not signed")]
     Unreferenced(OciDigest),
     /// The size differs from the descriptor's.
-    #[error("the {what} `{digest}` has {found} bytes, and its descriptor says {said}")]
+    #[error("the {what} `{digest}` has {found} bytes, but its descriptor says {said}")]
     Size {
         /// The part.
         what: String,
@@ -106,7 +107,7 @@ pub enum ContentError {
     #[error("the {0} is not UTF-8 text")]
     NoText(String),
     /// An annotation contradicts the manifest.
-    #[error("the annotation `{key}` says {found}, and the manifest says {wanted}")]
+    #[error("the annotation `{key}` says {found}, but the manifest says {wanted}")]
     Annotation {
         /// The annotation.
         key: &'static str,

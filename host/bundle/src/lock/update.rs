@@ -86,7 +86,7 @@ pub struct Allow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateRefusal {
     /// It is older.
-    #[error("`{plugin}` would go back from {from} to {to}; to do that, add --allow-downgrade")]
+    #[error("`{plugin}` is installed as {from}, and {to} is older; add --allow-downgrade to install it anyway")]
     Downgrade {
         /// The plugin.
         plugin: String,
@@ -97,8 +97,7 @@ pub enum UpdateRefusal {
     },
     /// The same version is something else.
     #[error(
-        "`{plugin}` {version} changed: its digest was `{from}` and is `{to}`. A version is published once; ask its publisher \
-         before you use it"
+        "`{plugin}` {version} changed: its digest was `{from}` and is `{to}`. A published version must never change; ask its publisher before you use it"
     )]
     Altered {
         /// The plugin.
@@ -244,7 +243,7 @@ mod tests {
             (("1.2.0", "a", &[ONE]), ("1.3.0", "b", &[TWO, ONE]), none, None),
             (("1.2.0", "a", &[]), ("1.3.0", "b", &[]), none, None),
             (("1.2.0", "a", &[]), ("1.3.0", "b", &[TWO]), none, None),
-            (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), none, Some("go back from 1.2.0 to 1.1.9")),
+            (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), none, Some("is installed as 1.2.0, and 1.1.9 is older")),
             (("1.2.0", "a", &[ONE]), ("1.2.0-rc.1", "b", &[ONE]), none, Some("go back")),
             (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), others, Some("go back")),
             (("1.2.0", "a", &[ONE]), ("1.1.9", "b", &[ONE]), older, None),

@@ -18,7 +18,7 @@ pub struct KeyId(u64);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// It is not an id.
-    #[error("invalid key id `{0}`: it has 16 of 0-9 and A-F")]
+    #[error("invalid key id `{0}`: it must be 16 characters of 0-9 and A-F")]
     Id(String),
     /// It is not a key.
     #[error("invalid minisign public key `{text}`: {why}; a key is a line of 56 characters that begins with RW")]

@@ -52,7 +52,7 @@ pub enum SecretKeyError {
     #[error("`{}` already exists, and a key file is never overwritten; name another file with --out", .0.display())]
     Exists(PathBuf),
     /// Others may read it, or have it.
-    #[error("others may use the secret key `{}` ({why}); chmod 600 '{}'", path.display(), path.display())]
+    #[error("other users can access the secret key `{}` ({why}); run chmod 600 '{}'", path.display(), path.display())]
     Exposed {
         /// The file.
         path: PathBuf,

@@ -33,7 +33,8 @@ pub enum Refusal {
     },
     /// It is a signature of something else.
     #[error(
-        "the signature of the key {key} says that it is of `{found}`, and this bundle is `{wanted}`: get the bundle again"
+        "the signature of the key {key} says that it is of `{found}`, but this bundle is `{wanted}`; get the bundle \
+         again"
     )]
     OtherBundle {
         /// The key.
@@ -45,8 +46,8 @@ pub enum Refusal {
     },
     /// Its key's time is over.
     #[error(
-        "the key {key} was trusted until {expired}; if it still is the publisher's, `host keys trust` it again with a later \
-         --expires"
+        "the key {key} was trusted until {expired}; if it is still the publisher's, run `host keys trust` again with \
+         a later --expires"
     )]
     ExpiredKey {
         /// The key.
@@ -64,8 +65,8 @@ pub enum Refusal {
     },
     /// Its key is trusted for other plugins.
     #[error(
-        "the key {key} is not trusted for `{plugin}`, but for `{}`; if it may sign that too, `host keys trust` it --for \
-         {plugin}",
+        "the key {key} is trusted for `{}`, not for `{plugin}`; if it may sign that too, run `host keys trust FILE \
+         --for {plugin}` with the publisher's key file",
         shown(patterns)
     )]
     NotForPlugin {
@@ -78,8 +79,8 @@ pub enum Refusal {
     },
     /// Its key is not in the list.
     #[error(
-        "the key {key} is not known; get the publisher's key from a source that you trust, and `host keys trust` it --for \
-         {plugin}"
+        "the key {key} is not in your list of keys; get the publisher's key file from a source that you trust, then \
+         run `host keys trust FILE --for {plugin}`"
     )]
     UnknownKey {
         /// The key.
@@ -141,7 +142,9 @@ pub enum TrustError {
         by: KeyId,
     },
     /// It is trusted for nothing, or for too much.
-    #[error("the key {key} has {found} patterns, and it has 1 to {MAX_PATTERNS}, each PUBLISHER/* or PUBLISHER/NAME")]
+    #[error(
+        "the key {key} would have {found} patterns; a key has 1 to {MAX_PATTERNS}, each PUBLISHER/* or PUBLISHER/NAME"
+    )]
     Patterns {
         /// The key.
         key: KeyId,
@@ -183,7 +186,7 @@ pub enum TrustError {
     #[error("the reason has to be one line of 1 to {MAX_REASON} characters")]
     Reason,
     /// There are enough.
-    #[error("the list is full: it has {MAX_LISTED} entries, the limit")]
+    #[error("the list is full: it has {MAX_LISTED} entries, which is the limit")]
     Full,
 }
 

@@ -149,7 +149,7 @@ impl TrustStore {
             1 => toml::from_str::<FirstDocument>(&text).map_err(not_toml)?.into(),
             VERSION => toml::from_str(&text).map_err(not_toml)?,
             // Not overwritten: revocations are in it.
-            other => return Err(malformed(format!("its version is {other}, and this host knows {VERSION}"))),
+            other => return Err(malformed(format!("its version is {other}, and this host reads version {VERSION}"))),
         };
         if document.keys.len().max(document.revoked.len()) > MAX_LISTED {
             return Err(malformed(format!("it has over {MAX_LISTED} entries")));

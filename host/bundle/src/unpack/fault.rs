@@ -78,13 +78,13 @@ pub enum EntryFault {
     #[error("whose name begins at the root")]
     Absolute,
     /// It is a link.
-    #[error("a link; a bundle has files alone")]
+    #[error("a link; a bundle has only files")]
     Link,
     /// It is a device, a pipe or a socket.
-    #[error("a device, a pipe or a socket; a bundle has files alone")]
+    #[error("a device, a pipe or a socket; a bundle has only files")]
     Device,
     /// It is a file with holes.
-    #[error("a sparse file; a bundle has whole files alone")]
+    #[error("a sparse file; a bundle has only complete files")]
     Sparse,
     /// It changes how other entries are read.
     #[error("an entry that says how others are to be read; a bundle has none")]

@@ -131,7 +131,7 @@ impl Walk {
             Ok(None) if is_ours => {
                 return Err(ContentError::Missing { what: "manifest".to_owned(), digest }.into());
             }
-            // A layout need not have all that it lists, and what is no manifest of ours can be large.
+            // A layout need not have all that it lists, and what is not a manifest of ours can be large.
             Ok(None) => return Ok(()),
             Err(
                 UnpackError::Content(ContentError::TooLarge { .. })

@@ -40,16 +40,16 @@ pub(super) fn layer(manifest: &AnyManifest, plugin: &OciDigest, size: u64) -> Re
     }
     let kind = manifest.artifact_type.as_deref().unwrap_or_default();
     if kind != SIGNATURE_TYPE {
-        return Err(format!("it is `{}`, and not `{SIGNATURE_TYPE}`", cut(kind)));
+        return Err(format!("it is `{}`, not `{SIGNATURE_TYPE}`", cut(kind)));
     }
     let config = manifest.config.as_ref().map(|config| config.media_type.as_str()).unwrap_or_default();
     // A signature has no configuration, and one that has could mean more than it says.
     if config != EMPTY_TYPE {
-        return Err(format!("its configuration is `{}`, and not `{EMPTY_TYPE}`", cut(config)));
+        return Err(format!("its configuration is `{}`, not `{EMPTY_TYPE}`", cut(config)));
     }
     match manifest.layers.as_deref().unwrap_or_default() {
         [layer] if layer.media_type != MINISIG_TYPE => {
-            Err(format!("its layer is `{}`, and not `{MINISIG_TYPE}`", cut(&layer.media_type)))
+            Err(format!("its layer is `{}`, not `{MINISIG_TYPE}`", cut(&layer.media_type)))
         }
         // By the descriptor, before it is fetched.
         [layer] if layer.size > MAX_SIGNATURE as u64 => {

@@ -72,7 +72,7 @@ fn stored_bundle_has_the_component_that_is_named_and_no_other() {
     let other = component(&["host:cap/process@0.1.0"]);
     let error = used(&path, &OciDigest::of(&other)).expect_err("it is not there");
     assert!(error.contains("the component `sha256:") && error.contains("is missing"), "{error}");
-    // Another blob of it is no component.
+    // Another blob of it is not a component.
     let readme = OciDigest::of(bundle.readme().expect("it has one"));
     assert!(used(&path, &readme).is_err());
 }

@@ -163,7 +163,7 @@ fn keys_trust_ends_for_the_patterns_that_are_named() {
     let stranger = key().public().id();
     assert_eq!(trust.distrust(stranger, &[]), Err(TrustError::NotListed { key: stranger }));
     assert_eq!(trust, trusted());
-    // It is no revocation.
+    // It is not a revocation.
     trust.distrust(id, &[]).expect("ended");
     trust.trust(public.clone(), patterns(&["acme/*"]), None, now()).expect("trusted again");
 }

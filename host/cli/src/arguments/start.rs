@@ -22,7 +22,7 @@ const SENTENCE: usize = 4;
 /// The fewest letters of a word of which two may be wrong: `hello` is not `help`.
 const LONG: usize = 6;
 
-/// Commands of other agents, and what they are here. They are no typos of other commands.
+/// Commands of other agents, and what they are here. They are not typos of other commands.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("login", "set a key such as GEMINI_API_KEY, or run `host` in a terminal, which helps you choose a model"),
     ("resume", "run `host --resume`, or `host -c` for the last session"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
 use host_settings::project::shown::{self, Length};
-use host_settings::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted};
+use host_settings::project::{Change, Contents, FOLDER, Project, Store, TrustState, Trusted, UNUSABLE_HELP};
 use host_text::counted;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -70,9 +70,9 @@ fn add(folder: Option<&Path>, folders: &Folders) -> Result<String, Failure> {
             Err(Failure::input(format!("there is nothing to trust: `{place}` contains nothing that host uses"))
                 .help("`docs/trust.md` says what a project can bring"))
         }
-        TrustState::Unusable(why) => Err(Failure::input(format!("`{place}` cannot be trusted"))
-            .cause(why.clone())
-            .help("replace links by regular files, and remove what is too large or too many")),
+        TrustState::Unusable(why) => {
+            Err(Failure::input(format!("`{place}` cannot be trusted")).cause(why.clone()).help(UNUSABLE_HELP))
+        }
         TrustState::Untrusted(_) | TrustState::Changed { .. } | TrustState::Trusted(_) => {
             let list = shown::list(&contents, Length::Whole);
             project.trust(contents, folders)?;

@@ -121,7 +121,7 @@ pub(super) fn cut_short(result: &RunResult, style: Style) -> String {
 pub(super) fn partial(result: &RunResult) -> String {
     match &result.partial {
         Some(Partial::LastText(text)) if !text.trim().is_empty() => {
-            format!("Its partial reply:\n\n{}\n\n", visible(text.trim()))
+            format!("The model's partial reply:\n\n{}\n\n", visible(text.trim()))
         }
         Some(Partial::LastText(_) | Partial::BestAnswer(_)) | None => String::new(),
     }

@@ -49,7 +49,7 @@ pub(crate) fn brought(folder: &Path) -> Result<Files, BuildError> {
             if count > MAX_ENTRIES {
                 return Err(BuildError::TooMany { folder: folder.to_owned(), limit: MAX_ENTRIES, what: "files" });
             }
-            // A name that is no text fails the check of its path.
+            // A name that is not text fails the check of its path.
             let inner = format!("{inner}/{}", name.to_string_lossy());
             if kind.is_dir() {
                 waiting.push(inner);

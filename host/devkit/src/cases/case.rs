@@ -283,10 +283,10 @@ impl Case {
         }
         let fails = expect.failure.is_some() || expect.denied.is_some();
         if fails && (expect.text.is_some() || expect.structured.is_some() || expect.summary.is_some()) {
-            return Err("a failure has no `text`, `structured` or `summary`; `message` is for its words".to_owned());
+            return Err("a failure has no `text`, `structured` or `summary`; use `message` for its text".to_owned());
         }
         if expect.message.is_some() && !fails {
-            return Err("`message` is for the words of a failure; say which `failure`".to_owned());
+            return Err("`message` is the text of a failure; add `failure` or `denied`".to_owned());
         }
         self.network().map(drop)
     }

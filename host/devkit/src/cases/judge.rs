@@ -83,7 +83,7 @@ pub(super) fn judge(expect: &Expect, seen: &Seen, output_schema: Option<&Schema>
                 (Some(kind), None) => format!("the failure `{}`", kind.word()),
                 (None, None) => "a failure".to_owned(),
             };
-            wrong.push(format!("expected {expected}, and the call succeeded:\n{}", text(output)));
+            wrong.push(format!("expected {expected}, but the call succeeded:\n{}", text(output)));
         }
         (Err(failed), kind, denied) => failure(expect, failed, kind, denied.as_deref(), &mut wrong),
     }
@@ -103,7 +103,7 @@ fn preview(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
         Ok(Some(Confirmation::Mcp { .. } | Confirmation::Call)) => Preview::Call,
     };
     if found != expected {
-        wrong.push(format!("expected the preview `{}`, and it is `{}`", expected.word(), found.word()));
+        wrong.push(format!("expected the preview `{}`, but it is `{}`", expected.word(), found.word()));
     }
 }
 
@@ -115,7 +115,7 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
         wrong.push(format!("the text is different:\n{}", difference(expected, &found)));
     }
     for part in expect.contains.iter().filter(|part| !found.contains(part)) {
-        wrong.push(format!("the text does not have `{part}` in it:\n{found}"));
+        wrong.push(format!("the text does not contain `{part}`:\n{found}"));
     }
     if let Some(expected) = &expect.structured {
         let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
@@ -124,7 +124,7 @@ fn answer(expect: &Expect, output: &Output, schema: Option<&Schema>, wrong: &mut
             Some(found) => {
                 wrong.push(format!("the JSON is different:\n{}", difference(&pretty(expected), &pretty(found))));
             }
-            None => wrong.push("there is no JSON in the result".to_owned()),
+            None => wrong.push("the result has no structured JSON".to_owned()),
         }
     }
     match (schema, &output.structured) {
@@ -155,13 +155,13 @@ fn failure(expect: &Expect, failed: &Failed, kind: Option<Kind>, denied: Option<
         match &failed.capability {
             Some(found) if found == capability => {}
             Some(_) | None => {
-                wrong.push(format!("expected `{capability}` to be denied, and the call failed with {told}"))
+                wrong.push(format!("expected `{capability}` to be denied, but the call failed with {told}"))
             }
         }
     }
     match kind {
         Some(kind) if kind != failed.kind => {
-            wrong.push(format!("expected the failure `{}`, and the call failed with {told}", kind.word()));
+            wrong.push(format!("expected the failure `{}`, but the call failed with {told}", kind.word()));
         }
         None if denied.is_none() => wrong.push(format!("the call failed with {told}")),
         Some(_) | None => {}
@@ -169,7 +169,7 @@ fn failure(expect: &Expect, failed: &Failed, kind: Option<Kind>, denied: Option<
     if let Some(part) = &expect.message
         && !failed.words.contains(part)
     {
-        wrong.push(format!("the failure does not have `{part}` in its words: {}", failed.words));
+        wrong.push(format!("the message of the failure does not contain `{part}`: {}", failed.words));
     }
 }
 

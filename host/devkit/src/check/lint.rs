@@ -50,7 +50,7 @@ const MIN_DESCRIPTION: usize = 20;
 pub(super) fn lint(manifest: &Manifest, imports: &Imports, license: Option<(&Path, &str)>) -> Vec<Finding> {
     let mut found = Findings(Vec::new());
     if let Some((file, gap)) = license.and_then(|(file, text)| Some((file, license_gap(text)?))) {
-        found.error(format!("`{}` is not a licence yet: it has `{gap}`", file.display()));
+        found.error(format!("`{}` is still a template of a licence: it contains `{gap}`", file.display()));
     }
     capabilities(manifest, imports, &mut found);
     if manifest.tools.is_empty() && manifest.files.is_empty() {

@@ -41,7 +41,7 @@ pub(crate) fn hooks_of(brought: Brought<'_>) -> Result<Vec<Arc<Hook>>, Failure> 
         let unusable = |why: String| {
             Failure::configuration(format!("the hook `{name}` of the plugin `{}` cannot be used", brought.plugin))
                 .cause(why)
-                .help(format!("report it to its publisher; `host plugin remove {}` goes on without it", brought.plugin))
+                .help(format!("report it to its publisher; `host plugin remove {}` removes it", brought.plugin))
         };
         let file = |end: &str| brought.files.get(&format!("hooks/{name}.{end}")).unwrap_or_default();
         let text = std::str::from_utf8(file("toml")).map_err(|error| unusable(error.to_string()))?;

@@ -31,7 +31,7 @@ pub const HOOK: &str = "hook-";
 
 impl Surroundings {
     /// Returns what keeps the changes of a hook about this event. Formatters run behind a call, so that its changes and
-    /// theirs are undone together; what decides about something is no program that changes files.
+    /// theirs are undone together; what decides about something is not a program that changes files.
     fn changes(&self, input: &HookInput<'_>) -> Option<CallRecorder> {
         let event = input.event();
         let id = match event {

@@ -37,7 +37,7 @@ pub fn make(request: &IndexRequest, trust: &Trust, now: Timestamp) -> Result<Plu
     let before = request.before.as_ref();
     let name = match (&request.name, before) {
         (Some(name), Some(before)) if *name != before.name => {
-            return Err(Failure::input(format!("the index is `{}`, and not `{name}`", before.name))
+            return Err(Failure::input(format!("the index is `{}`, not `{name}`", before.name))
                 .help(Advice::from("write this one to another file with ").flag(Flag::Out)));
         }
         (Some(name), _) => name.clone(),

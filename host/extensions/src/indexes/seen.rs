@@ -116,7 +116,7 @@ impl Seen {
         let document: Document = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
         match document.version {
             VERSION => Ok(document),
-            other => Err(unusable(format!("its version is {other}, and this host knows {VERSION}"))),
+            other => Err(unusable(format!("its version is {other}, and this host reads version {VERSION}"))),
         }
     }
 }

@@ -79,7 +79,8 @@ pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
     };
     failure.help(
         Advice::from(
-            "anybody who may push to the registry can add signatures, so tell its owner; ask the publisher for the bundle \
+            "anybody who may push to the registry can add signatures, so report it to its owner; ask the publisher \
+             for the bundle \
              as a file, or for an address with ",
         )
         .flag_with(Flag::Digest, bundle.digest().to_string()),

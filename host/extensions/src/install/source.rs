@@ -104,7 +104,7 @@ pub async fn fetch(
     match digest {
         Some(wanted) if wanted != bundle.digest() => {
             Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is a different bundle"))
-                .cause(format!("it is {}, and not {wanted}", bundle.digest()))
+                .cause(format!("its digest is {}, not {wanted}", bundle.digest()))
                 .help("ask the publisher which digest is right"))
         }
         Some(_) | None => Ok((bundle, place)),

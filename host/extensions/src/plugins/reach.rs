@@ -39,7 +39,7 @@ pub(super) fn of(plugin: &LoadedPlugin, config: &BTreeMap<String, String>) -> Re
     let Some((_, method, own)) = SERVICES.iter().find(|(known, ..)| *known == name) else {
         let names: Vec<&str> = SERVICES.iter().map(|(known, ..)| *known).collect();
         let failure = Failure::configuration(format!(
-            "`plugins.\"{WEB_SEARCH}\".config.provider` is `{}`, and there is no such search service",
+            "`plugins.\"{WEB_SEARCH}\".config.provider` is `{}`, which is not a search service that host knows",
             exact(&name)
         ));
         return Err(failure.help(format!("set it to one of: {}", names.join(", "))));
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn reach_of_settings_that_name_no_server_is_an_error_with_help() {
         for (settings, message) in [
-            (&[("provider", "google\u{1b}")][..], "`google\\u{1b}`, and there is no such search service"),
+            (&[("provider", "google\u{1b}")][..], "`google\\u{1b}`, which is not a search service"),
             (&[("provider", "searxng")], "needs the address"),
             (&[("provider", "searxng"), ("address", "file:///etc")], "config.address"),
             (&[("provider", "searxng"), ("address", "localhost:8888")], "config.address"),

@@ -91,7 +91,7 @@ impl PluginStore {
         };
         let bundle = read(&path).map_err(|error| changed(error.to_string()))?;
         if bundle.digest() != digest {
-            return Err(changed(format!("it is {}", bundle.digest())));
+            return Err(changed(format!("its digest is now {}", bundle.digest())));
         }
         Ok(Some(bundle))
     }
@@ -113,7 +113,9 @@ impl PluginStore {
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| self.unusable(&error.to_string()))?;
         if document.version != VERSION {
-            return Err(self.unusable(&format!("its version is {}, and this host knows {VERSION}", document.version)));
+            return Err(
+                self.unusable(&format!("its version is {}, and this host reads version {VERSION}", document.version))
+            );
         }
         Ok(document)
     }

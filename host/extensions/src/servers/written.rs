@@ -173,8 +173,8 @@ impl NewServer {
     fn write_project(&self, place: ServerPlace<'_>) -> Result<WrittenServer, Failure> {
         let key = [("--net", &self.net), ("--read", &self.read), ("--write", &self.write)];
         if let Some((flag, _)) = key.into_iter().find(|(_, values)| !values.is_empty()) {
-            return Err(Failure::input(format!("`{flag}` is nothing that a project's file can say")).help(format!(
-                "everyone who trusts the project says it in their own config.toml, under `[mcp.{}]`",
+            return Err(Failure::input(format!("`{flag}` cannot be in a project's file")).help(format!(
+                "each user of the project sets it in their own config.toml, under `[mcp.{}]`",
                 exact(&self.name)
             )));
         }

@@ -191,7 +191,7 @@ fn chain_line_over_the_limit_is_not_read() {
     let examined = world.examine("s", &bytes);
     assert_eq!((examined.lines, examined.faults()[0]), (2, ChainFault::Changed { line: 2 }));
     assert_eq!(world.faults("s", &bytes), examined.faults());
-    // A line that has not ended is no exception.
+    // A line that has not ended is not an exception.
     let cut = bytes.len() - lines(&bytes)[2].len() - 1;
     assert_eq!(world.faults("s", &bytes[..cut])[0], ChainFault::Changed { line: 2 });
 }

@@ -114,7 +114,7 @@ fn copy_outputs(old: &Path, new: &Path) -> io::Result<()> {
             DirBuilder::new().mode(0o700).create(new)?;
             for output in outputs {
                 let output = output?;
-                // What is no file here was not written by the host.
+                // What is not a file here was not written by the host.
                 if output.file_type()?.is_file() {
                     let mut text = File::open(output.path())?;
                     io::copy(&mut text, &mut host_files::create_private(&new.join(output.file_name()))?)?;

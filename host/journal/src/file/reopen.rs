@@ -116,7 +116,7 @@ impl Reopened {
         let Self { mut file, path, clock, mut recorded, whole_bytes, ends_open, chains, found } = self;
         let mend = |file: &mut File| -> io::Result<()> {
             if recorded.torn_bytes > 0 {
-                // Half a line is no entry: what it was to announce did not happen.
+                // Half a line is not an entry: what it was to announce did not happen.
                 file.set_len(whole_bytes)?;
             }
             // A whole entry without its line end: the next one would go on in its line.

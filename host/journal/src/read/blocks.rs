@@ -29,7 +29,7 @@ pub(super) struct Block {
     /// Its number, from 0.
     pub(super) number: u64,
     lines: Vec<u8>,
-    /// Why nothing follows, if that is no end.
+    /// Why nothing follows, if that is not an end.
     failed: Option<io::Error>,
 }
 

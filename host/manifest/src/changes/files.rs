@@ -46,7 +46,7 @@ fn changed(old: &Files, new: &Files, kind: FileKind, name: &str) -> Vec<String> 
     all
 }
 
-/// Returns how many lines were added and removed, or the sizes of what is no text.
+/// Returns how many lines were added and removed, or the sizes of what is not text.
 fn counted(old: &[u8], new: &[u8]) -> String {
     let (Ok(before), Ok(now)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
         return format!("({} bytes instead of {})", new.len(), old.len());

@@ -14,19 +14,22 @@ use crate::shown::cut;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// The component lacks a tool.
-    #[error("the manifest has a tool `{tool}`, and the component has none of that name")]
+    #[error("the manifest lists a tool `{tool}`, which the component does not have")]
     NotThere {
         /// The tool.
         tool: String,
     },
     /// The manifest lacks a tool.
-    #[error("the component has a tool `{tool}`, and the manifest does not say so")]
+    #[error("the component has a tool `{tool}`, which the manifest does not list")]
     LeftOut {
         /// The tool.
         tool: String,
     },
     /// A tool is described differently.
-    #[error("of `{tool}` the manifest says that its {part} is {says}, and the component that it is {is}")]
+    #[error(
+        "the manifest and the component differ in the {part} of `{tool}`: {says} in the manifest, {is} in the \
+             component"
+    )]
     Otherwise {
         /// The tool.
         tool: String,
@@ -136,7 +139,7 @@ mod tests {
     fn manifest_that_differs_from_its_component_is_reported_with_the_first_difference() {
         type Lie = fn(&mut Manifest);
         let lies: [(Lie, &str); 8] = [
-            (|it| drop(it.tools.pop()), "the component has a tool `head`, and the manifest does not say so"),
+            (|it| drop(it.tools.pop()), "the component has a tool `head`, which the manifest does not list"),
             (|it| it.tools[1].spec.name = ToolName::new("post"), "the component has a tool `head`"),
             (
                 |it| {
@@ -145,21 +148,21 @@ mod tests {
                         ..it.tools[0].clone()
                     })
                 },
-                "the manifest has a tool `post`",
+                "the manifest lists a tool `post`",
             ),
             (
                 |it| it.tools[0].spec.description = "Reads.".to_owned(),
-                "its description is \"Reads.\", and the component that it is \"Fetches.\"",
+                "\"Reads.\" in the manifest, \"Fetches.\" in the component",
             ),
-            (|it| it.tools[0].spec.title = None, "its title is null"),
-            (|it| it.tools[0].spec.annotations.read_only = true, "of `fetch` the manifest says that its hints"),
+            (|it| it.tools[0].spec.title = None, "null in the manifest"),
+            (|it| it.tools[0].spec.annotations.read_only = true, "differ in the hints of `fetch`"),
             (
                 |it| it.tools[1].spec.input_schema = json!({"type": "object", "required": ["x"]}).into(),
-                "of `head` the manifest says that its input schema",
+                "differ in the input schema of `head`",
             ),
             (
                 |it| it.tools[0].capabilities.clear(),
-                "its list of capabilities is [], and the component that it is [\"http\"]",
+                "differ in the list of capabilities of `fetch`: [] in the manifest, [\"http\"] in the component",
             ),
         ];
         for (lie, says) in lies {

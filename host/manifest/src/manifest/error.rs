@@ -58,7 +58,8 @@ pub enum ManifestError {
     },
     /// It was made for a newer host.
     #[error(
-        "the plugin was made for a newer host: its {what} is {found}, and this host knows {known}; update the host"
+        "the plugin was made for a newer host: its {what} is {found}, and this host reads version {known}; update the \
+         host"
     )]
     Newer {
         /// The layout of its manifest, or its contract.
@@ -115,7 +116,8 @@ pub enum ManifestError {
     },
     /// One of its tools needs more than the plugin asks for.
     #[error(
-        "the tool `{tool}` needs `{need}`, and plugin.toml has no `[capabilities.{need}]`; add it with a scope and a reason"
+        "the tool `{tool}` needs `{need}`, and plugin.toml has no `[capabilities.{need}]`; add it with a scope and a \
+         reason"
     )]
     Undeclared {
         /// The tool.

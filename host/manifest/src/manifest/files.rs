@@ -19,7 +19,7 @@ use crate::shown::cut;
 /// The most files that a plugin brings. Protects the time to write them down when it is loaded.
 const MAX_FILES: usize = 256;
 
-/// The largest of them that is no component, in bytes. Protects memory.
+/// The largest of them that is not a component, in bytes. Protects memory.
 const MAX_FILE: usize = 1 << 20;
 
 /// The largest component of a hook, in bytes. Protects the time that reading a manifest takes.

@@ -93,7 +93,7 @@ impl Requests {
 
 /// Progress as whole units; a server may count in fractions.
 fn units(value: f64) -> u64 {
-    // Saturates, and makes nothing of what is no number.
+    // Saturates, and makes nothing of what is not a number.
     value as u64
 }
 

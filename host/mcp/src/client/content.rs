@@ -18,7 +18,7 @@ pub(super) fn answer(result: CallToolResult) -> McpAnswer {
     }
 }
 
-/// Returns what a tool answered, without the blocks that are not known; `None` if it is no answer of a tool.
+/// Returns what a tool answered, without the blocks that are not known; `None` if it is not an answer of a tool.
 pub(super) fn of_unknown(result: &Value) -> Option<McpAnswer> {
     let blocks = result.get("content")?.as_array()?;
     let known = blocks.iter().filter_map(|block| part(ContentBlock::deserialize(block).ok()?));

@@ -123,7 +123,7 @@ impl RunningCall {
         }
     }
 
-    /// Lets its questions fail: nobody can be asked.
+    /// Lets its questions fail: the user cannot be asked.
     pub(super) fn leave(&mut self) {
         self.listener = None;
     }

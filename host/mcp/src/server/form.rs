@@ -54,7 +54,7 @@ impl Asks {
     }
 }
 
-/// Asks the client's user, and waits for the answer. `None` if nobody can be asked after all.
+/// Asks the client's user, and waits for the answer. `None` if the user cannot be asked after all.
 pub(super) async fn ask(
     peer: &Peer<RoleServer>,
     question: &Question,

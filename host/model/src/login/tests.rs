@@ -217,7 +217,7 @@ async fn login_that_gets_no_token_reports_who_refused_and_why_and_no_secret() {
     check("400 Bad Request", gone, "invalid_grant: Token has been expired: (refresh token) (client secret)").await;
     check("503 Oh", "<html>s3cret", "status 503").await;
     check("200 OK", "{}", "the answer contains no token").await;
-    check("200 OK", r#"{"access_token": ["t0ken"]}"#, "not the JSON").await;
+    check("200 OK", r#"{"access_token": ["t0ken"]}"#, "not the expected JSON").await;
     check("403 No", r#"{"access_token": "t0ken"}"#, "status 403").await;
     check("302 Found", r#"{"error": {"code": 7}}"#, "status 302").await;
     check("200 OK", &"x".repeat(100_000), "larger than 65536 bytes").await;

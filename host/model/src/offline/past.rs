@@ -5,7 +5,7 @@ use host_message::{Content, FunctionCall, PartData, ResponseBody, Role};
 /// The first words of a file that the host attached to a prompt; the file is not part of the prompt.
 const ATTACHED: &str = "--- attached: ";
 
-/// The first words of instructions that the host adds to a conversation, which are no prompt either.
+/// The first words of instructions that the host adds to a conversation, which are not a prompt either.
 const KEPT: &str = "[Kept in full: ";
 
 /// The conversation since the last prompt.

@@ -90,7 +90,7 @@ pub(crate) struct Doors {
     pub(crate) plugin: PluginName,
     /// The servers that the user's configuration lets every program reach.
     pub(crate) configured: Vec<String>,
-    /// Asks the user while the program waits; `None` if nobody can be asked.
+    /// Asks the user while the program waits; `None` if the user cannot be asked.
     pub(crate) listener: Option<Arc<dyn CallListener>>,
     /// The way to the user's ssh, if git may use it.
     pub(crate) ssh: Option<SshDoor>,

@@ -213,7 +213,7 @@ fn global() -> Gitignore {
     }
 }
 
-/// Compiles rules. A line that is not valid is no rule, as in git; nor is one that nests too deeply to be compiled.
+/// Compiles rules. A line that is not valid is not a rule, as in git; nor is one that nests too deeply to be compiled.
 fn parse(folder: &Path, file: &Path, bytes: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

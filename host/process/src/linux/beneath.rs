@@ -77,7 +77,7 @@ pub(super) fn exists(path: &Path) -> bool {
 /// What a way beneath a folder leads through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Through {
-    /// Folders, as far as there is something; what is at the end of it, if anything, is no link.
+    /// Folders, as far as there is something; what is at the end of it, if anything, is not a link.
     Folders { is_there: bool },
     /// A link, which is the last of the way if `is_last`.
     Link { is_last: bool },

@@ -17,7 +17,7 @@ const LISTED: usize = 1_024;
 const MAX_LISTINGS: usize = 1_000_000;
 
 /// Removes a file or a folder with all that is in it, however deep, and takes the rights for that which a program took
-/// away. Follows no link but those in the folders above it. It is no error if there is nothing.
+/// away. Follows no link but those in the folders above it. It is not an error if there is nothing.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the entry of a folder, with all that is in it. It is no error if there is none.
+/// Removes the entry of a folder, with all that is in it. It is not an error if there is none.
 pub(super) fn remove(folder: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
     if unlink(folder, name)? {
         return Ok(());

@@ -67,7 +67,7 @@ impl Held {
         let holder = Arc::new(holder);
         let (running, count) = watch::channel(0);
         let mut forwarding = JoinSet::new();
-        // A kernel without such tables shows nobody's ports, and nobody else's connections can be told apart.
+        // A kernel without such tables shows nobody's ports, and nobody else's connections can be distinguished.
         let tables = inside.and_then(|socket| Table::with(socket).ok()).zip(Table::new().ok());
         if let Some((inside, outside)) = tables {
             forwarding.spawn(forward(Arc::clone(&holder), inside, outside, count, ports));

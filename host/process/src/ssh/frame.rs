@@ -1,7 +1,7 @@
 //! What the host sends to the client inside: standard output and standard error of ssh, and how it ended.
 //!
 //! A frame is its kind, the length of what it holds in four bytes, the highest first, and that. Towards the host there
-//! are no frames: all bytes are standard input, and their end is its end.
+//! are not frames: all bytes are standard input, and their end is its end.
 
 use std::io::{self, Read};
 
@@ -38,7 +38,7 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// If reading fails, or it is no frame.
+    /// If reading fails, or it is not a frame.
     pub(crate) fn read(stream: &mut impl Read) -> io::Result<Self> {
         let mut head = [0; HEAD];
         stream.read_exact(&mut head)?;

@@ -71,8 +71,8 @@ pub(super) fn required_by(needed: &str, name: &str) -> String {
 /// Describes a member that the object's schema does not know.
 pub(super) fn additional(name: &str, properties: &Properties) -> String {
     let known = words::list(properties.named.keys().map(|name| words::name(name)), "and");
-    let known = if known.is_empty() { String::new() } else { format!(": the properties are {known}") };
-    format!("additional properties are not allowed, {} is unexpected{known}", words::name(name))
+    let known = if known.is_empty() { String::new() } else { format!("; the properties are {known}") };
+    format!("unknown property {}{known}", words::name(name))
 }
 
 pub(super) fn contains(matching: u64, least: u64, most: Option<u64>) -> String {

@@ -85,7 +85,7 @@ impl Fault for ConfigurationError {
         match self {
             Self::Unreadable { .. } => Some("fix or remove the file, or set HOST_CONFIG to a different one".into()),
             Self::Exposed { path, .. } => Some(
-                format!("look at what it says, then `chmod go-w '{}'`, or change its owner", path.display()).into(),
+                format!("check what it says, then run `chmod go-w '{}'`, or change its owner", path.display()).into(),
             ),
             Self::ExposedSecret { path, .. } => {
                 Some(format!("chmod 600 '{}', or write {{ env = \"VARIABLE\" }} for the secret", path.display()).into())
@@ -208,7 +208,7 @@ impl ProjectRule {
     pub fn why(self) -> &'static str {
         match self {
             Self::NotAllowed(_) => "is not allowed in a project",
-            Self::Mode => "may be `plan` or `default` in a project",
+            Self::Mode => "may only be `plan` or `default` in a project",
             Self::LoopDetection => "may only be `true` in a project",
         }
     }

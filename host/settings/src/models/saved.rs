@@ -47,7 +47,7 @@ pub enum SavedModel {
 #[derive(Debug, thiserror::Error)]
 pub enum SavedModelError {
     /// What the user pasted is none.
-    #[error("this is not a key: one has at least 8 letters and digits without blanks")]
+    #[error("this is not a key: a key has at least 8 letters and digits, and no blanks")]
     NotAKey,
     /// Other users could have read the key.
     #[error("the saved model `{}` cannot be used", .path.display())]
@@ -94,9 +94,9 @@ impl Fault for SavedModelError {
     fn help(&self) -> Option<Advice> {
         match self {
             Self::NotAKey => Some("copy the key again from the page of the service".into()),
-            Self::Exposed { path, .. } => {
-                Some(format!("chmod 600 '{}', and replace the key if others use this machine", path.display()).into())
-            }
+            Self::Exposed { path, .. } => Some(
+                format!("chmod 600 '{}', and replace the key if other people use this machine", path.display()).into(),
+            ),
             Self::Invalid { .. } => Some("remove the file; `host` on a terminal asks again".into()),
             Self::Unwritable { .. } => {
                 Some("make its folder writable for you, or set the key in the environment".into())

@@ -144,7 +144,10 @@ fn what(path: &str, file: &ProjectFile, contents: &Contents) -> String {
                     .collect();
                 let more = lock.plugins.len().saturating_sub(PLUGINS);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("plugins that others made, each as you install it: {}{more}", plugins.join(", "))
+                format!(
+                    "plugins by other publishers, to install with `host plugin install`: {}{more}",
+                    plugins.join(", ")
+                )
             }
             Err(_) => "an invalid lock file".to_owned(),
         },

@@ -134,7 +134,9 @@ impl Store {
         let document: Document =
             serde_json::from_str(&text).map_err(|error| self.unreadable(format!("it is invalid: {error}")))?;
         if document.version != VERSION {
-            return Err(self.unreadable(format!("its version is {}, and this host knows {VERSION}", document.version)));
+            return Err(
+                self.unreadable(format!("its version is {}, and this host reads version {VERSION}", document.version))
+            );
         }
         Ok(document.folders)
     }

@@ -124,7 +124,7 @@ fn words(rule: &Rule) -> String {
     commands.sort();
     let what = match (commands.as_slice(), &rule.scope) {
         _ if !rule.net.is_empty() => {
-            // Over ssh 443 is no usual port.
+            // Over ssh 443 is not a usual port.
             let usual = |server: &'_ str| if server.starts_with("ssh://") { "" } else { ":443" };
             let servers: Vec<&str> =
                 rule.net.iter().map(|server| server.strip_suffix(usual(server)).unwrap_or(server)).collect();

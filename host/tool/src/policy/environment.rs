@@ -29,7 +29,7 @@ const GIT_PLACES: [&str; 9] = [
     "GIT_WORK_TREE",
 ];
 
-/// Variables that name a file or a program for git: fine if what they name is no file of the workspace.
+/// Variables that name a file or a program for git: fine if what they name is not a file of the workspace.
 const GIT_FILES: [&str; 9] = [
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
@@ -91,7 +91,7 @@ impl ProgramEnvironment {
     pub(super) fn is_plain_for_git(&self, controlled: &[PathBuf]) -> bool {
         self.git.iter().all(|(name, value)| {
             let path = Path::new(value);
-            // A number, a name or nothing is no file; a word with blanks may name several.
+            // A number, a name or nothing is not a file; a word with blanks may name several.
             let names_none = value.to_str().is_some_and(|text| !text.contains(['/', ' ', '\t']));
             GIT_FILES.contains(name) && (names_none || path.is_absolute() && is_outside(path, controlled))
         })

@@ -108,7 +108,7 @@ impl Policy {
             return Err(error(0, PolicyProblem::TooLarge { bytes: text.len(), limit: FILE_BYTES }));
         }
         let file: RawFile = toml::from_str(text).map_err(|broken| {
-            let message = broken.message().to_owned();
+            let message = host_text::with_plain_types(broken.message());
             // An unknown key is an error, since a misspelled criterion would make a rule wider.
             let nearest = host_text::expected_instead(&message).map(str::to_owned);
             error(broken.span().map_or(0, |span| span.start), PolicyProblem::Form { message, nearest })

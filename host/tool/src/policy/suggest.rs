@@ -33,7 +33,7 @@ pub fn simple_commands(argv: &[String]) -> Vec<SimpleCommand> {
 }
 
 /// Returns the words of each command that a command would run, itself included. A word that is known only at run time
-/// is `\0`, which is no word of any grant.
+/// is `\0`, which is not a word of any grant.
 pub fn commands_in(argv: &[String]) -> Vec<Vec<String>> {
     let word = |word: &Word| word.literal().unwrap_or("\0").to_owned();
     analyse(argv).commands.iter().map(|command| command.words.iter().map(word).collect()).collect()

@@ -165,9 +165,8 @@ async fn scheduler_call_that_may_not_run_is_reported_and_stops_nothing() {
             _ => "",
         })
         .collect();
-    let nearest = "there is no tool `read_fil`; tools must be called by their exact names, did you mean";
-    assert!(told[1].starts_with(nearest) && told[1].contains("mean `read_file`, "), "{}", told[1]);
-    assert_eq!(told[2], "Unauthorized tool call: 'shell' is not available to this agent.");
+    assert_eq!(told[1], "there is no tool `read_fil`; did you mean `read_file`?");
+    assert_eq!(told[2], "the tool `shell` is not available to this agent");
     assert_eq!(told[3], "invalid arguments for `grep`: at `/n`: \"many\" is not of type \"integer\"");
     assert_eq!(words(&settled), ["done", "UnknownTool", "Unauthorized", "InvalidArguments", "done"]);
 }

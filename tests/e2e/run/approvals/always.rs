@@ -160,7 +160,7 @@ async fn approvals_no_lasting_answer_lets_a_request_reach_this_machine() {
             pty.sees(&format!("answers.toml:{line}")).sees("Remove that");
             answers(&mut pty, &asked, "n");
             done(&mut pty, way);
-            // Where nobody can be asked it is refused, and the note is there too.
+            // Where the user cannot be asked it is refused, and the note is there too.
             let ended = host.run_of(&["tool", "call", "web_fetch", &json!({ "url": url }).to_string()]);
             assert_eq!(ended.code, Some(54), "{ended:?}");
             assert!(ended.stderr.contains(&format!("answers.toml:{line}`")), "{ended:?}");

@@ -158,7 +158,7 @@ fn approvals_lasting_answers_are_listed_with_numbers_and_forgotten_by_the_comman
     let kept = rules(&host).expect("the other one stays");
     assert!(!kept.contains("git commit") && kept.contains("write_file"), "{kept}");
     assert_eq!(policy(&["forget", "1"]).code, Some(0));
-    assert!(policy(&["forget", "1"]).stderr.contains("nothing to take back"));
+    assert!(policy(&["forget", "1"]).stderr.contains("nothing to revoke"));
 }
 
 // promise approval.session

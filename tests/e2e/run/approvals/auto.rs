@@ -171,8 +171,8 @@ fn auto_granted_files_are_used_and_a_link_there_is_not() {
 }
 
 // promise approval.auto-again: A command that failed in `auto` because it needs something of the machine that no door
-//   leads to is asked about when it is run again, and the answer `o` lets it run without walls; where nobody can be
-//   asked it runs as before.
+//   leads to is asked about when it is run again, and the answer `o` lets it run without walls; where the user
+//   cannot be asked it runs as before.
 #[test]
 fn auto_asks_about_a_command_that_failed_for_what_is_not_behind_the_walls() {
     let signs = "cat \"$HOME/key\" || { echo 'error: gpg failed to sign the data' >&2; exit 1; }";

@@ -43,7 +43,7 @@ fn approvals_files_that_are_never_written_are_denied_and_nobody_is_asked() {
 }
 
 /// What a denial says of the host's own files.
-const OWN: &str = "files of the host itself stay excluded";
+const OWN: &str = "host's own files always stay excluded";
 
 // promise run.protected
 #[test]
@@ -99,7 +99,7 @@ fn a_subagents_call_is_never_asked_about() {
     let replies = [
         json!({"chunks": [call("keeper", json!({"topic": "x"}))]}),
         json!({"chunks": [call("memory", json!({"action": "save", "fact": "x"})), shell("touch evil")]}),
-        json!({"expect": {"responses": ["state", "Unauthorized tool call"]},
+        json!({"expect": {"responses": ["state", "is not available to this agent"]},
                "chunks": [call("complete_task", json!({"result": "nothing"}))]}),
         json!({"expect": {"responses": ["GOAL"]}, "chunks": [{"text": "All is done."}]}),
     ];

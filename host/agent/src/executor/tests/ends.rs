@@ -129,8 +129,8 @@ async fn tools_that_are_not_the_agents_do_not_run() {
     assert_eq!(bench.model.tools(), "look");
     assert_eq!(
         bench.model.sent()[1],
-        "Unauthorized tool call: 'write' is not available to this agent. | \
-         there is no tool `lok`; tools must be called by their exact names, did you mean `look`?"
+        "the tool `write` is not available to this agent | \
+         there is no tool `lok`; did you mean `look`?"
     );
 }
 

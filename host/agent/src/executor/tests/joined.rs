@@ -31,7 +31,7 @@ async fn context_joins_the_next_turn_and_goes_with_its_prompt() {
     assert_eq!(prompt.parts.last(), Some(&kept("first").part()));
     assert!(outcomes.function_responses().next().is_some());
     assert_eq!(joined.parts, [kept("`a/AGENTS.md`").part(), kept("`a/b/AGENTS.md`").part()]);
-    // It is no prompt of its own: the prompt that it belongs to is the last one.
+    // It is not a prompt of its own: the prompt that it belongs to is the last one.
     assert_eq!(bench.executor.last_exchange().len(), contents.len());
     assert!(bench.executor.undo_last_prompt().expect("nothing is recorded").is_some());
     assert!(bench.executor.history().contents().is_empty());

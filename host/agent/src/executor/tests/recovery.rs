@@ -56,7 +56,7 @@ async fn no_other_tool_runs_after_a_limit() {
         assert_eq!(came_to(&result), (MaxTurns, None, None, 3));
         assert_eq!(result.recovered_from, None);
         let refused = contents.last().expect("outcomes").function_responses().next().expect("one").body.text();
-        assert_eq!(refused, "Unauthorized tool call: 'read' is not available to this agent.");
+        assert_eq!(refused, "the tool `read` is not available to this agent");
     }
 }
 

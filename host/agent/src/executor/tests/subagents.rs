@@ -172,8 +172,8 @@ async fn a_subagent_has_its_own_tools_and_no_agents() {
     bench.run().await;
     assert_eq!(
         bench.model.sent()[2],
-        "Unauthorized tool call: 'write' is not available to this agent. | \
-         Unauthorized tool call: 'helper' is not available to this agent. | read did it"
+        "the tool `write` is not available to this agent | \
+         the tool `helper` is not available to this agent | read did it"
     );
     let mut bench = usual([ask(), text("no call"), complete("x"), text("done")]);
     let _ = tokio::time::timeout(Duration::from_secs(1), bench.run()).await;
@@ -262,7 +262,7 @@ async fn subagent_count_is_limited_and_the_run_continues() {
     assert_eq!(came_to(&bench.run().await), (Goal, Some("done"), None, 3));
     assert_eq!(
         bench.model.sent()[3],
-        "Subagent 'helper' was not started: this run has started 1 subagent, the limit; \
+        "Subagent 'helper' was not started: this run has started 1 subagent, which is the limit; \
          do the rest yourself, with the other tools"
     );
 }
@@ -284,7 +284,7 @@ async fn the_turns_of_all_agents_together_are_bounded() {
     let result = bench.run().await;
     assert_eq!(came_to(&result), (MaxTurns, None, Some("y"), 1));
     let error = result.error.expect("it says which limit");
-    assert_eq!(error.to_string(), "the run and its subagents have taken 1 turn together, the limit");
+    assert_eq!(error.to_string(), "the run and its subagents have taken 1 turn together, which is the limit");
 }
 
 #[tokio::test(start_paused = true)]

@@ -84,7 +84,7 @@ fn check_transport(transport: Option<Transport>, kind: &ServerKind) -> Result<()
 fn none(values: &[String], flag: &str, what: &str, help: &str) -> Result<(), Failure> {
     match values {
         [] => Ok(()),
-        _ => Err(Failure::input(format!("`{flag}` does not go with {what}")).help(help)),
+        _ => Err(Failure::input(format!("`{flag}` cannot be used with {what}")).help(help)),
     }
 }
 

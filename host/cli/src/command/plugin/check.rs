@@ -84,7 +84,7 @@ fn told(checked: &CheckReport, style: Style) -> String {
             }
         });
     }
-    text.push_str(if checked.is_good() { "  good\n" } else { "  not good\n" });
+    text.push_str(if checked.is_good() { "  no errors\n" } else { "  not ready: see the errors above\n" });
     text
 }
 

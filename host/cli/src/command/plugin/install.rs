@@ -127,7 +127,10 @@ fn shown(question: &InstallQuestion, style: Style) -> String {
         text.push_str(&format!("{warning} {}\n", visible_line(lookalike)));
     }
     if let Some((version, changes)) = &question.changes {
-        text.push_str(&format!("\nSince {version}:\n"));
+        text.push_str(&match changes.iter().next() {
+            Some(_) => format!("\nSince {version}:\n"),
+            None => format!("\nSince {version}: no change that is visible to callers or users\n"),
+        });
         for change in changes.iter() {
             text.push_str(&format!("  {:8} {}\n", change.weight, visible_line(&change.what)));
         }

@@ -26,8 +26,11 @@ pub(super) async fn run(pack: Pack, environment: &Environment) -> Result<Code, F
     let readme = text(pack.readme.as_deref(), &beside, READMES)?;
     let license = text(pack.license.as_deref(), &beside, LICENSE_FILES)?;
     if let Some(gap) = license.as_deref().and_then(|text| license_gap(&String::from_utf8_lossy(text))) {
-        return Err(Failure::input(format!("the licence of `{}` is not one yet: it has `{gap}`", manifest.name))
-            .help(format!("write the text of `{}`, which its plugin.toml names, into the file", manifest.license)));
+        return Err(Failure::input(format!(
+            "the licence file of `{}` is still a template: it contains `{gap}`",
+            manifest.name
+        ))
+        .help(format!("write the text of `{}`, which its plugin.toml names, into the file", manifest.license)));
     }
     let bundle = Bundle::pack(Parts { manifest, component, readme, license })
         .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
@@ -127,7 +130,7 @@ pub(super) fn write(path: &Path, bundle: &Bundle, existing: Existing) -> Result<
     };
     kept.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::input(format!("`{}` already exists", path.display()))
-            .help("name another file with --out, or add --force to replace it with the signatures in it"),
+            .help("name another file with --out, or add --force to replace the file and all signatures in it"),
         _ => failed(error),
     })
 }

@@ -61,10 +61,11 @@ fn nothing(plugins: &[BuiltPlugin], arguments: &PluginTest) -> Failure {
         plugins.iter().map(|tested| format!("`{}`", tested.folder.join("tests").display())).collect();
     match &arguments.filter {
         Some(filter) => Failure::input(format!("no case has `{filter}` in its name")),
-        None => Failure::input(format!("there are no cases: no file *.toml in {}", folders.join(", "))).help(
-            "a case is\n  [[case]]\n  name = \"what it shows\"\n  arguments = { path = \"a.txt\" }\n  files = { \
+        None => Failure::input(format!("there are no cases: there is no file `*.toml` in {}", folders.join(", ")))
+            .help(
+                "a case is\n  [[case]]\n  name = \"what it shows\"\n  arguments = { path = \"a.txt\" }\n  files = { \
              \"a.txt\" = \"one\\n\" }\n  expect = { contains = \"one\" }",
-        ),
+            ),
     }
 }
 

@@ -6,7 +6,7 @@
 //! for others, so the counts are set in the component's data. `host_snapshot.py` lists the objects, and the value.
 //!
 //! Promises: a count is set only if the type of the object is beside it, as the list says; the component keeps its
-//! length. The list is of objects that are kept: the first word of a freed one is no count, but leads to another.
+//! length. The list is of objects that are kept: the first word of a freed one is not a count, but leads to another.
 
 use std::ops::Range;
 

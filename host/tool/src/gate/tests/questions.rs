@@ -114,7 +114,7 @@ async fn gate_reading_is_not_asked_about_where_no_answer_may_allow_it() {
 #[tokio::test]
 async fn gate_rule_that_allows_a_tool_does_not_answer_about_reading_elsewhere() {
     let place = place(rules("[[rule]]\ntool = \"look\"\ndecision = \"allow\"\n"));
-    // What is not offered is no answer.
+    // What is not offered is not an answer.
     let answers = [
         always(Lasting::Always),
         for_session(Lasting::AlwaysTool),

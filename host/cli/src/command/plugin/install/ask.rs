@@ -77,7 +77,10 @@ fn nobody(question: &InstallQuestion) -> Failure {
     Failure::input(format!("`{plugin}` {wants}, and there is no terminal to ask on")).help(
         match (question.secrets.is_empty(), question.brings.is_empty()) {
             (true, true) if !question.lookalikes.is_empty() => "add --yes, if it is the plugin that you mean",
-            (true, true) => "add --yes to be asked at each call, or --grant CAPABILITY to allow it without asking",
+            (true, true) => {
+                "add --yes to install it and be asked at each call, or --grant CAPABILITY to allow that \
+                             without asking"
+            }
             (false, _) => {
                 "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
             }

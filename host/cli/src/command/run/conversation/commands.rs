@@ -141,7 +141,8 @@ pub(super) fn help(session: &[CommandEntry], columns: usize) -> String {
         text.push_str(&terminal::wrapped(&line, columns, indent));
         text.push('\n');
     }
-    let files = "Attach files with @path: a file, a folder or a glob. To send text that begins with / or !, type it twice: //text.";
+    let files = "Attach files with @path: a file, a folder or a glob. To send text that begins with / or !, type it \
+                 twice: //text.";
     text.push_str(&terminal::wrapped(files, columns, 0));
     text
 }
