@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         writable: vec![folder.path().to_owned()],
         ..ProgramAccess::default()
     };
-    let runtime = Runtime::new(RuntimeOptions { environment, programs, ..RuntimeOptions::default() });
+    let runtime = Runtime::new(RuntimeOptions { environment, access: programs.into(), ..RuntimeOptions::default() });
     let component = host_tests::guest("safety").component().expect("it is read").into_owned();
     let component = HookComponent::new(PluginName::new("safety"), component)?;
     let ways = ["hook as a component (ms)", "hook as a program (ms)", "hook as a confined program (ms)"];

@@ -23,9 +23,9 @@ use host_files::ChainStore;
 use host_journal::{About, CallStatus, Clock, Fact, SessionLog, TerminateReason};
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, ModelId, Part, PartData, ToolName};
 use host_model::{Chunk, ModelEvent, ModelStream, Provider, Request};
-use host_plugin::{Limits, ProgramAccess, Runtime, RuntimeOptions, Workspace};
+use host_plugin::{Limits, Runtime, RuntimeOptions, Workspace};
 use host_tests::{built_in, built_in_manifest, cache, parse_grants};
-use host_tool::{FailureWords, PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
+use host_tool::{FailureWords, PluginTool, ProgramInput, Registry, Responder, Sandbox};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -168,7 +168,6 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
         cache: Some(cache()),
         state: None,
         environment: Vec::new(),
-        programs: ProgramAccess::default(),
         limits: Limits::default(),
         ..RuntimeOptions::default()
     }));
@@ -181,7 +180,6 @@ async fn run(folder: &Path, turns: usize, calls: usize) -> Result<(Vec<Sample>, 
             runtime: Arc::clone(&runtime),
             grants: Arc::clone(&grants),
             ceiling: Arc::clone(&grants),
-            reads: SessionReads::default(),
             workspace: Arc::new(Workspace::new(root.clone())),
             config: Arc::default(),
             secrets: Arc::default(),

@@ -205,7 +205,6 @@ fn runtime(time: Duration) -> Runtime {
         cache: Some(cache()),
         state: Some(PathBuf::from(std::env::var_os("TMPDIR").expect("set")).join("state")),
         environment: vec![("PATH".into(), std::env::var_os("PATH").unwrap_or_default())],
-        programs: host_plugin::ProgramAccess::default(),
         limits: Limits { time, process_time: time, memory: MEMORY },
         ..RuntimeOptions::default()
     })

@@ -108,7 +108,6 @@ pub fn runtime() -> &'static Arc<Runtime> {
             cache: Some(cache()),
             state: Some(tempfile::tempdir().expect("a folder").keep()),
             environment: environment(),
-            programs: host_plugin::ProgramAccess::default(),
             limits: Limits { time: CALL_TIME, ..Limits::default() },
             ..RuntimeOptions::default()
         }))

@@ -11,7 +11,6 @@ mod tools;
 use self::tools::ColdTools;
 pub(crate) use self::tools::SessionFiles;
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, Observer, PRESENT_PLAN, TOOL_SEARCH};
@@ -23,7 +22,7 @@ use host_extensions::plugins::sources::{OnInvalid, PluginSources, SourceContext}
 use host_extensions::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
 use host_extensions::servers::{ConfiguredServers, McpHub, Places};
 use host_journal::{Journal, SessionLog};
-use host_plugin::{BackgroundPrograms, ProgramAccess, Runtime, RuntimeOptions, Workspace};
+use host_plugin::{BackgroundPrograms, CurrentAccess, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_settings::configuration::{Configuration, Owner};
 use host_settings::confinement::{self, program_access, program_walls};
 use host_settings::denied_files::DeniedFiles;
@@ -36,7 +35,9 @@ use host_settings::project::{Part, Project, ProjectFile};
 use host_settings::request::{AccessRequest, FolderRequest};
 use host_settings::skills::{self, Skills};
 use host_settings::slash_commands::{self, SlashCommands};
-use host_tool::{ApprovalMode, ApprovalQueue, Gate, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile};
+use host_tool::{
+    ApprovalMode, ApprovalQueue, Gate, GateOptions, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile,
+};
 use host_undo::Recorder;
 use tokio_util::sync::CancellationToken;
 
@@ -64,8 +65,10 @@ pub struct App {
     pub mcp: Option<Arc<McpHub>>,
     /// The plugins whose tools can be called.
     pub plugins: Vec<LoadedPlugin>,
-    /// The user's grants at the opening. A session has its own copy, which a change of mode replaces.
-    pub grants: UserGrants,
+    /// The user's grants as they are now.
+    grants: UserGrants,
+    /// What calls may touch by these grants: the runtime and every gate read it.
+    current: CurrentAccess,
     /// The rules for its calls.
     pub policy: Policy,
     /// What programs may touch, without the folders that a session adds.
@@ -126,12 +129,14 @@ impl App {
             notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
         }
         let variables = settings.environment_for_programs();
+        // Until the grants are known, only the command that lists tools runs.
+        let current = CurrentAccess::from(programs.clone());
         let runtime = Arc::new(Runtime::new(RuntimeOptions {
             cache: Some(folders.cache.clone()),
             state: Some(folders.state.clone()),
             environment: variables,
             variables: configuration.confine.variables.clone(),
-            programs: programs.clone(),
+            access: current.clone(),
             limits: configuration.limits(),
             compile: environment.compile().clone(),
         }));
@@ -204,7 +209,7 @@ impl App {
         let own = (&folders, environment);
         let asked = (access, configuration.approval_mode, &denied);
         let grants = UserGrants::read(asked, &plugins, &root, own, &programs)?;
-        runtime.set_program_access(confinement::with_added(programs.clone(), grants.added()));
+        current.replace(grants.access(&programs));
         let mut tools: Vec<&str> = plugins
             .iter()
             .flat_map(LoadedPlugin::tools)
@@ -243,6 +248,7 @@ impl App {
                 .behind(walls)
                 .in_environment(given),
             grants,
+            current,
             programs,
             hooks,
             project,
@@ -254,15 +260,28 @@ impl App {
         })
     }
 
-    /// The gate that decides about calls with these grants. Questions go to the listeners of `approvals`.
-    pub fn gate(&self, approvals: ApprovalQueue, grants: &UserGrants) -> Gate {
-        let answers = RulesFile::new(policies::answers(&self.folders));
-        let gate = Gate::new(self.policy.clone(), approvals, grants.mode(), self.workspace.root(), Some(answers));
-        gate.set_definitions(McpDefinitions::new(self.folders.mcp.join("definitions")));
-        gate.set_reads(grants.reads().clone());
-        gate.set_walls(self.programs.walls);
-        gate.set_added(grants.added().to_vec());
-        gate
+    /// Returns the user's grants as they are now.
+    pub fn grants(&self) -> &UserGrants {
+        &self.grants
+    }
+
+    /// Replaces the user's grants for all calls that start from now on.
+    pub(crate) fn take_up(&mut self, grants: UserGrants) {
+        self.current.replace(grants.access(&self.programs));
+        self.grants = grants;
+    }
+
+    /// Returns the gate that decides about calls in this mode. Questions go to the listeners of `approvals`.
+    pub fn gate(&self, approvals: ApprovalQueue, mode: ApprovalMode) -> Gate {
+        Gate::new(GateOptions {
+            policy: self.policy.clone(),
+            queue: approvals,
+            mode,
+            workspace: self.workspace.root().to_owned(),
+            kept: Some(RulesFile::new(policies::answers(&self.folders))),
+            definitions: Some(McpDefinitions::new(self.folders.mcp.join("definitions"))),
+            access: self.current.clone(),
+        })
     }
 
     /// Returns the hooks for a session with this log and this observer, or for calls without either; `None` if there
@@ -286,11 +305,6 @@ impl App {
             changes,
         });
         hooks.map(|hooks| hooks as Arc<dyn Hooks>)
-    }
-
-    /// Lets the programs of calls change these folders besides the workspace.
-    pub(crate) fn set_added(&self, folders: &[PathBuf]) {
-        self.runtime.set_program_access(confinement::with_added(self.programs.clone(), folders));
     }
 
     /// The plugin with this name.

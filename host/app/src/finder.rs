@@ -81,7 +81,7 @@ impl FileFinder {
     /// Creates a finder with the grants of `ls`; `None` if there is no such tool.
     pub fn new(app: &App) -> Option<Self> {
         let listing = app.plugin("ls")?;
-        let grants = Arc::new(app.grants.granted_to(listing));
+        let grants = Arc::new(app.grants().granted_to(listing));
         let reader = Reader::new(Arc::clone(&app.workspace), grants, listing.manifest.plugin_name());
         Some(Self { reader, index: Mutex::default() })
     }

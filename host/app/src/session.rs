@@ -107,8 +107,8 @@ pub struct Session {
     agents: Agents,
     request: RunRequest,
     is_attended: bool,
-    /// The access of its tools: the user's grants in the current mode, and the session's own outputs.
-    grants: UserGrants,
+    /// The approval mode at the start.
+    began_in: ApprovalMode,
     model: Model,
     definition: AgentDefinition,
     /// The inputs of the prompts, except the user's prompt itself.
@@ -203,8 +203,10 @@ impl Session {
             run_clock: &run_clock,
             is_attended,
         };
-        let (mut conversation, definition, grants) = start.conversation(app.grants.clone(), reopened)?;
-        let entered = Arc::new(EnteredFolders::new(&app, &grants, AgentId::new(MAIN)));
+        let (mut conversation, definition, grants) = start.conversation(app.grants().clone(), reopened)?;
+        let began_in = grants.mode();
+        app.take_up(grants);
+        let entered = Arc::new(EnteredFolders::new(&app, app.grants(), AgentId::new(MAIN)));
         if run.agent.is_none() {
             observers.add(Arc::clone(&entered) as Arc<_>);
             conversation.executor.joined_by(Arc::clone(&entered) as Arc<_>);
@@ -222,7 +224,7 @@ impl Session {
             agents,
             request: run,
             is_attended,
-            grants,
+            began_in,
             model,
             definition,
             inputs,
@@ -282,18 +284,18 @@ impl Session {
 
     /// The present approval mode.
     pub fn mode(&self) -> ApprovalMode {
-        self.grants.mode()
+        self.grants().mode()
     }
 
     /// Returns the modes that this session can have, in their order.
     pub fn possible_modes(&self) -> Vec<ApprovalMode> {
         let root = self.app.workspace.root();
-        ApprovalMode::ALL.into_iter().filter(|mode| self.grants.clone().in_mode(*mode, root).is_ok()).collect()
+        ApprovalMode::ALL.into_iter().filter(|mode| self.grants().clone().in_mode(*mode, root).is_ok()).collect()
     }
 
     /// Returns what the tools may currently touch.
     pub fn grants(&self) -> &UserGrants {
-        &self.grants
+        self.app.grants()
     }
 
     /// The present model.
@@ -360,7 +362,7 @@ impl Session {
     ///
     /// If something that is attached may not be read, or is too large.
     pub async fn attach(&self, prompt: &str, cancel: &CancellationToken) -> Result<Attached, Failure> {
-        attach::attach(prompt, Author::User, &self.app, &self.grants, cancel).await
+        attach::attach(prompt, Author::User, &self.app, self.grants(), cancel).await
     }
 
     /// The same, with what the frontend attaches besides the words of the prompt.
@@ -374,7 +376,7 @@ impl Session {
         supplied: Vec<Supplied>,
         cancel: &CancellationToken,
     ) -> Result<Attached, Failure> {
-        attach::attach_supplied(prompt, supplied, Author::User, &self.app, &self.grants, cancel).await
+        attach::attach_supplied(prompt, supplied, Author::User, &self.app, self.grants(), cancel).await
     }
 
     /// Runs a prompt to one of the six ends.
@@ -410,7 +412,7 @@ impl Session {
         let changed = self.changed_by_cut_short();
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).chain(changed);
         let parts = parts.collect();
-        let attaching = steering.map(|steering| Attaching { app: &self.app, grants: &self.grants, steering, cancel });
+        let attaching = steering.map(|steering| Attaching { app: &self.app, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
         let running = self.conversation.executor.run_steered(&inputs, parts, steering, cancel);
         let result = self.app.warming(running).await;
@@ -557,7 +559,7 @@ impl Session {
             run_clock: &self.run_clock,
             is_attended: self.is_attended,
         };
-        let (mut conversation, definition, grants) = start.conversation(self.grants.clone().renewed(), None)?;
+        let (mut conversation, definition, grants) = start.conversation(self.grants().clone().renewed(), None)?;
         self.entered.reset();
         if self.request.agent.is_none() {
             conversation.executor.joined_by(Arc::clone(&self.entered) as Arc<_>);
@@ -569,7 +571,7 @@ impl Session {
         self.app.background.clear();
         (self.conversation, self.definition) = (conversation, definition);
         self.status.begin(Arc::clone(&self.conversation.budget));
-        self.grants = grants;
+        self.app.take_up(grants);
         self.left = Left::Nothing;
         self.ran.clear();
         self.stats.begin();
@@ -588,7 +590,7 @@ impl Session {
     ///
     /// If the tools cannot be put together for the mode. Everything then stays as it was.
     pub fn set_mode(&mut self, mode: ApprovalMode) -> Result<(), Failure> {
-        let grants = self.grants.clone().in_mode(mode, self.app.workspace.root())?;
+        let grants = self.grants().clone().in_mode(mode, self.app.workspace.root())?;
         let equipment = self.equip(&self.app.plugins, grants)?;
         self.take_up(equipment)
     }
@@ -607,8 +609,8 @@ impl Session {
         };
         subagents::check_price(&self.request, &self.app, &model)?;
         let gate = &self.conversation.gate;
-        let tools = self.tools_for(&self.app.plugins, &self.grants, gate, &model)?;
-        let definition = self.defined(&model, &self.grants, &tools, gate)?;
+        let tools = self.tools_for(&self.app.plugins, self.grants(), gate, &model)?;
+        let definition = self.defined(&model, self.grants(), &tools, gate)?;
         let chosen = ChosenModel {
             provider: Arc::clone(&model.provider),
             window: model.window,
@@ -629,7 +631,7 @@ impl Session {
     pub async fn reload(&mut self, trigger: ReloadTrigger) -> Vec<String> {
         let ReloadOutcome { plugins, notices } = self.app.reload(trigger).await;
         let Some(plugins) = plugins else { return notices };
-        let grants = self.grants.clone().with_plugins(&plugins, &self.app.folders);
+        let grants = self.grants().clone().with_plugins(&plugins, &self.app.folders);
         let equipment = grants.and_then(|grants| self.equip(&plugins, grants));
         match equipment.and_then(|equipment| self.take_up(equipment)) {
             Ok(()) => {
@@ -675,10 +677,9 @@ impl Session {
         let Equipment { grants, gate, definition, tools } = equipment;
         let system = definition.prompt.system.clone();
         self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
-        gate.set_added(grants.added().to_vec());
-        self.app.set_added(grants.added());
         self.conversation.files.changes.set_roots(undo::roots(&self.app, &grants));
-        (self.grants, self.conversation.gate, self.definition) = (grants, gate, definition);
+        self.app.take_up(grants);
+        (self.conversation.gate, self.definition) = (gate, definition);
         Ok(())
     }
 

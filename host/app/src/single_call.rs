@@ -47,7 +47,7 @@ pub enum Ended {
 ///
 /// If there is no such tool, or its arguments are invalid.
 pub async fn run(app: &App, call: FunctionCall, stop: &CancellationToken) -> Result<Ended, Failure> {
-    let tools = app.settled_tools(&app.grants, Some(call.name.as_str())).await?;
+    let tools = app.settled_tools(app.grants(), Some(call.name.as_str())).await?;
     let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     let context = CallContext {
         cancel: stop.clone(),
@@ -90,7 +90,7 @@ pub async fn run(app: &App, call: FunctionCall, stop: &CancellationToken) -> Res
 ///
 /// If there is no such tool, its arguments are invalid, or its preview fails.
 pub async fn preview(app: &App, call: FunctionCall) -> Result<Option<Confirmation>, Failure> {
-    let tools = app.settled_tools(&app.grants, Some(call.name.as_str())).await?;
+    let tools = app.settled_tools(app.grants(), Some(call.name.as_str())).await?;
     let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     if call.name.as_str().contains(SEPARATOR) {
         let intent = tool.intent(&call, CancellationToken::new()).await;
@@ -98,7 +98,7 @@ pub async fn preview(app: &App, call: FunctionCall) -> Result<Option<Confirmatio
         return Ok(intent.confirmation);
     }
     let (installed, _) = find(app, call.name.as_str())?;
-    let (grants, workspace) = (Arc::new(app.grants.granted_to(installed)), Arc::clone(&app.workspace));
+    let (grants, workspace) = (Arc::new(app.grants().granted_to(installed)), Arc::clone(&app.workspace));
     let arguments = Value::Object(call.arguments.clone()).to_string();
     let invocation = Invocation {
         config: Arc::clone(&installed.config),
@@ -133,7 +133,7 @@ pub fn find<'p>(app: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p ToolE
         return Err(failure.help("a run has it without a grant; `host tool` cannot show or call it"));
     }
     let failure = Failure::input(format!("there is no tool `{name}`"));
-    Err(match did_you_mean(app.tools(&app.grants)?.nearest(name)) {
+    Err(match did_you_mean(app.tools(app.grants())?.nearest(name)) {
         Some(help) => failure.help(help),
         None => failure,
     })
@@ -180,12 +180,12 @@ pub async fn decided(
     stop: &CancellationToken,
 ) -> Result<Decided, Failure> {
     let tools = match agent == MAIN {
-        true => app.settled_tools(&app.grants, Some(call.name.as_str())).await?,
+        true => app.settled_tools(app.grants(), Some(call.name.as_str())).await?,
         // As a subagent has it, when it is one that calls.
-        false => app.reading_tools(&app.grants)?,
+        false => app.reading_tools(app.grants())?,
     };
     let tool = tools.admit(call).map_err(|failure| Failure::input(failure.message))?;
-    let gate = app.gate(ApprovalQueue::new(), &app.grants).for_agent(agent, &AgentId::new(agent));
+    let gate = app.gate(ApprovalQueue::new(), app.grants().mode()).for_agent(agent, &AgentId::new(agent));
     Ok(match gate.explain(call, &tool, stop).await {
         Ok((intent, verdict)) => Decided {
             decision: verdict.decision.name(),

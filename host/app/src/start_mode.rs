@@ -25,7 +25,7 @@ pub fn modes(app: &App, flag: Option<ApprovalMode>) -> Vec<ApprovalMode> {
 
 /// The access in the mode `auto`; `None` where programs cannot be confined.
 fn in_auto(app: &App) -> Option<UserGrants> {
-    app.grants.clone().in_mode(ApprovalMode::Auto, app.workspace.root()).ok()
+    app.grants().clone().in_mode(ApprovalMode::Auto, app.workspace.root()).ok()
 }
 
 /// Returns the access of a session at which a user is, if no mode was chosen: that of `auto` where it is possible.
@@ -37,7 +37,8 @@ pub(crate) fn usual(app: &App) -> Option<UserGrants> {
 /// Puts a session at which a user is in the mode `auto`, unless a mode was chosen or programs cannot be confined.
 /// Returns what the user is told about it, once on this machine.
 pub(crate) fn by_default(app: &mut App) -> Option<String> {
-    app.grants = usual(app)?;
+    let grants = usual(app)?;
+    app.take_up(grants);
     let told = &app.folders.told;
     // If that cannot be remembered, it is said again.
     let is_new = !told.exists();
@@ -63,7 +64,7 @@ pub fn file(app: &App) -> PathBuf {
 ///
 /// If the file cannot be changed, or the mode not be used. Everything is then as before.
 pub fn choose(app: &mut App, mode: ApprovalMode) -> Result<(), Failure> {
-    let grants = app.grants.clone().in_mode(mode, app.workspace.root())?;
+    let grants = app.grants().clone().in_mode(mode, app.workspace.root())?;
     let path = file(app);
     let help = || format!("write `approval_mode = \"{mode}\"` into `{}` yourself", path.display());
     let saved = OwnFile::read(&path).and_then(|mut own| {
@@ -72,6 +73,6 @@ pub fn choose(app: &mut App, mode: ApprovalMode) -> Result<(), Failure> {
     });
     saved.map_err(|failure| failure.help(help()))?;
     app.configuration.approval_mode = Some(mode);
-    app.grants = grants;
+    app.take_up(grants);
     Ok(())
 }

@@ -77,9 +77,9 @@ impl ToolService {
     /// If two tools have one name, or an agent is invalid.
     pub fn new(app: App, model: Option<String>) -> Result<Self, Failure> {
         // The guards of calls are asked about those of any agent.
-        let gate = app.gate(ApprovalQueue::new(), &app.grants).with_hooks(app.session_hooks(None, None, None));
+        let gate = app.gate(ApprovalQueue::new(), app.grants().mode()).with_hooks(app.session_hooks(None, None, None));
         // What can never run here is not listed, as in a run.
-        let tools = app.tools(&app.grants)?.undeclaring(|tool| gate.never(tool));
+        let tools = app.tools(app.grants())?.undeclaring(|tool| gate.never(tool));
         let agents = ServedAgents::read(&app, model)?;
         for spec in agents.specs() {
             if tools.get(&spec.name).is_some() {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, Scope, ScopeError};
 use host_files::RealPaths;
-use host_plugin::{ProgramAccess, ProgramWalls};
-use host_settings::confinement::SHELL_FILES;
+use host_plugin::{Access, ProgramAccess, ProgramWalls, SessionReads};
+use host_settings::confinement::{self, SHELL_FILES};
 use host_settings::denied_files::DeniedFiles;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
@@ -16,7 +16,7 @@ use host_settings::models::saved;
 use host_settings::outside::Outside;
 use host_settings::request::AccessRequest;
 use host_text::{Advice, excerpt};
-use host_tool::{ApprovalMode, SessionReads};
+use host_tool::ApprovalMode;
 
 use crate::plugins::LoadedPlugin;
 
@@ -110,6 +110,16 @@ impl UserGrants {
     /// The folders that were added to the workspace.
     pub fn added(&self) -> &[PathBuf] {
         &self.added
+    }
+
+    /// Returns what calls may touch by these, besides the grants of their plugins. `programs` is what programs may touch
+    /// without the added folders.
+    pub fn access(&self, programs: &ProgramAccess) -> Access {
+        Access {
+            programs: confinement::with_added(programs.clone(), &self.added),
+            added: self.added.clone(),
+            reads: self.reads.clone(),
+        }
     }
 
     /// What the user lets tools read outside of the workspace until the session ends.

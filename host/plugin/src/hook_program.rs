@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use host_capability::{Grants, PluginName, Resources, Scope};
 use host_process::{ConfineMode, Ended, Process};
-use host_programs::{Confined, ProgramReach, Repositories};
+use host_programs::{Confined, ProgramAccess, ProgramReach, Repositories};
 use host_undo::CallRecorder;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -91,15 +91,18 @@ impl Runtime {
             Err(why) => return not_started(format!("what it may change cannot be kept: {why}")),
         };
         let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
-        let shared = Arc::clone(self.shared());
+        let access = self.access();
+        let (shared, of_search) = (Arc::clone(self.shared()), Arc::clone(&access));
         let confine = command.confine;
         // Searching the workspace for repositories reads thousands of folders.
-        let found = tokio::task::spawn_blocking(move || shared.programs.repositories_in(confine, reach)).await;
+        let found =
+            tokio::task::spawn_blocking(move || shared.programs.repositories_in(&of_search.programs, confine, reach));
+        let found = found.await;
         let repositories = match found {
             Ok(repositories) => repositories,
             Err(error) => return not_started(error.to_string()),
         };
-        match self.start_hook(command, repositories.as_ref()) {
+        match self.start_hook(command, &access.programs, repositories.as_ref()) {
             Ok(process) => {
                 let mut after = AfterProgram::new(program, repositories);
                 let ended = follow(process, input, command.limit.min(MAX_HOOK_TIME)).await;
@@ -110,7 +113,12 @@ impl Runtime {
         }
     }
 
-    fn start_hook(&self, command: &HookCommand, repositories: Option<&Repositories>) -> Result<Process, String> {
+    fn start_hook(
+        &self,
+        command: &HookCommand,
+        access: &ProgramAccess,
+        repositories: Option<&Repositories>,
+    ) -> Result<Process, String> {
         let names_none = || "the command names no program".to_owned();
         let scope = Scope::for_command_using(&command.argv, &command.resources).map_err(|error| error.to_string())?;
         let scope = scope.ok_or_else(names_none)?;
@@ -120,7 +128,7 @@ impl Runtime {
         let Some((program, arguments)) = permit.argv().split_first() else { return Err(names_none()) };
         let shared = self.shared();
         let reach = if command.only_reads { ProgramReach::Reading } else { ProgramReach::Workspace };
-        let Confined { mut confinement, note } = shared.programs.next_in(command.confine, reach)?;
+        let Confined { mut confinement, note } = shared.programs.next_in(access, command.confine, reach)?;
         note.iter().for_each(|note| tracing::warn!("{}", note.trim_end()));
         let network = confinement.as_mut().map(|confinement| {
             if let Some(repositories) = repositories {
@@ -134,7 +142,7 @@ impl Runtime {
         });
         if let Some(confinement) = &mut confinement {
             // Right before the start, after the confinement got its last folder.
-            shared.programs.hide(confinement)?;
+            access.hide(confinement)?;
         }
         let (file, first) = file_of(program).map_err(|_| "this machine has no shell".to_owned())?;
         let started = host_process::start(
@@ -235,7 +243,7 @@ async fn write(stdin: Option<Sender>, input: Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ProgramAccess, RuntimeOptions};
+    use crate::RuntimeOptions;
 
     fn command(line: &str, limit: Duration) -> HookCommand {
         HookCommand {
@@ -253,7 +261,7 @@ mod tests {
     fn runtime() -> Runtime {
         let path = std::env::var_os("PATH").expect("the tests have one");
         let environment = vec![("PATH".into(), path), ("API_TOKEN".into(), "secret".into())];
-        Runtime::new(RuntimeOptions { environment, programs: ProgramAccess::default(), ..RuntimeOptions::default() })
+        Runtime::new(RuntimeOptions { environment, ..RuntimeOptions::default() })
     }
 
     async fn run(line: &str, input: &[u8], seconds: u64) -> (HookEnd, String, String) {

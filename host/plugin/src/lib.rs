@@ -10,6 +10,7 @@
 //! Deliberately not here: where plugins come from and which keys are trusted (`host-bundle`), whether a call should run
 //! at all (`host-tool`), models and agents. Nothing here prints, or reads the environment or the home folder.
 
+mod access;
 mod addresses;
 pub mod admission;
 mod ahead;
@@ -59,6 +60,7 @@ mod runtime;
 mod secrets;
 mod seen_files;
 mod server_program;
+mod session_reads;
 mod shared;
 mod state;
 mod store;
@@ -66,6 +68,7 @@ mod touches;
 mod wasi;
 mod workspace;
 
+pub use access::{Access, CurrentAccess};
 pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
@@ -97,5 +100,6 @@ pub use runtime::{Invocation, Runtime, RuntimeOptions};
 pub use secrets::{PlacedSecret, Placement, SecretError, Secrets};
 pub use seen_files::{PastFiles, SeenFiles};
 pub use server_program::{ServerCommand, ServerProgram, ServerStartError, ServerStreams, ServerWalls};
+pub use session_reads::SessionReads;
 pub use touches::TouchError;
 pub use workspace::{PathError, Workspace};

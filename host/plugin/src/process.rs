@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::Resource;
 
 use self::outputs::forward;
+use crate::access::Access;
 use crate::answer::command_line;
 use crate::bindings::cap_types::Denial;
 use crate::bindings::child::Child;
@@ -37,7 +38,6 @@ use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::preview_guard::Lasts;
-use crate::shared::Shared;
 use crate::store::CallState;
 
 pub(crate) use changes::{AfterProgram, before_program, repositories};
@@ -144,9 +144,10 @@ struct Enclosed {
 
 impl CallState {
     fn before(&self, lasts: Lasts) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
-        let (changes, shared, reach) = (self.changes.clone(), Arc::clone(&self.shared), self.reach);
+        let (changes, reach) = (self.changes.clone(), self.reach);
+        let (shared, access) = (Arc::clone(&self.shared), Arc::clone(&self.access));
         async move {
-            let (recorder, repositories) = tokio::join!(before_program(changes), repositories(shared, reach));
+            let (recorder, repositories) = tokio::join!(before_program(changes), repositories(shared, access, reach));
             let recorder = recorder.map_err(|why| changes::cannot_be_kept(&why))?;
             let recorder = match lasts {
                 Lasts::Call => recorder,
@@ -202,10 +203,10 @@ impl CallState {
             Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named_program(permit.argv())));
-        let shared = Arc::clone(&self.shared);
+        let access = Arc::clone(&self.access);
         let after = AfterProgram::new(before.recorder, before.repositories);
         let (argv, folder) = (permit.argv().to_vec(), command_to_start.directory);
-        let notes = Notes { first: note, kept_from, explained, listener, shared, argv, folder };
+        let notes = Notes { first: note, kept_from, explained, listener, access, argv, folder };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
 
@@ -215,7 +216,7 @@ impl CallState {
         let given = given.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let variables = self.shared.variables.for_reach(self.reach, &self.shared.programs.writable());
+        let variables = self.shared.variables.for_reach(self.reach, &self.access.programs.writable);
         let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
         kept.chain(set.iter().cloned()).collect()
     }
@@ -229,18 +230,17 @@ impl CallState {
         directory: &Path,
         environment: &[(OsString, OsString)],
     ) -> Result<Enclosed, Error> {
-        let programs = &self.shared.programs;
-        // Read again for each program, since what is granted can change between two.
-        let Confined { confinement, mut note } = programs.next(self.reach).map_err(Error::Io)?;
+        let programs = &self.access.programs;
+        let Confined { confinement, mut note } = self.shared.programs.next(programs, self.reach).map_err(Error::Io)?;
         let program = named_program(permit.argv());
         let kept_from = KeptFrom::new(AllowedBy::Grant { plugin: self.plugin.to_string(), program });
         // Only a confined program needs its grant for servers and files, and the words within its line.
         let Some(mut confinement) = confinement else {
             return Ok(Enclosed { confinement: None, network: None, note, kept_from, granted: Vec::new() });
         };
-        let commands = programs.commands_in(permit.argv());
+        let commands = programs.commands(permit.argv());
         if let Some(repositories) = repositories {
-            repositories.with_caches(programs.caches(&commands));
+            repositories.with_caches(programs.cache_layers(&commands));
             repositories.confine(&mut confinement);
             let lines = repositories.notes().iter().map(|line| format!("host: {line}\n"));
             note = note.into_iter().chain(lines).reduce(|all, line| all + &line);
@@ -253,12 +253,13 @@ impl CallState {
         // One in the background goes on when nobody waits for its call any more.
         let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
         // What runs without a question must not use the user's keys.
-        let ssh = (self.reach == ProgramReach::Workspace)
-            .then(|| SshDoor::new(&self.shared, directory, environment.iter().map(|(name, _)| name.as_os_str())));
+        let ssh = (self.reach == ProgramReach::Workspace).then(|| {
+            SshDoor::new(&self.shared, programs, directory, environment.iter().map(|(name, _)| name.as_os_str()))
+        });
         let ssh = ssh.flatten();
         // Git starts this file as its ssh, and must be able to read it.
         confinement.readable.extend(ssh.iter().map(|ssh| ssh.client().to_owned()));
-        let (plugin, configured) = (self.plugin.clone(), programs.servers());
+        let (plugin, configured) = (self.plugin.clone(), programs.servers.clone());
         // Where it has no grant, what it asks for is remembered.
         let network = network(permit, Doors { kept_from: kept_from.clone(), plugin, configured, listener, ssh });
         // Last, since it goes by what the confinement has by now.
@@ -358,7 +359,7 @@ struct Notes {
     /// The plugin and the program, if it is confined.
     explained: Option<(String, String)>,
     listener: Arc<dyn CallListener>,
-    shared: Arc<Shared>,
+    access: Arc<Access>,
     argv: Vec<String>,
     /// The folder in which it ran.
     folder: PathBuf,
@@ -375,10 +376,10 @@ impl Notes {
         if let Some((plugin, program)) = self.explained.as_ref().filter(|_| has_failed) {
             let errors = String::from_utf8_lossy(errors);
             // A path that the user denied is not offered, nor named as one that could be.
-            let hides = |path: &Path| self.shared.programs.hides(path);
+            let hides = |path: &Path| self.access.programs.hides(path);
             lines.extend(explain::kept(&self.argv, &errors, &self.folder, hides));
             for file in explain::files(&errors).into_iter().filter(|file| !hides(file.path())) {
-                let offer = file.offer(&self.shared.programs);
+                let offer = file.offer(&self.access.programs);
                 let line = file.line(plugin, program, offer.as_ref());
                 // Programs repeat an error for each file.
                 if !lines.contains(&line) {
@@ -390,7 +391,7 @@ impl Notes {
                     Some(_) | None => {}
                 }
             }
-            lines.extend(explain::own_tmp(&self.argv, &errors, |path| self.shared.programs.sees(path)));
+            lines.extend(explain::own_tmp(&self.argv, &errors, |path| self.access.programs.sees(path)));
             let ran = self.kept_from.has_started_ssh();
             let ssh = explain::ssh(&errors, ran);
             // What it asked the proxy for is known, and need not be guessed; and what the user's own ssh reports of the
@@ -399,7 +400,7 @@ impl Notes {
                 lines.extend(explain::network(plugin, program, &errors));
             }
             lines.extend(ssh);
-            if self.shared.programs.can_leave_walls()
+            if self.access.programs.walls.can_be_left()
                 && let Some(line) = explain::machine(&errors)
             {
                 self.listener.needs_machine(&self.argv);

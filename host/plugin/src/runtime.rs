@@ -19,13 +19,14 @@ use std::time::Duration;
 use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, StatePermit};
 use host_message::{CallId, Output, ToolName};
 use host_process::SessionNetwork;
-use host_programs::{ProgramAccess, ProgramReach, Programs, Variables};
+use host_programs::{ProgramReach, Programs, Variables};
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Store};
 
+use crate::access::{Access, CurrentAccess};
 use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
 use crate::background::BackgroundPrograms;
@@ -65,8 +66,8 @@ pub struct RuntimeOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// The names that the user adds to that list; one with a `*` at its end stands for all that begin with it.
     pub variables: Vec<String>,
-    /// What those programs may touch.
-    pub programs: ProgramAccess,
+    /// What those programs may touch, and what else calls may; whoever holds a clone can replace it.
+    pub access: CurrentAccess,
     /// The resources that one call may use.
     pub limits: Limits,
     /// How components are compiled.
@@ -137,12 +138,12 @@ pub struct Invocation {
 impl Runtime {
     /// Returns whether the programs of calls are confined, by every wall.
     pub fn confines_programs(&self) -> bool {
-        self.shared.programs.are_confined()
+        self.access().programs.are_confined()
     }
 
-    /// Replaces what the programs that calls start from now on may touch: the user added a folder, or took one back.
-    pub fn set_program_access(&self, access: ProgramAccess) {
-        self.shared.programs.set(access);
+    /// Returns what calls may touch that start now.
+    pub fn access(&self) -> Arc<Access> {
+        self.shared.access.now()
     }
 
     /// Returns the network that the programs of calls share, where they are confined.
@@ -176,7 +177,7 @@ impl Runtime {
 
     /// Returns the variables of a program that runs without a question because it only reads.
     pub fn variables_of_reading(&self) -> Vec<(OsString, OsString)> {
-        self.shared.variables.for_reach(ProgramReach::Reading, &self.shared.programs.writable())
+        self.shared.variables.for_reach(ProgramReach::Reading, &self.access().programs.writable)
     }
 
     /// Creates a runtime. Starts nothing yet.
@@ -194,7 +195,8 @@ impl Runtime {
             compiler: Compiler::new(options.compile),
             shared: Arc::new(Shared {
                 variables: Variables::new(options.environment, &options.variables),
-                programs: Programs::new(options.programs),
+                programs: Programs::default(),
+                access: options.access,
                 state: options.state,
                 certificates: Certificates::default(),
                 unsaved: Unsaved::default(),
@@ -438,6 +440,8 @@ impl Runtime {
             shown: PreviewGuard::new(invocation.shown),
             workspace: invocation.workspace,
             shared: Arc::clone(&self.shared),
+            // Once, so that all programs of the call start with the same access.
+            access: self.shared.access.now(),
             config: invocation.config,
             secrets: invocation.secrets,
             network: invocation.network,

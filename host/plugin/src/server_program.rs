@@ -101,8 +101,11 @@ impl Runtime {
             return Err(ServerStartError::Resources("the command names no program".to_owned()));
         };
         let shared = self.shared();
-        let Confined { mut confinement, note } =
-            shared.programs.next_in(command.confine, ProgramReach::Workspace).map_err(ServerStartError::Failed)?;
+        let programs = &self.access().programs;
+        let Confined { mut confinement, note } = shared
+            .programs
+            .next_in(programs, command.confine, ProgramReach::Workspace)
+            .map_err(ServerStartError::Failed)?;
         // Programs of calls must not be able to leave code for it, nor read what it keeps there.
         let temporary = TemporaryFolder::new();
         let temporary =
@@ -115,7 +118,7 @@ impl Runtime {
         let mut notes: Vec<String> = note.iter().map(|note| line_of(note)).collect();
         let kept_from = KeptFrom::new(AllowedBy::Server(command.name.clone()));
         // It runs for as long as the session, so nothing could ever be brought back.
-        let repositories = shared.programs.fixed_repositories(command.confine);
+        let repositories = shared.programs.fixed_repositories(programs, command.confine);
         let network = confinement.as_mut().map(|confinement| {
             if let Some(repositories) = &repositories {
                 repositories.confine(confinement);
@@ -126,7 +129,7 @@ impl Runtime {
             network(permit.clone(), Doors::closed(kept_from.clone()))
         });
         if let Some(confinement) = &mut confinement {
-            shared.programs.hide(confinement).map_err(ServerStartError::Failed)?;
+            programs.hide(confinement).map_err(ServerStartError::Failed)?;
         }
         let (file, first) = file_of(program).map_err(no_file)?;
         let started = host_process::start(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use host_programs::{Programs, Variables};
 
+use crate::access::CurrentAccess;
 use crate::certificates::Certificates;
 use crate::guest_log::SessionLogUse;
 use crate::open_files::Unsaved;
@@ -14,6 +15,8 @@ use crate::open_files::Unsaved;
 pub(crate) struct Shared {
     pub(crate) variables: Variables,
     pub(crate) programs: Programs,
+    /// What calls may touch; each takes it once.
+    pub(crate) access: CurrentAccess,
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,
     pub(crate) unsaved: Unsaved,

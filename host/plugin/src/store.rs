@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::WasiCtx;
 
+use crate::access::Access;
 use crate::background::BackgroundPrograms;
 use crate::denials::Denials;
 use crate::engine::Ticking;
@@ -38,6 +39,8 @@ pub(crate) struct CallState {
     pub(crate) workspace: Arc<Workspace>,
     /// The state that all calls share: the environment for programs, the web client, the folder of states.
     pub(crate) shared: Arc<Shared>,
+    /// What its programs may touch.
+    pub(crate) access: Arc<Access>,
     /// The plugin's own configuration, each value as JSON text.
     pub(crate) config: Arc<BTreeMap<String, String>>,
     /// The secrets that its requests may carry.

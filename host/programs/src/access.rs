@@ -76,8 +76,24 @@ pub enum Unkept {
 }
 
 impl ProgramAccess {
+    /// Whether programs are confined by every wall.
+    pub fn are_confined(&self) -> bool {
+        self.walls.are_complete()
+    }
+
+    /// Whether every program may read a path.
+    pub fn sees(&self, path: &Path) -> bool {
+        let all = self.installed.paths().iter().chain(&self.readable).chain(&self.writable);
+        all.into_iter().any(|root| path.starts_with(root))
+    }
+
+    /// Returns the commands that a command runs.
+    pub fn commands(&self, argv: &[String]) -> Vec<Vec<String>> {
+        self.commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
+    }
+
     /// Returns where programs may change files whose contents are not kept, besides the given folders.
-    pub(crate) fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
+    pub fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
         let has_walls = self.walls.mode != ConfineMode::Off
             && !level().missing().iter().any(|missing| missing.wall == Wall::Files && !missing.is_covered);
         if !has_walls {
@@ -92,7 +108,7 @@ impl ProgramAccess {
     /// Returns what could be granted to a program that failed with this path; `None` if nothing that a user is asked
     /// about would help it. What is to be made needs the folder that is there. Other projects are not offered: their
     /// hooks and settings would be among their files.
-    pub(crate) fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
+    pub fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
         // `a/../b` is another place than it seems where `a` is a link.
         if path.components().any(|part| part == Component::ParentDir) {
             return None;

@@ -1,13 +1,13 @@
-//! The programs of a process: what they may touch now, and what they share: the folder for their temporary files, and
-//! their network.
+//! What the programs of a process share: the folder for their temporary files, their network, and what is known of
+//! repositories. What they may touch comes with each call.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock};
 
 use host_process::{ConfineMode, Confinement, SessionNetwork, level};
 
-use crate::access::{Offer, ProgramAccess, Unkept};
+use crate::access::ProgramAccess;
 use crate::caches::CacheLayers;
 use crate::hidden;
 use crate::repositories::{Known, Repositories};
@@ -17,7 +17,6 @@ use crate::walls::ProgramReach;
 /// Confines the programs of a process.
 #[derive(Debug, Default)]
 pub struct Programs {
-    access: RwLock<ProgramAccess>,
     /// Programs of several calls share it, as they share `/tmp` elsewhere. It goes with the process.
     temporary: OnceLock<TemporaryFolder>,
     /// That of the programs of calls. It goes with the process, and is not made before one of them is confined.
@@ -35,33 +34,9 @@ pub struct Confined {
 }
 
 impl Programs {
-    /// Confines programs to this. Makes nothing yet.
-    pub fn new(access: ProgramAccess) -> Self {
-        Self { access: RwLock::new(access), ..Self::default() }
-    }
-
-    fn access(&self) -> RwLockReadGuard<'_, ProgramAccess> {
-        self.access.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Replaces what the programs that start from now on may touch.
-    pub fn set(&self, access: ProgramAccess) {
-        *self.access.write().unwrap_or_else(PoisonError::into_inner) = access;
-    }
-
-    /// Whether they are confined by every wall.
-    pub fn are_confined(&self) -> bool {
-        self.access().walls.are_complete()
-    }
-
-    /// Whether the user can let a program run without walls.
-    pub fn can_leave_walls(&self) -> bool {
-        self.access().walls.can_be_left()
-    }
-
     /// Returns how the next program of a call is to be started. The error says why it must not be.
-    pub fn next(&self, reach: ProgramReach) -> Result<Confined, String> {
-        let walls = self.access().walls;
+    pub fn next(&self, access: &ProgramAccess, reach: ProgramReach) -> Result<Confined, String> {
+        let walls = access.walls;
         match reach {
             ProgramReach::Reading if !walls.are_complete() => {
                 // Such a call runs without a question only because the walls hold. Who decides about it looks at them,
@@ -73,12 +48,12 @@ impl Programs {
                     .to_owned())
             }
             ProgramReach::Everything => Ok(Confined { confinement: None, note: None }),
-            ProgramReach::Reading | ProgramReach::Workspace => self.next_in(walls.mode, reach),
+            ProgramReach::Reading | ProgramReach::Workspace => self.next_in(access, walls.mode, reach),
         }
     }
 
     /// The same in this mode, whatever that of the programs of calls is.
-    pub fn next_in(&self, mode: ConfineMode, reach: ProgramReach) -> Result<Confined, String> {
+    pub fn next_in(&self, access: &ProgramAccess, mode: ConfineMode, reach: ProgramReach) -> Result<Confined, String> {
         // The one reach that lifts the walls, which a rule or the answer `o` gives.
         if mode == ConfineMode::Off || reach == ProgramReach::Everything {
             return Ok(Confined { confinement: None, note: None });
@@ -97,7 +72,7 @@ impl Programs {
             format!("host: programs are not fully confined on this machine ({}); see `host doctor`\n", first.why)
         });
         let temporary = self.temporary().map_err(|error| format!("no folder for temporary files: {error}"))?;
-        let ProgramAccess { installed, mut readable, mut writable, protected, hidden, .. } = self.access().clone();
+        let ProgramAccess { installed, mut readable, mut writable, protected, hidden, .. } = access.clone();
         // Before the rest is added: what is installed is not searched for the user's files.
         let hidden = hidden::in_roots(hidden, readable.iter().chain(&writable));
         readable.extend_from_slice(installed.paths());
@@ -120,92 +95,31 @@ impl Programs {
 
     /// Finds the repositories that the next program of a call can change, before it starts; `None` if it can change
     /// none, or is not confined. Blocks for some milliseconds.
-    pub fn repositories(&self, reach: ProgramReach) -> Option<Repositories> {
-        self.repositories_in(self.access().walls.mode, reach)
+    pub fn repositories(&self, access: &ProgramAccess, reach: ProgramReach) -> Option<Repositories> {
+        self.repositories_in(access, access.walls.mode, reach)
     }
 
     /// The same in this mode, whatever that of the programs of calls is.
-    pub fn repositories_in(&self, mode: ConfineMode, reach: ProgramReach) -> Option<Repositories> {
+    pub fn repositories_in(
+        &self,
+        access: &ProgramAccess,
+        mode: ConfineMode,
+        reach: ProgramReach,
+    ) -> Option<Repositories> {
         let is_confined = mode != ConfineMode::Off && reach == ProgramReach::Workspace;
-        let access = is_confined.then(|| self.access().clone())?;
-        Some(Repositories::new(&self.known, &access, true))
+        is_confined.then(|| Repositories::new(&self.known, access, true))
     }
 
     /// The same for a program that runs as long as its session, so that what it changes could not come back: it changes
     /// none.
-    pub fn fixed_repositories(&self, mode: ConfineMode) -> Option<Repositories> {
-        let access = (mode != ConfineMode::Off).then(|| self.access().clone())?;
-        Some(Repositories::new(&self.known, &access, false))
-    }
-
-    /// Hides from the next program what the user keeps from all of them, in everything that this one may read. Blocks
-    /// for as long as it takes to list that; returns at once if nothing is kept.
-    ///
-    /// # Errors
-    ///
-    /// If there is too much to list, a clause: such a program must not start.
-    pub fn hide(&self, confinement: &mut Confinement) -> Result<(), String> {
-        hidden::hide(&self.access(), confinement)
-            .map_err(|error| format!("the files that you keep from programs cannot be hidden from this one: {error}"))
-    }
-
-    /// Whether the user keeps this file or folder from programs. The path is absolute and normal.
-    pub fn hides(&self, path: &Path) -> bool {
-        hidden::is_hidden(&self.access(), path)
+    pub fn fixed_repositories(&self, access: &ProgramAccess, mode: ConfineMode) -> Option<Repositories> {
+        (mode != ConfineMode::Off).then(|| Repositories::new(&self.known, access, false))
     }
 
     /// Returns the files that others run later and that programs of this process changed, in folders of which others
     /// run everything: also in those that version control ignores.
     pub fn run_later_changed(&self) -> Vec<PathBuf> {
         self.known.run_later_changed()
-    }
-
-    /// Prepares the layers over the caches of the programs that these commands name.
-    pub fn caches(&self, commands: &[Vec<String>]) -> CacheLayers {
-        CacheLayers::new(&self.access(), commands)
-    }
-
-    /// Returns the servers that programs of calls may reach.
-    pub fn servers(&self) -> Vec<String> {
-        self.access().servers.clone()
-    }
-
-    /// Returns the program that git starts as its ssh.
-    pub fn ssh_client(&self) -> Option<PathBuf> {
-        self.access().ssh_client.clone()
-    }
-
-    /// Returns the user's home.
-    pub fn home(&self) -> Option<PathBuf> {
-        self.access().home.clone()
-    }
-
-    /// Returns the folders that programs of calls may change.
-    pub fn writable(&self) -> Vec<PathBuf> {
-        self.access().writable.clone()
-    }
-
-    /// Whether every program may read a path.
-    pub fn sees(&self, path: &Path) -> bool {
-        let access = self.access();
-        let all = access.installed.paths().iter().chain(&access.readable).chain(&access.writable);
-        all.into_iter().any(|root| path.starts_with(root))
-    }
-
-    /// Returns what could be granted to a program that failed with this path; `changes` if it was certainly to be
-    /// changed.
-    pub fn offer(&self, path: &Path, changes: bool) -> Option<Offer> {
-        self.access().offer(path, changes)
-    }
-
-    /// Returns where programs may change files whose contents are not kept, besides where this says that they are.
-    pub fn unkept(&self, is_kept: impl Fn(&Path) -> bool) -> Vec<Unkept> {
-        self.access().unkept(is_kept)
-    }
-
-    /// Returns the commands that a command runs.
-    pub fn commands_in(&self, argv: &[String]) -> Vec<Vec<String>> {
-        self.access().commands_in.map(|commands_in| commands_in(argv)).unwrap_or_default()
     }
 
     fn temporary(&self) -> io::Result<PathBuf> {
@@ -215,5 +129,28 @@ impl Programs {
         let made = TemporaryFolder::new()?;
         // If another call was quicker, its folder is used, and this one removed.
         Ok(self.temporary.get_or_init(|| made).path())
+    }
+}
+
+impl ProgramAccess {
+    /// Hides from the next program what the user keeps from all of them, in everything that this one may read. Blocks
+    /// for as long as it takes to list that; returns at once if nothing is kept.
+    ///
+    /// # Errors
+    ///
+    /// If there is too much to list, a clause: such a program must not start.
+    pub fn hide(&self, confinement: &mut Confinement) -> Result<(), String> {
+        hidden::hide(self, confinement)
+            .map_err(|error| format!("the files that you keep from programs cannot be hidden from this one: {error}"))
+    }
+
+    /// Whether the user keeps this file or folder from programs. The path is absolute and normal.
+    pub fn hides(&self, path: &Path) -> bool {
+        hidden::is_hidden(self, path)
+    }
+
+    /// Prepares the layers over the caches of the programs that these commands name.
+    pub fn cache_layers(&self, commands: &[Vec<String>]) -> CacheLayers {
+        CacheLayers::new(self, commands)
     }
 }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Scope, ScopeError};
 use host_files::RealPaths;
+use host_plugin::SessionReads;
 use host_text::{Advice, Flag, exact};
-use host_tool::SessionReads;
 
 use crate::environment::{Environment, Folders};
 use crate::error::{ErrorKind, Fault};

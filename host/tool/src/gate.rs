@@ -20,8 +20,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use host_capability::Grants;
-use host_message::{AgentId, FunctionCall, ToolName};
-use host_plugin::{Confirmation, ProgramReach, ProgramWalls, Workspace};
+use host_message::{AgentId, FunctionCall};
+use host_plugin::{Access, Confirmation, CurrentAccess, ProgramReach, Workspace};
 use host_text::{clip, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +35,7 @@ use crate::policy::{Who, real_path};
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
     Intent, Lasting, McpDefinitions, McpTarget, ModeSwitch, NobodyListens, PausableClock, Policy, Query, Question,
-    Reason, Registry, Rule, RulesFile, SessionReads, SimpleCommand, Tool, Until, Verdict, effects, simple_commands,
+    Reason, Registry, Rule, RulesFile, SimpleCommand, Tool, Until, Verdict, effects, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
@@ -60,20 +60,32 @@ pub struct Gate {
     switching: Option<(ModeSwitch, Vec<ApprovalMode>)>,
 }
 
+/// The parts of a new gate.
+#[derive(Debug)]
+pub struct GateOptions {
+    /// The rules.
+    pub policy: Policy,
+    /// Where its questions go.
+    pub queue: ApprovalQueue,
+    /// The approval mode.
+    pub mode: ApprovalMode,
+    /// The folder that the session works in.
+    pub workspace: PathBuf,
+    /// The file for the rules that the user's answers make; with `None` they hold for this process only.
+    pub kept: Option<RulesFile>,
+    /// Where the definitions of MCP servers' tools are kept that those rules are about.
+    pub definitions: Option<McpDefinitions>,
+    /// What calls may touch besides their grants. Each call takes it once, as the runtime does.
+    pub access: CurrentAccess,
+}
+
 struct Shared {
     /// Taken out whole to decide by: a decision about a command looks at files, and nobody waits for that.
     policy: RwLock<Arc<Policy>>,
     workspace: PathBuf,
-    /// Folders besides the workspace in which a command may run as in the workspace.
-    added: RwLock<Vec<PathBuf>>,
-    /// What may be read outside of the workspace until the session ends.
-    reads: RwLock<SessionReads>,
-    /// The file for the rules that the user's answers make; with `None` they hold for this process only.
+    access: CurrentAccess,
     kept: Option<RulesFile>,
-    /// The definitions of MCP servers' tools that those rules are about.
-    definitions: RwLock<Option<McpDefinitions>>,
-    /// What is known of the walls around programs.
-    walls: RwLock<ProgramWalls>,
+    definitions: Option<McpDefinitions>,
     /// What the calls of this run are limited to besides.
     narrowed: RwLock<Vec<Narrowing>>,
 }
@@ -133,6 +145,8 @@ enum Answered {
 /// A call, with all that is known about what it would do.
 struct Considered {
     call: Arc<FunctionCall>,
+    /// What it may touch besides its grants, taken once: every step of the decision rests on the same.
+    access: Arc<Access>,
     intent: Intent,
     verdict: Verdict,
     /// What hooks said about it.
@@ -140,24 +154,11 @@ struct Considered {
 }
 
 impl Gate {
-    /// Creates a gate for the main agent of a run, in this mode. `kept` stores the rules that answers make.
-    pub fn new(
-        policy: Policy,
-        queue: ApprovalQueue,
-        mode: ApprovalMode,
-        workspace: impl Into<PathBuf>,
-        kept: Option<RulesFile>,
-    ) -> Self {
-        let shared = Shared {
-            policy: RwLock::new(Arc::new(policy)),
-            workspace: workspace.into(),
-            added: RwLock::default(),
-            reads: RwLock::default(),
-            kept,
-            definitions: RwLock::default(),
-            walls: RwLock::default(),
-            narrowed: RwLock::default(),
-        };
+    /// Creates a gate for the main agent of a run.
+    pub fn new(options: GateOptions) -> Self {
+        let GateOptions { policy, queue, mode, workspace, kept, definitions, access } = options;
+        let policy = RwLock::new(Arc::new(policy));
+        let shared = Shared { policy, workspace, access, kept, definitions, narrowed: RwLock::default() };
         let asking = Arc::new(Asking::new(queue));
         let (agent, agent_id) = ("main".to_owned(), AgentId::new("main"));
         Self { shared: Arc::new(shared), asking, mode, agent, agent_id, hooks: None, switching: None }
@@ -168,38 +169,6 @@ impl Gate {
     #[must_use]
     pub fn asking(&self, queue: ApprovalQueue) -> Self {
         Self { asking: Arc::new(Asking::new(queue)), ..self.clone() }
-    }
-
-    /// Lets the user be asked about reading outside of the workspace, and shares what they allow of it.
-    pub fn set_reads(&self, reads: SessionReads) {
-        *self.shared.reads.write().unwrap_or_else(PoisonError::into_inner) = reads;
-    }
-
-    /// Sets where the definitions of MCP servers' tools are kept that lasting answers are about.
-    pub fn set_definitions(&self, definitions: McpDefinitions) {
-        *self.shared.definitions.write().unwrap_or_else(PoisonError::into_inner) = Some(definitions);
-    }
-
-    fn definitions(&self) -> Option<McpDefinitions> {
-        self.shared.definitions.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn reads(&self) -> SessionReads {
-        self.shared.reads.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Sets what is known of the walls around programs.
-    pub fn set_walls(&self, walls: ProgramWalls) {
-        *self.shared.walls.write().unwrap_or_else(PoisonError::into_inner) = walls;
-    }
-
-    fn walls(&self) -> ProgramWalls {
-        *self.shared.walls.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets the folders besides the workspace in which a command may run as in the workspace: absolute, without links.
-    pub fn set_added(&self, folders: Vec<PathBuf>) {
-        *self.shared.added.write().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
     fn policy(&self) -> Arc<Policy> {
@@ -251,8 +220,8 @@ impl Gate {
         tool: &Arc<dyn Tool>,
         cancel: &CancellationToken,
     ) -> Result<(Intent, Verdict), CallFailure> {
-        let Considered { intent, verdict, .. } = self.consider(Arc::new(call.clone()), tool, cancel).await?;
-        Ok((intent, verdict))
+        let considered = self.consider(Arc::new(call.clone()), tool, self.shared.access.now(), cancel).await?;
+        Ok((considered.intent, considered.verdict))
     }
 
     /// Whether no call of the tool can run, so that it need not be declared to a model: a rule denies each, or the tool
@@ -276,7 +245,7 @@ impl Gate {
     /// Decides about a call.
     pub(crate) async fn pass(&self, call: Arc<FunctionCall>, tool: &Arc<dyn Tool>, at: AtGate<'_>) -> Passed {
         // Checked and previewed before any rule is asked: rules decide about what a call would do, not about its name.
-        let considered = match self.consider(call, tool, at.cancel).await {
+        let considered = match self.consider(call, tool, self.shared.access.now(), at.cancel).await {
             Ok(considered) => considered,
             Err(failure) => {
                 let decided = (failure.kind == FailureKind::Denied).then_some(Decided::Denied);
@@ -327,7 +296,7 @@ impl Gate {
     /// Runs a call that nobody was asked about.
     fn run_allowed(&self, considered: Considered, decided: Decided) -> Passed {
         let because = considered.allowed_because(self.mode);
-        let reach = considered.reach(self.walls(), self.mode);
+        let reach = considered.reach(self.mode);
         considered.run(decided, reach, because)
     }
 
@@ -390,15 +359,16 @@ impl Gate {
         &self,
         call: Arc<FunctionCall>,
         tool: &Arc<dyn Tool>,
+        access: Arc<Access>,
         cancel: &CancellationToken,
     ) -> Result<Considered, CallFailure> {
         let intent = tool.intent(&call, cancel.child_token()).await?;
         if !matches!(intent.confirmation, Some(Confirmation::Exec { .. })) {
-            return Ok(self.considered(call, intent));
+            return Ok(self.considered(call, access, intent));
         }
         // Which files the words of a command name, and where links lead, is on a disk that may be slow.
         let (gate, name) = (self.clone(), call.name.clone());
-        let considered = tokio::task::spawn_blocking(move || gate.considered(call, intent));
+        let considered = tokio::task::spawn_blocking(move || gate.considered(call, access, intent));
         considered.await.map_err(|error| {
             let message = format!("`{name}` was not run, since nothing could be decided about it: {error}");
             CallFailure::new(FailureKind::Denied, message)
@@ -406,12 +376,12 @@ impl Gate {
     }
 
     /// Decides by the rules. Blocks on files if the call runs a command.
-    fn considered(&self, call: Arc<FunctionCall>, intent: Intent) -> Considered {
-        let verdict = self.narrowed(self.verdict(&call.name, &call, &intent), &call, &intent);
-        Considered { call, intent, verdict, hooked: Hooked::default() }
+    fn considered(&self, call: Arc<FunctionCall>, access: Arc<Access>, intent: Intent) -> Considered {
+        let verdict = self.narrowed(self.verdict(&call, &intent, &access), &call, &intent);
+        Considered { call, access, intent, verdict, hooked: Hooked::default() }
     }
 
-    fn verdict(&self, tool: &ToolName, call: &FunctionCall, intent: &Intent) -> Verdict {
+    fn verdict(&self, call: &FunctionCall, intent: &Intent, access: &Access) -> Verdict {
         let (argv, directory) = match &intent.confirmation {
             // By its real folder: a link would make a rule for one folder count in another.
             Some(Confirmation::Exec { argv, directory, .. }) => (Some(argv.as_slice()), self.real(directory)),
@@ -421,7 +391,7 @@ impl Gate {
             | None => (None, None),
         };
         let query = Query {
-            tool,
+            tool: &call.name,
             plugin: intent.origin.as_ref().map(|origin| origin.plugin.as_str()),
             digest: intent.origin.as_ref().map(|origin| origin.digest.as_str()),
             arguments: &call.arguments,
@@ -439,7 +409,7 @@ impl Gate {
             && verdict.decision == Decision::Allow
             && self.mode < ApprovalMode::Yolo
             && !intent.touches.le(&intent.granted)
-            && !self.is_beneath(directory)
+            && !self.is_beneath(directory, access)
         {
             // As with a `cd` out of the workspace in the line itself: a rule for `make` does not cover makefiles
             // elsewhere.
@@ -448,7 +418,7 @@ impl Gate {
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
         }
         // Where the user cannot be asked it runs as before, and fails as before.
-        let can_ask = self.walls().can_be_left() && self.asking.queue.is_heard();
+        let can_ask = access.programs.walls.can_be_left() && self.asking.queue.is_heard();
         if intent.is_fenced && can_ask && verdict.decision == Decision::Allow && !verdict.leaves_walls {
             let because = "it failed behind its walls, and needs something of the machine that is not there";
             verdict.decision = Decision::Ask;
@@ -463,11 +433,10 @@ impl Gate {
         real_path(&Workspace::new(self.shared.workspace.clone()).absolute(directory).ok()?)
     }
 
-    fn is_beneath(&self, directory: &str) -> bool {
+    fn is_beneath(&self, directory: &str, access: &Access) -> bool {
         let workspace = Workspace::new(self.shared.workspace.clone());
-        let added = self.shared.added.read().unwrap_or_else(PoisonError::into_inner);
         workspace.absolute(directory).is_ok_and(|directory| {
-            directory.starts_with(workspace.root()) || added.iter().any(|folder| directory.starts_with(folder))
+            directory.starts_with(workspace.root()) || access.added.iter().any(|folder| directory.starts_with(folder))
         })
     }
 
@@ -483,7 +452,8 @@ impl Gate {
         let arguments = arguments.map_err(|failure| failure.message)?;
         let call = FunctionCall { arguments, ..before.call.as_ref().clone() };
         at.registry.admit(&call).map_err(|failure| failure.message)?;
-        let after = self.consider(Arc::new(call), tool, at.cancel).await.map_err(|failure| failure.message)?;
+        let after = self.consider(Arc::new(call), tool, Arc::clone(&before.access), at.cancel);
+        let after = after.await.map_err(|failure| failure.message)?;
         // Hooks have seen the call before: they are to see it as it will run.
         let after = self.before(after, tool, at).await.map_err(|ended| match ended {
             Passed::Denied { failure, .. } => failure.message,
@@ -534,14 +504,15 @@ impl Gate {
         let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
         let is_program = matches!(confirmation, Confirmation::Exec { .. });
         // Missing walls are about programs; an edit does not run behind any.
-        let lacking = is_program.then(|| self.walls().lacking()).flatten();
+        let walls = considered.access.programs.walls;
+        let lacking = is_program.then(|| walls.lacking()).flatten();
         let mut reasons: Vec<String> =
             considered.reasons_to_show(commands.len()).into_iter().chain(besides).chain(lacking).collect();
         // What is not clear about a command matters to the user, also where that is not why they are asked.
         let doubts = doubts(&commands).filter(|doubt| !reasons.contains(doubt)).collect::<Vec<_>>();
         reasons.extend(doubts);
-        let can_leave_walls = is_program && self.walls().can_be_left();
-        if can_leave_walls || is_program && self.walls().lacking().is_some() {
+        let can_leave_walls = is_program && walls.can_be_left();
+        if can_leave_walls || is_program && walls.lacking().is_some() {
             reasons.extend(intent.changed_before.iter().cloned());
         }
         Question {
@@ -677,7 +648,7 @@ impl Gate {
     /// Adds a rule, and stores it if it outlasts the session and there is a file for rules. A rule that cannot be
     /// stored is not added either.
     fn keep(&self, mut rule: Rule, until: Until, target: Option<&McpTarget>) -> Result<(), String> {
-        if let (Some(definitions), Some(target)) = (self.definitions(), target) {
+        if let (Some(definitions), Some(target)) = (&self.shared.definitions, target) {
             let allowed = target.of_server.iter().filter(|definition| rule.digest.contains(&definition.digest));
             definitions
                 .keep(allowed.map(Arc::as_ref))

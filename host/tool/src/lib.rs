@@ -35,7 +35,6 @@ mod registry;
 mod response;
 mod rules_file;
 mod scheduler;
-mod session_reads;
 mod title;
 mod tool;
 
@@ -49,7 +48,7 @@ pub use cancel::{CANCEL_GRACE, Cancel};
 pub use discovery::{Discovered, DiscoveryError, MAX_LIST, Surroundings, discovered};
 pub use failure_words::FailureWords;
 pub use foreign_source::ForeignSource;
-pub use gate::{AllowedCalls, Gate, Narrowing, Permission, permissions_in};
+pub use gate::{AllowedCalls, Gate, GateOptions, Narrowing, Permission, permissions_in};
 pub use hooks::{
     ChangedArguments, HookAnswer, HookAsker, HookDecision, HookEvent, HookInput, HookText, Hooks, MAX_HOOK_TEXT,
 };
@@ -73,7 +72,6 @@ pub use registry::{Registry, RegistryError, Supplied, ToolSupply};
 pub use response::{Responder, Response, Spill, WholeText};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
-pub use session_reads::SessionReads;
 pub use title::of_arguments as title_of_arguments;
 pub use tool::{
     Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,

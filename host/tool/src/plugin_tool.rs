@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
     CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput, McpTarget,
-    Origin, Outcome, ReachAnswer, SessionReads, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
+    Origin, Outcome, ReachAnswer, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -70,8 +70,6 @@ pub struct Sandbox {
     /// The most that a call may ever touch, whoever allows it. A call for which even this covers only reading is not
     /// asked about: it runs, and gets an error for what it lacks.
     pub ceiling: Arc<Grants>,
-    /// What the user lets it read besides until the session ends, within the ceiling.
-    pub reads: SessionReads,
     /// The folder where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
@@ -151,7 +149,7 @@ impl PluginTool {
 
     /// Returns what its calls may touch now without asking.
     fn held(&self) -> Arc<Grants> {
-        let reads = self.sandbox.reads.grants();
+        let reads = self.sandbox.runtime.access().reads.grants();
         match reads.capabilities().is_empty() {
             true => Arc::clone(&self.sandbox.grants),
             false => Arc::new(self.sandbox.grants.join(&reads.meet(&self.sandbox.ceiling))),

@@ -14,7 +14,7 @@ use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
 use host_plugin::Workspace;
 use host_tests::{guest, parse_grants, runtime};
-use host_tool::{FailureWords, PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox, SessionReads};
+use host_tool::{FailureWords, PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox};
 use serde_json::{Map, json};
 
 use super::{answer, calls, expecting};
@@ -44,7 +44,6 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         runtime: Arc::clone(runtime()),
         ceiling: Arc::new(grants.clone()),
         grants: Arc::new(grants.clone()),
-        reads: SessionReads::default(),
         workspace: Arc::new(Workspace::new(workspace.to_owned())),
         config: Arc::default(),
         secrets: Arc::default(),

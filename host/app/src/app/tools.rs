@@ -100,7 +100,6 @@ impl App {
             runtime: Arc::clone(&self.runtime),
             grants: Arc::new(grants),
             ceiling: Arc::new(ceiling),
-            reads: granted.reads().clone(),
             workspace: Arc::clone(&self.workspace),
             config: Arc::clone(&installed.config),
             secrets: Arc::clone(&installed.secrets),

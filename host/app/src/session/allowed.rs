@@ -42,7 +42,7 @@ impl Session {
     /// Returns what the user allowed here: lasting answers about this folder, then what holds for this session.
     pub fn allowed(&self) -> Vec<Allowed> {
         let answers = self.conversation.gate.permissions().into_iter().map(Allowed::Answer);
-        answers.chain(self.grants.added().iter().cloned().map(Allowed::Folder)).collect()
+        answers.chain(self.grants().added().iter().cloned().map(Allowed::Folder)).collect()
     }
 
     /// Takes something back; returns it. `what` is its number in [`Session::allowed`], from 1, or a part of its words.
@@ -62,7 +62,7 @@ impl Session {
                 forgotten.map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
             }
             Allowed::Folder(folder) => {
-                let grants = self.grants.clone().without_folder(folder);
+                let grants = self.grants().clone().without_folder(folder);
                 let equipment = self.equip(&self.app.plugins, grants)?;
                 self.take_up(equipment)?;
             }
@@ -77,7 +77,7 @@ impl Session {
     ///
     /// If it is not a folder, or one that is never added. Everything then stays as it was.
     pub fn add_folder(&mut self, text: &str) -> Result<PathBuf, Failure> {
-        let (grants, folder) = self.grants.clone().with_folder(text)?;
+        let (grants, folder) = self.grants().clone().with_folder(text)?;
         let equipment = self.equip(&self.app.plugins, grants)?;
         self.take_up(equipment)?;
         Ok(folder)

@@ -4,7 +4,6 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_extensions::grants::UserGrants;
 use host_message::Part;
 use host_settings::error::Failure;
 use host_text::clip;
@@ -75,7 +74,6 @@ pub trait Steering: Send + Sync {
 /// Reads what the user's words attach before they reach the model.
 pub(super) struct Attaching<'a> {
     pub(super) app: &'a App,
-    pub(super) grants: &'a UserGrants,
     pub(super) steering: &'a dyn Steering,
     pub(super) cancel: &'a CancellationToken,
 }
@@ -85,7 +83,7 @@ impl host_agent::Steering for Attaching<'_> {
         async move {
             loop {
                 let text = self.steering.take()?;
-                match attach(&text, Author::User, self.app, self.grants, self.cancel).await {
+                match attach(&text, Author::User, self.app, self.app.grants(), self.cancel).await {
                     Ok(attached) => {
                         attached.notes.iter().for_each(|note| self.steering.note(note));
                         return Some(std::iter::once(Part::text(attached.prompt)).chain(attached.parts).collect());

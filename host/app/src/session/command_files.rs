@@ -80,7 +80,7 @@ impl Session {
         }
         text.push_str(&template.appended(&command.name, words));
         // The file may be anybody's: what it names outside of the workspace is not asked about.
-        let attached = attach(&text, Author::Unknown, &self.app, &self.grants, cancel).await?;
+        let attached = attach(&text, Author::Unknown, &self.app, self.grants(), cancel).await?;
         let mut filled = String::with_capacity(attached.prompt.len());
         let mut outputs = outputs.into_iter();
         for (number, part) in attached.prompt.split(PLACE).enumerate() {
@@ -109,7 +109,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<String, Failure> {
         let files = &self.conversation.files;
-        let tools = self.app.tools_of(&self.app.plugins, &self.grants, Some(files))?;
+        let tools = self.app.tools_of(&self.app.plugins, self.grants(), Some(files))?;
         // Its own in the whole session, which another process may have begun.
         let id = CallId::new(format!("/{}#{}", command.name, jiff::Timestamp::now().as_nanosecond()));
         let arguments = Map::from_iter([

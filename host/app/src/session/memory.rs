@@ -54,7 +54,7 @@ impl Session {
             self.entered.renew(file);
             return Ok(vec![written]);
         }
-        let context = setup::with_skills(&self.app, &self.grants);
+        let context = setup::with_skills(&self.app, self.grants());
         self.inputs.insert(main_agent::CONTEXT.to_owned(), context.text().into());
         self.context_tokens = context.tokens();
         let Context { warnings, files, .. } = context;

@@ -78,10 +78,10 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
             AskedModel::from(&chosen)
         }
     };
-    let grants = start_mode::usual(app).filter(|_| is_attended).unwrap_or_else(|| app.grants.clone());
+    let grants = start_mode::usual(app).filter(|_| is_attended).unwrap_or_else(|| app.grants().clone());
     let root = app.workspace.root();
     let queue = ApprovalQueue::new();
-    let gate = app.gate(queue.clone(), &grants);
+    let gate = app.gate(queue.clone(), grants.mode());
     let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
     let mut tools = app.tools_of(&app.plugins, &grants, None)?;
     if is_attended && grants.mode() == ApprovalMode::Plan {

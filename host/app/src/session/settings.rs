@@ -119,7 +119,7 @@ impl Session {
             (Some(flag), _) if flag == mode => Some(Origin::Flag("--approval-mode")),
             (None, Some(configured)) if configured == mode => None,
             // A user's session begins in this one where it can.
-            (None, None) if mode == self.app.grants.mode() => Some(Origin::Default),
+            (None, None) if mode == self.began_in => Some(Origin::Default),
             _ => Some(Origin::Session),
         };
         if let Some(origin) = origin {

@@ -62,7 +62,7 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, &model)?;
-    let context = with_skills(app, &app.grants);
+    let context = with_skills(app, app.grants());
     let (text, context_tokens) = (context.text(), context.tokens());
     let Context { warnings: mut notices, files: context_files, .. } = context;
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
@@ -169,7 +169,7 @@ impl Start<'_> {
         let files = SessionFiles { changes: Arc::clone(&changes), seen: Arc::new(seen) };
         let hooks = app.session_hooks(Some(&log), Some(observer), Some(changes));
         let switch = ModeSwitch::default();
-        let gate = app.gate(self.approvals.clone(), &grants).with_hooks(hooks);
+        let gate = app.gate(self.approvals.clone(), grants.mode()).with_hooks(hooks);
         let gate = match request.agent {
             None if self.is_attended => gate.switching(switch.clone(), grants.switches(app.workspace.root())),
             None | Some(_) => gate,

@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use host_agent::{KeptText, SkillSource};
 use host_message::Content;
+use host_plugin::SessionReads;
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::Failure;
 use host_settings::skills::{Skill, SkillFile, SkillOrigin, Skills, sources};
 use host_text::exact;
-use host_tool::{Gate, SessionReads};
+use host_tool::Gate;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -162,7 +163,7 @@ impl Session {
         author: Author,
         cancel: &CancellationToken,
     ) -> Result<Attached, Failure> {
-        let mut attached = attach(typed, author, &self.app, &self.grants, cancel).await?;
+        let mut attached = attach(typed, author, &self.app, self.grants(), cancel).await?;
         // The limits of the last prompt end here, those of this one begin.
         self.conversation.gate.widen();
         let activated = self.conversation.skills.activate_skill(skill);

@@ -117,7 +117,7 @@ impl Session {
     ///
     /// If the tools cannot be put together for it. Everything then stays as it was.
     pub(super) fn begin_review(&mut self) -> Result<BeforeReview, Failure> {
-        let before = self.grants.clone();
+        let before = self.grants().clone();
         let narrower = before.clone().for_review(self.app.workspace.root())?;
         let equipment = self.equip(&self.app.plugins, narrower)?;
         self.take_up(equipment)?;

@@ -33,7 +33,8 @@ async fn session(replies: &str) -> (Session, tempfile::TempDir) {
 
 /// The system prompt and the grants of each plugin, which a mode decides.
 fn decided(session: &Session) -> (ApprovalMode, String, Vec<String>, Option<String>) {
-    let grants = session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants.granted_to(plugin))).collect();
+    let grants =
+        session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants().granted_to(plugin))).collect();
     let system = session.definition.prompt.system.clone();
     (session.mode(), session.conversation.gate.mode().to_string(), grants, system)
 }
@@ -56,6 +57,30 @@ async fn session_change_of_mode_that_fails_changes_nothing() {
     assert_ne!(system, before.3);
 }
 
+#[tokio::test]
+async fn session_access_is_replaced_whole_and_a_call_under_way_keeps_what_it_took() {
+    let (mut session, folder) = session("").await;
+    let added = folder.path().join("added");
+    std::fs::create_dir(&added).expect("made");
+    let added = std::fs::canonicalize(added).expect("it is there");
+    let taken = session.app.runtime.access();
+    assert_eq!(session.add_folder(&added.to_string_lossy()).expect("it is a folder"), added);
+    let now = session.app.runtime.access();
+    assert_eq!(
+        (now.added.as_slice(), session.grants().added()),
+        ([added.clone()].as_slice(), [added.clone()].as_slice())
+    );
+    assert!(now.programs.writable.contains(&added) && !taken.programs.writable.contains(&added));
+    assert!(taken.added.is_empty(), "{taken:?}");
+    // Another conversation begins without what was allowed in the last one.
+    let readable = std::fs::canonicalize(folder.path()).expect("it is there").join("home/notes");
+    assert!(now.reads.allow(&readable), "the user can be asked about it");
+    session.clear().expect("a log can be made");
+    let renewed = session.app.runtime.access();
+    assert!(renewed.reads.allowed().is_empty() && session.grants().reads().allowed().is_empty());
+    assert_eq!(renewed.added, [added]);
+}
+
 // promise conversation.review
 #[tokio::test]
 async fn session_review_only_narrows_what_tools_may_touch_and_its_end_restores_it() {
@@ -64,11 +89,11 @@ async fn session_review_only_narrows_what_tools_may_touch_and_its_end_restores_i
     for mode in modes {
         session.set_mode(mode).expect("it can be changed");
         let before = decided(&session);
-        let wide: Vec<_> = session.app.plugins.iter().map(|plugin| session.grants.granted_to(plugin)).collect();
+        let wide: Vec<_> = session.app.plugins.iter().map(|plugin| session.grants().granted_to(plugin)).collect();
         let held = session.begin_review().expect("it can be narrowed");
         assert!(session.mode() <= ApprovalMode::Default && session.mode() <= mode);
         for (plugin, wide) in session.app.plugins.iter().zip(wide) {
-            let (granted, ceiling) = (session.grants.granted_to(plugin), session.grants.ceiling_of(plugin));
+            let (granted, ceiling) = (session.grants().granted_to(plugin), session.grants().ceiling_of(plugin));
             let changes = |grants: &host_capability::Grants, capability| grants.has(capability);
             for capability in [Capability::FsWrite, Capability::Http] {
                 assert!(!changes(&granted, capability) && !changes(&ceiling, capability), "{mode} {granted}");

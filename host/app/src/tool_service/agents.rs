@@ -97,7 +97,7 @@ impl ServedAgents {
             &app.folders.chains()?,
         )?;
         let outputs = log.artifacts().outputs();
-        let grants = app.grants.clone().reading_outputs(&outputs)?;
+        let grants = app.grants().clone().reading_outputs(&outputs)?;
         let limits = subagents::tree_limits(&self.request, &app.configuration);
         let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
         let prices = Arc::new(models::prices::of(&app.configuration, &app.environment));

@@ -142,7 +142,7 @@ async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &Cancellat
     let UserInput { words, piped } = input;
     let author = if is_attended && !words.is_empty() { Author::User } else { Author::Unknown };
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
-    let attached = attach(&mentioning, author, app, &app.grants, stop).await?;
+    let attached = attach(&mentioning, author, app, app.grants(), stop).await?;
     Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
 }
 

@@ -30,12 +30,12 @@ pub(crate) async fn run(tool: Tool, environment: Environment, stop: Cancellation
         Tool::List { place, access, json } => {
             let place = open(&place, &access, &environment, &stop).await?;
             // The list has what servers offer once they answered.
-            place.settled_tools(&place.grants, None).await?;
+            place.settled_tools(place.grants(), None).await?;
             list(&place, json, &out)
         }
         Tool::Show { name, place, access, json } => {
             let place = open(&place, &access, &environment, &stop).await?;
-            let tools = place.settled_tools(&place.grants, Some(&name)).await?;
+            let tools = place.settled_tools(place.grants(), Some(&name)).await?;
             show(&place, &tools, &name, json, &out)
         }
         Tool::Call { name, arguments, preview, place, access, json } => {
@@ -89,7 +89,7 @@ fn read_arguments() -> Result<String, Failure> {
 }
 
 fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
-    let tools = tools::listed(place, &place.grants);
+    let tools = tools::listed(place, place.grants());
     if json {
         let row = |tool: &ListedTool| {
             let granted =
@@ -109,7 +109,7 @@ fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Res
     }
     let (installed, tool) = single_call::find(place, name)?;
     let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
-    let granted = place.grants.granted_to(installed);
+    let granted = place.grants().granted_to(installed);
     if json {
         return print_json(
             &json!({

@@ -119,7 +119,7 @@ impl Fixture {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let runtime = Runtime::new(RuntimeOptions {
             environment: vec![("PATH".into(), path)],
-            programs: self.access.clone().unwrap_or_default(),
+            access: self.access.clone().unwrap_or_default().into(),
             ..RuntimeOptions::default()
         });
         let setup = McpSetup { servers: vec![server], runtime: Arc::new(runtime), folder: self.path("mcp") };

@@ -13,6 +13,7 @@ use host_text::with_causes;
 use host_undo::{CallRecorder, ProgramRecorder, Recorder, run_later_by};
 
 use crate::Runtime;
+use crate::access::Access;
 use crate::bindings::process::Error;
 use crate::preview_guard::Lasts;
 use crate::shared::Shared;
@@ -27,8 +28,12 @@ pub(crate) async fn before_program(changes: Option<CallRecorder>) -> Result<Opti
 }
 
 /// Finds the repositories that a program can change, before it starts.
-pub(crate) async fn repositories(shared: Arc<Shared>, reach: ProgramReach) -> Result<Option<Repositories>, String> {
-    let found = tokio::task::spawn_blocking(move || shared.programs.repositories(reach)).await;
+pub(crate) async fn repositories(
+    shared: Arc<Shared>,
+    access: Arc<Access>,
+    reach: ProgramReach,
+) -> Result<Option<Repositories>, String> {
+    let found = tokio::task::spawn_blocking(move || shared.programs.repositories(&access.programs, reach)).await;
     found.map_err(|error| error.to_string())
 }
 
@@ -40,7 +45,7 @@ impl CallState {
         let is_kept = |path: &Path| changes.recorder().covers(path);
         let mut unkept = match self.reach {
             ProgramReach::Everything => vec![Unkept::Elsewhere],
-            ProgramReach::Reading | ProgramReach::Workspace => self.shared.programs.unkept(is_kept),
+            ProgramReach::Reading | ProgramReach::Workspace => self.access.programs.unkept(is_kept),
         };
         if unkept != [Unkept::Elsewhere] {
             unkept.extend(granted.iter().filter(|path| !is_kept(path)).cloned().map(Unkept::In));
@@ -68,7 +73,7 @@ impl Runtime {
     /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts:
     /// a noun phrase each, such as `its changes outside of the workspace`.
     pub fn not_undone(&self, recorder: &Recorder, in_background: bool) -> Vec<String> {
-        let unkept = self.shared().programs.unkept(|path| recorder.covers(path));
+        let unkept = self.access().programs.unkept(|path| recorder.covers(path));
         let in_files = unkept.iter().map(|place| match place {
             Unkept::Elsewhere => "its changes outside of the workspace".to_owned(),
             Unkept::In(path) => format!("its changes in `{}`", path.display()),

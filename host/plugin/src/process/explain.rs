@@ -8,7 +8,7 @@ use std::path::Path;
 
 use host_capability::Resources;
 use host_process::{Moved, MovedTo};
-use host_programs::{Offer, Programs};
+use host_programs::{Offer, ProgramAccess};
 
 /// How much of the end of a program's errors is looked at, in bytes.
 pub(super) const LOOKED_AT: usize = 16 << 10;
@@ -112,7 +112,7 @@ impl<'e> File<'e> {
     }
 
     /// Returns what the user could grant so that the program may use it, if that can be asked about.
-    pub(super) fn offer(&self, programs: &Programs) -> Option<Offer> {
+    pub(super) fn offer(&self, programs: &ProgramAccess) -> Option<Offer> {
         programs.offer(Path::new(self.path), self.changes)
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use host_capability::{GitDirection, GitRemote, ProcessPermit};
 use host_git::{names_ssh_command, users_ssh_command};
 use host_process::{GitRequest, GitService, NotConnected, SshStreams};
+use host_programs::ProgramAccess;
 use tokio::sync::Semaphore;
 
 use super::connect::{Doors, PATIENCE, Refused, addresses_of};
@@ -46,12 +47,13 @@ impl SshDoor {
     /// another ssh, which the program starts itself then.
     pub(crate) fn new<'v>(
         shared: &Arc<Shared>,
+        access: &ProgramAccess,
         directory: &Path,
         mut variables: impl Iterator<Item = &'v OsStr>,
     ) -> Option<Self> {
-        let client = shared.programs.ssh_client()?;
+        let client = access.ssh_client.clone()?;
         let has_other = variables.any(|name| name == COMMAND || name == PROGRAM)
-            || names_ssh_command(directory, shared.programs.home().as_deref());
+            || names_ssh_command(directory, access.home.as_deref());
         let places = || Arc::new(Semaphore::new(MOST));
         (!has_other).then(|| Self { client, shared: Arc::clone(shared), places: places() })
     }
@@ -149,12 +151,13 @@ fn is_far(file: &Path, folders: &[PathBuf]) -> bool {
 
 /// Returns the user's ssh for a request, as git would start it in no repository.
 fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Command, String> {
-    let writable = shared.programs.writable();
-    let home = shared.programs.home();
+    // What programs may change by now, whatever it was when this one started.
+    let access = shared.access.now();
+    let (home, writable) = (access.programs.home.as_deref(), &access.programs.writable);
     // If a program can change the user's settings of ssh, they name commands that it chose.
-    check_settings(home.as_deref(), &writable)?;
+    check_settings(home, writable)?;
     // Without folders of the workspace in `PATH`, which could have an `ssh`.
-    let variables = shared.variables.without_walls(&writable);
+    let variables = shared.variables.without_walls(writable);
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         found.and_then(|value| value.to_str()).filter(|value| !value.is_empty())
@@ -163,7 +166,7 @@ fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Comman
     let named = variable(COMMAND).map(str::to_owned);
     let named = named.or_else(|| {
         let settings = variable("XDG_CONFIG_HOME").map(Path::new).filter(|path| path.is_absolute());
-        users_ssh_command(home.as_deref()?, settings, &writable)
+        users_ssh_command(home?, settings, writable)
     });
     // `GIT_SSH` is a path and no line, so it is quoted.
     let named = named.or_else(|| variable(PROGRAM).map(|program| format!("'{}'", program.replace('\'', r"'\''"))));
@@ -184,7 +187,7 @@ fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Comman
         None => {
             let folders = variable("PATH").map(std::env::split_paths).into_iter().flatten();
             // Files that programs can change are passed over, and not taken with a warning.
-            let program = folders.map(|folder| folder.join(SSH)).find(|file| file.is_file() && is_far(file, &writable));
+            let program = folders.map(|folder| folder.join(SSH)).find(|file| file.is_file() && is_far(file, writable));
             let program = program.ok_or("there is no `ssh` in `PATH`")?;
             (program.into(), arguments.collect())
         }

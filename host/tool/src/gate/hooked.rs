@@ -199,7 +199,8 @@ impl Gate {
             ))
         };
         at.registry.admit(&call).map_err(invalid)?;
-        let mut after = self.consider(Arc::new(call), tool, at.cancel).await.map_err(invalid)?;
+        let after = self.consider(Arc::new(call), tool, Arc::clone(&before.access), at.cancel);
+        let mut after = after.await.map_err(invalid)?;
         after.hooked = Hooked { changed_by: Some(hook.clone()), ..before.hooked.clone() };
         Ok(after)
     }

@@ -175,7 +175,7 @@ impl Gate {
     /// if it is the same, or they allowed none.
     pub(super) fn redefined(&self, considered: &Considered) -> Option<String> {
         let Considered { intent, .. } = considered;
-        let (target, kept) = (intent.mcp.as_ref()?, self.definitions()?);
+        let (target, kept) = (intent.mcp.as_ref()?, self.shared.definitions.as_ref()?);
         let policy = self.policy();
         let digest = &target.definition.digest;
         let digests = policy.rules().iter().filter(|rule| {

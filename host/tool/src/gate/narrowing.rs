@@ -90,7 +90,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::{ApprovalMode, ApprovalQueue, Origin, Policy};
+    use crate::{ApprovalMode, ApprovalQueue, GateOptions, Origin, Policy};
 
     fn call(tool: &str) -> FunctionCall {
         FunctionCall::new(CallId::new("1"), ToolName::new(tool), Map::new())
@@ -120,7 +120,15 @@ mod tests {
     //   would be asked about or denied without it.
     #[test]
     fn narrowing_takes_calls_away_and_allows_none() {
-        let gate = Gate::new(Policy::new([]), ApprovalQueue::new(), ApprovalMode::Default, "/w", None);
+        let gate = Gate::new(GateOptions {
+            policy: Policy::new([]),
+            queue: ApprovalQueue::new(),
+            mode: ApprovalMode::Default,
+            workspace: "/w".into(),
+            kept: None,
+            definitions: None,
+            access: host_plugin::CurrentAccess::default(),
+        });
         let decided = |tool: &str, line: Option<&str>, before: Decision| {
             gate.narrowed(verdict(before), &call(tool), &intent(line)).decision
         };

@@ -66,7 +66,7 @@ impl Gate {
         all.retain(|one| one.workspace.as_ref().is_none_or(|workspace| *workspace == self.shared.workspace));
         let of_session = policy.rules().iter().filter(|rule| is_of_session(rule));
         all.extend(of_session.map(|rule| Permission::of_rule(rule, Until::SessionEnds)));
-        all.extend(self.reads().allowed().into_iter().map(|path| Permission {
+        all.extend(self.shared.access.now().reads.allowed().into_iter().map(|path| Permission {
             words: format!("reading `{}`", exact(&path.display().to_string())),
             until: Until::SessionEnds,
             workspace: None,
@@ -82,7 +82,7 @@ impl Gate {
     /// If the file of lasting answers cannot be changed. It then stays allowed.
     pub fn forget(&self, permission: &Permission) -> Result<bool, RulesFileError> {
         let rule = match &permission.what {
-            What::Reading(path) => return Ok(self.reads().take_back(path)),
+            What::Reading(path) => return Ok(self.shared.access.now().reads.take_back(path)),
             What::Rule(rule) => rule,
         };
         if let (Some(kept), Until::TakenBack) = (&self.shared.kept, permission.until) {

@@ -2,7 +2,7 @@
 //!
 //! A call that only reads begins without a question: which files it opens is known when it opens them. The sandbox
 //! denies one outside of the workspace; then the user is asked about exactly that path, and the call runs again with
-//! it. Only the main agent asks, only about what [`SessionReads`](crate::SessionReads) lets be asked, and a rule that
+//! it. Only the main agent asks, only about what [`SessionReads`] lets be asked, and a rule that
 //! denies comes first. A rule that allows does not answer: nothing in it shows that it meant files elsewhere.
 //!
 //! Deliberately not here: opening anything, and running the call.
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use host_capability::{Grants, PluginName};
 use host_message::FunctionCall;
-use host_plugin::{Confirmation, Elicitation, ElicitationAnswer};
+use host_plugin::{Confirmation, Elicitation, ElicitationAnswer, SessionReads};
 use host_text::{clip, exact};
 use tokio::sync::mpsc;
 
 use super::{Gate, NOT_OFFERED, REASON_CHARACTERS, rejected};
 use crate::{
     About, Always, Answer, ApprovalMode, CallAsker, Decision, Lasting, NobodyListens, NotAsked, Origin, PausableClock,
-    PlanAnswer, Query, Question, ReachAnswer, ReadAnswer, SessionReads, Until, elicitation,
+    PlanAnswer, Query, Question, ReachAnswer, ReadAnswer, Until, elicitation,
 };
 
 /// Asks the user on behalf of one running call.
@@ -54,7 +54,8 @@ impl CallQuestions {
     }
 
     async fn ask_to_read(&self, path: &Path, origin: Option<Origin>) -> ReadAnswer {
-        let (gate, reads) = (&self.gate, self.gate.reads());
+        let (gate, access) = (&self.gate, self.gate.shared.access.now());
+        let reads = &access.reads;
         // Keys, logins and the host's own files are not asked about at all: a question invites a yes.
         let Some(scope) = reads.scope_of(path) else { return ReadAnswer::NotAsked(NotAsked::Secret) };
         let touches = Grants::none().with(scope.clone());
@@ -64,7 +65,7 @@ impl CallQuestions {
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
         // Looked at once more under the turn, or two calls would ask about one folder.
-        if covers(&reads, path) {
+        if covers(reads, path) {
             // The answer to a call beside this one.
             return ReadAnswer::ForSession;
         }

@@ -14,9 +14,9 @@ use crate::{ApprovalMode, Because, Decision, Verdict};
 
 impl Considered {
     /// Returns how far the programs of the call reach if nobody is asked about it.
-    pub(super) fn reach(&self, walls: ProgramWalls, mode: ApprovalMode) -> ProgramReach {
+    pub(super) fn reach(&self, mode: ApprovalMode) -> ProgramReach {
         match self.verdict.decision {
-            Decision::Allow => of_allowed(&self.verdict, walls, mode),
+            Decision::Allow => of_allowed(&self.verdict, self.access.programs.walls, mode),
             // A hook allowed it.
             Decision::Ask | Decision::Deny => ProgramReach::Workspace,
         }

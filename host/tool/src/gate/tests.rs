@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_capability::{Authority, Capability, PluginName, Scope};
-use host_message::{Annotations, CallId, Output, ToolSpec};
+use host_message::{Annotations, CallId, Output, ToolName, ToolSpec};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -141,7 +141,24 @@ fn rules(toml: &str) -> Policy {
 }
 
 fn gate(policy: Policy, queue: &ApprovalQueue) -> Gate {
-    Gate::new(policy, queue.clone(), ApprovalMode::Default, WORKSPACE, None)
+    Gate::new(options(policy, queue))
+}
+
+fn options(policy: Policy, queue: &ApprovalQueue) -> GateOptions {
+    GateOptions {
+        policy,
+        queue: queue.clone(),
+        mode: ApprovalMode::Default,
+        workspace: WORKSPACE.into(),
+        kept: None,
+        definitions: None,
+        access: CurrentAccess::default(),
+    }
+}
+
+/// A gate that stores lasting answers in this file.
+fn keeping(policy: Policy, queue: &ApprovalQueue, file: &RulesFile) -> Gate {
+    Gate::new(GateOptions { kept: Some(file.clone()), ..options(policy, queue) })
 }
 
 fn calls(calls: &[(&str, Value)]) -> Vec<FunctionCall> {
@@ -190,7 +207,7 @@ async fn gate_limits_a_call_to_what_its_preview_named_whatever_allowed_it() {
         ("make", rules("[[rule]]\ndecision = \"allow\""), ApprovalMode::Yolo),
     ];
     for (line, policy, mode) in cases {
-        let gate = Gate::new(policy, queue.clone(), mode, WORKSPACE, None);
+        let gate = gate(policy, &queue).in_mode(mode);
         let scheduler = Scheduler::new(&registry).with_gate(Some(&gate));
         scheduler
             .run(calls(&[command(line)]), &Cancel::under(&CancellationToken::new()), &|_| ControlFlow::Continue(()))
@@ -616,7 +633,7 @@ async fn rules_of_answers_are_kept_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = RulesFile::new(folder.path().join("policies/answers.toml"));
     let queue = ApprovalQueue::new();
-    let first = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let first = keeping(rules(""), &queue, &file);
     let (_, asked) = run(&first, &queue, &[command("cargo test")], &[always(Lasting::Always)]).await;
     assert_eq!(asked.len(), 1);
     let edit = ("run", json!({"path": "a"}));
@@ -629,7 +646,7 @@ async fn rules_of_answers_are_kept_and_read_again() {
 
     // A rule that cannot be stored is not added.
     let nowhere = RulesFile::new("/dev/null/rules.toml");
-    let third = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(nowhere));
+    let third = keeping(rules(""), &queue, &nowhere);
     let answers = [always(Lasting::Always), cancel(None)];
     let (settled, asked) = run(&third, &queue, &[command("cargo test")], &answers).await;
     assert_eq!(settled[0].decided, Some(Decided::Rejected));

@@ -36,7 +36,7 @@ impl Session {
         self.end_review_if_any()?;
         match command {
             SessionCommand::Tools => {
-                let tools = pages::tools::listed(&self.app, &self.grants);
+                let tools = pages::tools::listed(&self.app, self.grants());
                 Ok(CommandOutcome::Page(pages::tools::page(&tools)))
             }
             SessionCommand::Agents => Ok(CommandOutcome::Page(pages::agents::page(self.agents.all()))),

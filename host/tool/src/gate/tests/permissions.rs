@@ -1,7 +1,6 @@
 //! Answers for the session, and what is taken back.
 
 use super::*;
-use crate::RulesFile;
 
 fn edit(path: &str) -> (&'static str, Value) {
     ("run", json!({ "path": path }))
@@ -20,7 +19,7 @@ async fn gate_answer_for_the_session_covers_the_same_and_is_not_stored() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = RulesFile::new(folder.path().join("answers.toml"));
     let queue = ApprovalQueue::new();
-    let gate = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let gate = keeping(rules(""), &queue, &file);
     let answers = [for_session(Lasting::Always), cancel(None)];
     let wanted = [command("cargo test"), command("cargo test --lib"), command("cargo publish")];
     let (settled, asked) = run(&gate, &queue, &wanted, &answers).await;
@@ -35,7 +34,7 @@ async fn gate_answer_for_the_session_covers_the_same_and_is_not_stored() {
     assert_eq!(decided, [Some(Decided::Approved), Some(Decided::Allowed), Some(Decided::Rejected)]);
     assert!(!file.path().exists(), "it is stored nowhere");
     // Another process, and another conversation of this one, ask again.
-    let second = Gate::new(rules(""), queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let second = keeping(rules(""), &queue, &file);
     second.inherit(&gate);
     let (_, asked) = run(&second, &queue, &[command("cargo test")], &[cancel(None)]).await;
     assert_eq!(asked.len(), 1);
@@ -90,7 +89,7 @@ async fn gate_takes_back_what_answers_allowed() {
     let file = RulesFile::new(folder.path().join("answers.toml"));
     let queue = ApprovalQueue::new();
     let own = rules("[[rule]]\ntool = \"run\"\ncommand = \"make\"\ndecision = \"allow\"\n");
-    let gate = Gate::new(own, queue.clone(), ApprovalMode::Default, WORKSPACE, Some(file.clone()));
+    let gate = keeping(own, &queue, &file);
     let answers = [for_session(Lasting::Always), always(Lasting::Always), for_session(Lasting::AlwaysTool)];
     run(&gate, &queue, &[command("cargo test"), command("git log"), edit("a")], &answers).await;
     let all = gate.permissions();

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use host_plugin::SessionReads;
+
 use super::*;
 use crate::gate::questions::CallQuestions;
-use crate::{About, CallAsker, NotAsked, PlanAnswer, ReadAnswer, SessionReads};
+use crate::{About, CallAsker, NotAsked, PlanAnswer, ReadAnswer};
 
 /// A folder with `dir/a`, `dir2/a`, a link `link` to `dir`, and a secret.
 struct Place {
@@ -25,8 +27,8 @@ fn place(policy: Policy) -> Place {
     std::os::unix::fs::symlink(root.join("dir"), root.join("link")).expect("linked");
     let askable = Scope::parse(Capability::FsRead, "*,!.ssh", Path::new("/")).expect("a scope");
     let (queue, reads) = (ApprovalQueue::new(), SessionReads::new(askable, Vec::new()));
-    let gate = gate(policy, &queue);
-    gate.set_reads(reads.clone());
+    let access = CurrentAccess::new(Access { reads: reads.clone(), ..Access::default() });
+    let gate = Gate::new(GateOptions { access, ..options(policy, &queue) });
     Place { _folder: folder, root, queue, gate, reads }
 }
 
