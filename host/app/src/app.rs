@@ -309,7 +309,7 @@ impl App {
 
     /// The plugin with this name.
     pub fn plugin(&self, name: &str) -> Option<&LoadedPlugin> {
-        self.plugins.iter().find(|installed| installed.manifest.name == name)
+        self.plugins.iter().find(|installed| installed.name() == name)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The name of a plugin, as a type, so that it is not taken for a tool's.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
 
 use crate::visible::visible;
 
@@ -21,6 +24,25 @@ impl PluginName {
     /// The text as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+// A map is searched by text, too: the derived order and hash are those of the text.
+impl Borrow<str> for PluginName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for PluginName {
+    fn eq(&self, text: &str) -> bool {
+        *self.0 == *text
+    }
+}
+
+impl<'de> Deserialize<'de> for PluginName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use host_capability::{Capability, Grants, Scope, ScopeError};
+use host_capability::{Capability, Grants, PluginName, Scope, ScopeError};
 use host_files::RealPaths;
 use host_plugin::{Access, ProgramAccess, ProgramWalls, SessionReads};
 use host_settings::confinement::{self, SHELL_FILES};
@@ -42,7 +42,7 @@ pub struct UserGrants {
     /// The folder of the session's large outputs, which every plugin that reads may read. It is among the host's own
     /// files.
     outputs: Option<Scope>,
-    grants: Vec<(String, Scope)>,
+    grants: Vec<(PluginName, Scope)>,
     denies: Vec<Deny>,
     /// Folders besides the workspace that are read and changed like it: absolute, without links.
     added: Vec<PathBuf>,
@@ -62,9 +62,27 @@ struct OwnFiles {
     without_key: Scope,
 }
 
+/// The plugins that a deny is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DeniedTo {
+    /// `*`: each of them.
+    Every,
+    One(PluginName),
+}
+
+impl DeniedTo {
+    /// Whether a plugin with this name is one of them.
+    fn covers(&self, name: &PluginName) -> bool {
+        match self {
+            Self::Every => true,
+            Self::One(denied) => denied == name,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Deny {
-    plugin: String,
+    plugin: DeniedTo,
     capability: Capability,
     /// The paths that are left; `None` denies the whole capability.
     paths: Option<Scope>,
@@ -88,8 +106,11 @@ impl UserGrants {
         let mode = approval_mode(access, configured);
         let grants = access.grant.iter().map(|text| grant(text, plugins, workspace)).collect::<Result<_, _>>()?;
         let flags = access.deny.iter().map(|text| deny(text, plugins, workspace));
-        let of_all =
-            |scope: &Scope| Deny { plugin: "*".to_owned(), capability: scope.capability(), paths: Some(scope.clone()) };
+        let of_all = |scope: &Scope| Deny {
+            plugin: DeniedTo::Every,
+            capability: scope.capability(),
+            paths: Some(scope.clone()),
+        };
         let denies = denied.left_to_tools().map(|scope| Ok(of_all(scope))).chain(flags).collect::<Result<_, _>>()?;
         Ok(Self {
             mode,
@@ -163,14 +184,15 @@ impl UserGrants {
     /// plugin.
     pub fn readable_by_host(&self, folder: &Path) -> Option<Grants> {
         let whole = Scope::for_path(Capability::FsRead, folder).ok()?;
-        let denies = self.denies.iter().filter(|deny| deny.plugin == "*" && deny.capability == Capability::FsRead);
+        let denies =
+            self.denies.iter().filter(|deny| deny.plugin == DeniedTo::Every && deny.capability == Capability::FsRead);
         let left = denies.into_iter().try_fold(whole, |scope, deny| scope.meet(deny.paths.as_ref()?))?;
         Some(Grants::none().with(self.own.kept_from_host(&left)?))
     }
 
     /// Whether any file is denied to any plugin that is not hidden from programs, too.
     pub fn denies_reading(&self) -> bool {
-        let is_hidden = |deny: &Deny| deny.plugin == "*" && deny.paths.is_some();
+        let is_hidden = |deny: &Deny| deny.plugin == DeniedTo::Every && deny.paths.is_some();
         self.denies.iter().any(|deny| deny.capability == Capability::FsRead && !is_hidden(deny))
     }
 
@@ -227,7 +249,7 @@ impl UserGrants {
 
     /// Returns what a plugin may touch without asking: its requests, as far as they were granted.
     pub fn granted_to(&self, plugin: &LoadedPlugin) -> Grants {
-        let name = plugin.manifest.name.as_str();
+        let name = plugin.name();
         let mut granted = self.by_mode.join(&plugin.agreed);
         // As in the workspace: what a mode lets be done to it goes for these, too.
         for scope in self.added.iter().flat_map(|folder| self.outside.scopes(folder)) {
@@ -256,8 +278,7 @@ impl UserGrants {
     /// The grants within what the plugin requests, without what is denied or protected; reading alone in a mode that
     /// only reads.
     fn bounded(&self, mut granted: Grants, plugin: &LoadedPlugin) -> Grants {
-        let name = plugin.manifest.name.as_str();
-        for deny in self.denies.iter().filter(|deny| deny.plugin == "*" || deny.plugin == name) {
+        for deny in self.denies.iter().filter(|deny| deny.plugin.covers(plugin.name())) {
             granted = granted
                 .iter()
                 .filter_map(|scope| match (&deny.paths, scope.capability() == deny.capability) {
@@ -326,7 +347,7 @@ impl OwnFiles {
 /// The first name in a grant or a deny that no plugin has.
 pub fn unknown_plugin<'a>(access: &'a AccessRequest, plugins: &[LoadedPlugin]) -> Option<&'a str> {
     let names = access.grant.iter().chain(&access.deny).filter_map(|text| Some(text.split_once(':')?.0));
-    names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.manifest.name == **name))
+    names.into_iter().find(|name| *name != "*" && !plugins.iter().any(|plugin| plugin.name() == *name))
 }
 
 /// Everything but protected files, the folders of the host, and the files that plugins were read from: a grant is for
@@ -380,7 +401,7 @@ fn by_mode(mode: ApprovalMode, walls: ProgramWalls, workspace: &Path) -> Result<
         .collect()
 }
 
-fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(String, Scope), Failure> {
+fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(PluginName, Scope), Failure> {
     let form = || {
         Failure::input(format!("`--grant {text}` is not a grant"))
             .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
@@ -404,7 +425,7 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Stri
         ))
         .help(format!("it asks for {capability} {}", most.map_or_else(String::new, held))));
     }
-    Ok((plugin.to_owned(), scope))
+    Ok((installed.name().clone(), scope))
 }
 
 fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, Failure> {
@@ -413,9 +434,10 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
             .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
-    if plugin != "*" {
-        find(plugin, plugins, text)?;
-    }
+    let plugin = match plugin {
+        "*" => DeniedTo::Every,
+        name => DeniedTo::One(find(name, plugins, text)?.name().clone()),
+    };
     let (capability, glob) = rest.split_once('=').map_or((rest, None), |(capability, glob)| (capability, Some(glob)));
     let capability = parse_capability(capability, text)?;
     let paths = match (capability, glob) {
@@ -429,12 +451,12 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
         }
         (Capability::Process | Capability::Http | Capability::State | Capability::Mcp, Some(_)) => return Err(form()),
     };
-    Ok(Deny { plugin: plugin.to_owned(), capability, paths })
+    Ok(Deny { plugin, capability, paths })
 }
 
 fn find<'p>(name: &str, plugins: &'p [LoadedPlugin], text: &str) -> Result<&'p LoadedPlugin, Failure> {
-    plugins.iter().find(|plugin| plugin.manifest.name == name).ok_or_else(|| {
-        let known = plugins.iter().map(|plugin| plugin.manifest.name.as_str());
+    plugins.iter().find(|plugin| plugin.name() == name).ok_or_else(|| {
+        let known = plugins.iter().map(|plugin| plugin.name().as_str());
         let all = Advice::default().command("tool list").text(" lists all plugins");
         let help = Advice::on_name(name, known, all);
         Failure::input(format!("there is no plugin `{name}` for `{text}`")).help(help)

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use host_capability::Grants;
+use host_capability::{Grants, PluginName};
 use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
 use host_plugin::{Plugin, Secrets};
@@ -50,6 +50,11 @@ pub struct LoadedPlugin {
 }
 
 impl LoadedPlugin {
+    /// Returns its name.
+    pub fn name(&self) -> &PluginName {
+        self.plugin.name()
+    }
+
     /// The names of its tools.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.manifest.tools.iter().map(|tool| tool.spec.name.as_str())

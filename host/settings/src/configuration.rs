@@ -109,6 +109,7 @@ pub struct Configuration {
     /// Changes to declared agents, by their names.
     pub agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
+    #[schemars(with = "BTreeMap<String, PluginConfig>")]
     pub plugins: PluginConfigs,
     /// MCP servers, by their names.
     pub mcp: BTreeMap<String, McpConfig>,

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_capability::PluginName;
 use host_files::{Access, FileError, PrivateFile};
 use host_manifest::{DeclaredSecret, Manifest};
 use host_plugin::{PlacedSecret, Secrets};
@@ -82,9 +83,9 @@ impl PluginSettings {
     pub fn apply(&self, installed: LoadedPlugin) -> Result<ConfigResolution, Failure> {
         let manifest = &installed.manifest;
         let nothing = PluginConfig::default();
-        let set = self.of_plugins.get(&manifest.name).unwrap_or(&nothing);
-        check_known("config", &manifest.name, set.config.keys(), manifest.config.keys())?;
-        check_known("secrets", &manifest.name, set.secrets.keys(), manifest.secrets.keys())?;
+        let set = self.of_plugins.get(installed.name()).unwrap_or(&nothing);
+        check_known("config", installed.name(), set.config.keys(), manifest.config.keys())?;
+        check_known("secrets", installed.name(), set.secrets.keys(), manifest.secrets.keys())?;
         let mut missing = Vec::new();
         let mut config = config(manifest, set, &mut missing)?;
         config.extend(installed.config.iter().map(|(key, value)| (key.clone(), value.clone())));
@@ -129,7 +130,7 @@ fn variable(plugin: &str, secret: &str) -> String {
 /// Rejects settings that the plugin does not declare.
 fn check_known<'a>(
     section: &str,
-    plugin: &str,
+    plugin: &PluginName,
     set: impl Iterator<Item = &'a String>,
     known: impl Iterator<Item = &'a String> + Clone,
 ) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use host_capability::PluginName;
 use host_text::Advice;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +21,7 @@ use crate::error::{ErrorKind, Fault};
 pub const VARIABLE: &str = "HOST_PLUGINS";
 
 /// Settings of all plugins, by name.
-pub type PluginConfigs = BTreeMap<String, PluginConfig>;
+pub type PluginConfigs = BTreeMap<PluginName, PluginConfig>;
 
 /// Settings of one plugin.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
