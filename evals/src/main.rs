@@ -1,5 +1,7 @@
 //! `evals`: runs the evaluations against recordings or a model, and prints a table.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use host_settings::foreign_names;
 use host_text::{Advice, Flag};
-use host_tool::{Decision, Policy, PolicyFile, Rule, Tier};
+use host_tool::{Decision, Policy, PolicyFile, PolicyProblem, Rule, Tier};
 use toml::Value;
 
 /// Why a permission is not taken over.

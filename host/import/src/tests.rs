@@ -102,6 +102,6 @@ fn import_of_a_server_has_no_value_outside_of_its_private_files() {
         (serde_json::json!(3), false, "neither a command nor an address"),
     ] {
         let error = from_json("a", &server, is_gemini, Path::new("/c")).expect_err("it cannot be used");
-        assert!(error.contains(why), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
     }
 }
