@@ -20,7 +20,7 @@ impl Options {
     pub(crate) const NONE: Self = Self { flags: "", valued: "", long_flags: &[], long_valued: &[] };
 
     /// Returns the index of the first word after the options and so many operands. The error is the index from which
-    /// the words are not understood.
+    /// the words are not understood. Neither is beyond the end of the words.
     pub(crate) fn skip(&self, words: &[Word], operands: usize) -> Result<usize, usize> {
         let mut at = 1;
         while let Some(word) = words.get(at) {
@@ -63,6 +63,21 @@ impl Options {
             words.get(at).and_then(Word::literal).ok_or(at)?;
             at += 1;
         }
-        Ok(at)
+        // An option at the end can lack its value: `env -u`. The program itself complains.
+        Ok(at.min(words.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_at_the_end_without_their_value_are_read_and_not_beyond() {
+        let options = Options { flags: "i", valued: "u", long_flags: &[], long_valued: &["unset"] };
+        for line in ["env -u", "env --unset", "env -i -u", "env"] {
+            let words: Vec<Word> = line.split(' ').map(Word::literal_of).collect();
+            assert_eq!(options.skip(&words, 0), Ok(words.len()), "{line}");
+        }
     }
 }
