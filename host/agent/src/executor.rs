@@ -67,6 +67,32 @@ pub struct Setup {
     pub gate: Option<Gate>,
 }
 
+/// What belongs to a query, in the same message. It is sent as it is: no `${name}` in it is filled in.
+#[derive(Clone, Debug, Default)]
+pub struct PromptParts {
+    /// Text that was piped into the prompt: a part of its own before the query. Models answer best if a question follows
+    /// the text that it is about.
+    pub piped: Option<String>,
+    /// Further parts behind the query, such as files that the user attached. None may be a function call or response.
+    pub attached: Vec<Part>,
+}
+
+impl From<Vec<Part>> for PromptParts {
+    fn from(attached: Vec<Part>) -> Self {
+        Self { piped: None, attached }
+    }
+}
+
+impl PromptParts {
+    /// Returns all that the user said: the query, and what was piped in.
+    fn said(&self, query: &str) -> String {
+        match &self.piped {
+            Some(piped) => format!("{query}\n\n{piped}"),
+            None => query.to_owned(),
+        }
+    }
+}
+
 /// A model that an agent asks in the place of another.
 pub struct ChosenModel {
     /// Its service.
@@ -212,22 +238,21 @@ impl Executor {
         self.run_with(inputs, Vec::new(), cancel).await
     }
 
-    /// The same with further parts behind the query, in the same message: files that the user attached. They are
-    /// sent as they are; no `${name}` in them is filled in. None may be a function call or response.
+    /// The same with more in the message of the query.
     pub async fn run_with(
         &mut self,
         inputs: &Map<String, Value>,
-        attached: Vec<Part>,
+        beside: impl Into<PromptParts>,
         cancel: &CancellationToken,
     ) -> RunResult {
-        self.run_steered(inputs, attached, None, cancel).await
+        self.run_steered(inputs, beside.into(), None, cancel).await
     }
 
     /// The same, and the model gets at each turn what the user has said since the last one.
     pub async fn run_steered(
         &mut self,
         inputs: &Map<String, Value>,
-        attached: Vec<Part>,
+        beside: PromptParts,
         steering: Option<&dyn Steering>,
         cancel: &CancellationToken,
     ) -> RunResult {
@@ -240,16 +265,18 @@ impl Executor {
             Ok(prompts) => prompts,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
-        self.agent.tell(EventKind::Asked { text: &prompts.query });
+        let said = beside.said(&prompts.query);
+        self.agent.tell(EventKind::Asked { text: &said });
         // Hooks see the prompt before it joins the conversation, and may end the run.
-        let context = match self.agent.submit(&prompts.query, &token).await {
+        let context = match self.agent.submit(&said, &token).await {
             Ok(context) => context,
             Err(error) => return RunResult::never_began(error, &self.agent),
         };
         // A question that never had a reply is part of what is asked now.
         let mut message = mem::take(&mut self.state.question);
+        message.extend(beside.piped.as_deref().map(Part::piped));
         message.push(Part::text(prompts.query));
-        message.extend(attached);
+        message.extend(beside.attached);
         message.extend(context);
         // The model must know that it was stopped, or it goes on as if the user had waited.
         message.extend(self.state.cut_short.and_then(cut_short::note));
@@ -311,8 +338,7 @@ impl Executor {
         if !self.prompts().contains(&at) {
             return Ok(None);
         }
-        let text = self.history.contents().get(at).and_then(|content| content.parts.iter().find_map(Part::as_text));
-        let text = text.unwrap_or_default().to_owned();
+        let text = self.history.contents().get(at).and_then(Content::prompt_text).unwrap_or_default();
         self.agent.record(&Fact::TakenBack { agent_id: self.agent.id.clone(), messages: at as u64 })?;
         self.history.take_back(at)?;
         self.state.question.clear();

@@ -47,6 +47,8 @@ const SHOWN_PATH: usize = 100;
 pub struct Attached {
     /// The text of the prompt.
     pub prompt: String,
+    /// Text that was piped into it, which the model gets as a part of its own.
+    pub piped: Option<String>,
     /// The parts behind it.
     pub parts: Vec<Part>,
     /// What the user should know: mentions that look like paths but are not.
@@ -184,7 +186,7 @@ pub async fn attach_supplied(
         let output = Output { content: vec![OutputPart::Data(data)], ..Output::default() };
         attached.extend(parts("an image", Contents::Output(output), &mut budget));
     }
-    Ok(Attached { prompt: text, parts: attached, notes, keeps_limits: false, model: None })
+    Ok(Attached { prompt: text, piped: None, parts: attached, notes, keeps_limits: false, model: None })
 }
 
 /// What the mentions of a prompt mean, each once. A note says what they open, and which of them stay text.

@@ -50,7 +50,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use host_agent::{
-    AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, ModelConfig, RunResult,
+    AgentDefinition, Budget, ChosenModel, CompressionStatus, DeferredTools, Executor, ModelConfig, PromptParts,
+    RunResult,
 };
 use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
@@ -411,10 +412,10 @@ impl Session {
         let inputs = main_agent::with_prompt(&self.inputs, prompt.prompt);
         let changed = self.changed_by_cut_short();
         let parts = prompt.parts.into_iter().chain(self.ran.parts()).chain(self.beginning.context()).chain(changed);
-        let parts = parts.collect();
+        let beside = PromptParts { piped: prompt.piped, attached: parts.collect() };
         let attaching = steering.map(|steering| Attaching { app: &self.app, steering, cancel });
         let steering = attaching.as_ref().map(|attaching| attaching as &dyn host_agent::Steering);
-        let running = self.conversation.executor.run_steered(&inputs, parts, steering, cancel);
+        let running = self.conversation.executor.run_steered(&inputs, beside, steering, cancel);
         let result = self.app.warming(running).await;
         let result = self.carry_out(result, cancel).await;
         if let Some(before) = before
@@ -509,7 +510,7 @@ impl Session {
     pub async fn run_agent(&mut self, cancel: &CancellationToken) -> RunResult {
         self.wait_for_servers(cancel).await;
         self.begins(cancel).await;
-        let context = self.beginning.context().collect();
+        let context = self.beginning.context().collect::<Vec<_>>();
         self.conversation.executor.run_with(&self.inputs, context, cancel).await
     }
 

@@ -237,6 +237,13 @@ impl ResponseBody {
     }
 }
 
+/// The line before a text that was piped into a prompt. It begins as the line before a file that the user attached, of
+/// which the system prompt says that it is information. Session logs have it, so it stays as it is.
+const PIPED: &str = "--- attached: piped input ---\n";
+
+/// The line after it. Some services get the parts of a message as one text, in which the prompt follows.
+const PIPED_END: &str = "\n--- end of piped input ---\n\n";
+
 impl Content {
     /// Creates a message from the user with one text part.
     pub fn user(text: impl Into<String>) -> Self {
@@ -248,9 +255,27 @@ impl Content {
         Self { role: Role::Model, parts: vec![Part::text(text)] }
     }
 
-    /// Returns the text of all parts that are not thoughts, joined.
+    /// Returns the text of all parts that are not thoughts, joined. What was [piped](Part::piped) into a prompt comes
+    /// last, as all that is attached: a reader looks for the prompt first.
     pub fn visible_text(&self) -> String {
-        self.parts.iter().filter(|part| !part.thought).filter_map(Part::as_text).collect()
+        let (piped, said): (Vec<_>, Vec<_>) =
+            self.parts.iter().filter(|part| !part.thought).partition(|part| part.is_piped());
+        let mut text: String = said.into_iter().filter_map(Part::as_text).collect();
+        for part in piped.into_iter().filter_map(Part::as_text) {
+            text.push('\n');
+            text.push_str(part.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Returns a prompt as the user gave it: its words, and what was piped into it behind an empty line; without what
+    /// it attaches. `None` if the message has no text.
+    pub fn prompt_text(&self) -> Option<String> {
+        let words = self.parts.iter().filter(|part| !part.is_piped()).find_map(Part::as_text);
+        let piped = self.parts.iter().find_map(Part::piped_text);
+        let given: Vec<&str> = [words, piped].into_iter().flatten().collect();
+        (!given.is_empty()).then(|| given.join("\n\n"))
     }
 
     /// Returns the function calls in it, in order.
@@ -271,6 +296,22 @@ impl Part {
     /// Creates a part with text that is not a thought.
     pub fn text(text: impl Into<String>) -> Self {
         PartData::Text(text.into()).into()
+    }
+
+    /// Creates the part of a prompt that has a text which was piped into it, between lines that name it. It belongs
+    /// before the prompt's words.
+    pub fn piped(text: &str) -> Self {
+        Self::text(format!("{PIPED}{text}{PIPED_END}"))
+    }
+
+    /// Returns whether it is text that was piped into a prompt.
+    pub fn is_piped(&self) -> bool {
+        self.piped_text().is_some()
+    }
+
+    /// Returns the text that was piped into a prompt; `None` for any other part.
+    pub fn piped_text(&self) -> Option<&str> {
+        self.as_text()?.strip_prefix(PIPED)?.strip_suffix(PIPED_END)
     }
 
     /// Creates a part with text that the model thought aloud.
@@ -363,6 +404,26 @@ mod tests {
         ] {
             check(wrong, None);
         }
+    }
+
+    #[test]
+    fn content_piped_text_is_recognised_and_read_after_the_prompt() {
+        let piped = Part::piped("a line\n");
+        assert_eq!(piped.as_text(), Some("--- attached: piped input ---\na line\n\n--- end of piped input ---\n\n"));
+        assert_eq!(piped.piped_text(), Some("a line\n"));
+        assert!(!Part::text("--- attached: piped input ---\n").is_piped());
+        let file = Part::text("\n--- attached: a ---\nx\n--- end of a ---\n");
+        assert!(!file.is_piped());
+        let parts = vec![piped, Part::text("Review this"), file];
+        let content = Content { role: Role::User, parts };
+        assert_eq!(
+            content.visible_text(),
+            "Review this\n--- attached: a ---\nx\n--- end of a ---\n\n\
+             --- attached: piped input ---\na line\n\n--- end of piped input ---\n"
+        );
+        assert_eq!(content.prompt_text().as_deref(), Some("Review this\n\na line\n"));
+        assert_eq!(Content::user("Look").prompt_text().as_deref(), Some("Look"));
+        assert_eq!(Content { role: Role::User, parts: Vec::new() }.prompt_text(), None);
     }
 
     #[test]

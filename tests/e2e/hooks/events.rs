@@ -88,6 +88,21 @@ fn hooks_see_the_calls_of_a_subagent() {
     assert!(found.contains(&(json!("SubagentStop"), Value::Null, agent)), "{found:?}");
 }
 
+#[test]
+fn hook_sees_the_prompt_and_behind_it_what_was_piped_in() {
+    for (piped, prompt) in [("", "Review this"), ("+ a line\n", "Review this\n\n+ a line\n")] {
+        let host = Host::scripted(&[answer("Done.")], &["--output-format", "stream-json", "Review this"])
+            .configured(&hook("UserPromptSubmit", "cat >> seen"))
+            .input(piped);
+        let ended = host.run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(seen(&host)[0]["prompt"], prompt);
+        let lines = ended.lines();
+        let said = lines.iter().find(|line| line["role"] == "user").expect("it is shown");
+        assert_eq!(said["content"], prompt);
+    }
+}
+
 // promise hooks.prompt: A prompt that a hook denies never reaches the model.
 #[test]
 fn hook_denies_a_prompt_or_adds_to_it() {

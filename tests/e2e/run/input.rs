@@ -409,11 +409,39 @@ fn input_file_that_is_not_a_plugin_is_an_error() {
     ");
 }
 
+/// What `+ a line` is to a model if it was piped into a prompt.
+const PIPED: &str = "--- attached: piped input ---\n+ a line\n\n--- end of piped input ---\n\n";
+
+#[test]
+fn input_piped_text_stays_before_its_prompt_in_a_resumed_session() {
+    let host = Host::scripted(&[answer("Fine."), answer("Still fine.")], &["Review this"]).input("+ a line\n");
+    assert_eq!(host.run().stdout, "Fine.\n");
+    let script = host.home().join("next.jsonl");
+    let expect = serde_json::json!({"last_text": "And now?"});
+    let reply = serde_json::json!({"expect": expect, "chunks": [{"text": "Still fine."}]});
+    std::fs::write(&script, format!("{reply}\n")).expect("written");
+    let model = format!("scripted:{}", script.display());
+    let mut command = host.command_of(&["run", "--model", &model, "-c", "And now?"]);
+    command.stdin(std::process::Stdio::null());
+    let ended = command.output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "Still fine.\n", "{ended:?}");
+    let said = |line: serde_json::Value| (line["type"] == "content").then(|| line["content"]["parts"].clone());
+    let messages: Vec<_> = host.session().into_iter().filter_map(said).collect();
+    let text = |text: &str| serde_json::json!([{"text": text}]);
+    let first = serde_json::json!([{"text": PIPED}, {"text": "Review this"}]);
+    assert_eq!(messages, [first, text("Fine."), text("And now?"), text("Still fine.")]);
+}
+
 #[test]
 fn standard_input_is_joined_to_the_prompt() {
-    let reply = serde_json::json!({"expect": {"last_text": "Review this\n\n+ a line"}, "chunks": [{"text": "Fine."}]});
-    let ended = Host::scripted(&[reply], &["Review", "this"]).input("+ a line\n").run();
+    let host = Host::scripted(&[answer("Fine.")], &["Review", "this"]).input("+ a line\n");
+    let ended = host.run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Fine.\n"), "{ended:?}");
+    let messages: Vec<_> = host.session().into_iter().filter(|line| line["type"] == "content").collect();
+    assert_eq!(messages[0]["content"]["parts"], serde_json::json!([{"text": PIPED}, {"text": "Review this"}]));
+    // Where a user reads it, the prompt comes first.
+    let listed = host.run_of(&["session", "list", "--json"]).json();
+    assert_eq!(listed[0]["prompt"], format!("Review this\n{}\n", PIPED.trim_end()));
     let reply = serde_json::json!({"expect": {"last_text": "just this"}, "chunks": [{"text": "Fine."}]});
     assert_eq!(Host::scripted(&[reply], &[]).input("just this").run().code, Some(0));
     host_snapshot!(run(&["Look"]).input([0xff, 0xfe, 0x00]), @"

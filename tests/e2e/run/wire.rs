@@ -116,6 +116,52 @@ async fn a_conversation_with_gemini() {
 }
 
 #[tokio::test]
+async fn wire_piped_text_is_a_part_before_the_prompt_in_one_message_of_each_service() {
+    let server = Server::start(|_| Answer::status(400, "the test looks at the request alone")).await;
+    let (mark, end) = ("--- attached: piped input ---\n", "\n--- end of piped input ---\n\n");
+    let piped = format!("{mark}+ a line\n{end}");
+    let parts = |kind: &str| json!([{"type": kind, "text": piped}, {"type": kind, "text": "Review this"}]);
+    let responses = Host::new(["run", "--model", "openai-responses/gpt-5", "Review this"])
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("OPENAI_BASE_URL", server.url("/v1"));
+    let ollama = Host::new(["run", "--model", "ollama/qwen3:8b", "Review this"])
+        .env("OLLAMA_HOST", format!("127.0.0.1:{}", server.port()));
+    let prompt = &["Review this"];
+    for (host, path, expected) in [
+        (
+            gemini(&server, prompt),
+            "/contents",
+            json!([{"role": "user", "parts": [{"text": piped}, {"text": "Review this"}]}]),
+        ),
+        (openai(&server, prompt), "/messages", json!([{"role": "user", "content": parts("text")}])),
+        (
+            text::host(&server, prompt),
+            "/messages",
+            json!([{"role": "user", "content": format!("{piped}\n\nReview this")}]),
+        ),
+        (responses, "/input", json!([{"role": "user", "content": parts("input_text")}])),
+        (anthropic::host(&server, prompt), "/messages", json!([{"role": "user", "content": parts("text")}])),
+        (ollama, "/messages", json!([{"role": "user", "content": format!("{piped}Review this")}])),
+    ] {
+        let (ended, _) = run(host.input("+ a line\n")).await;
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        let requests = server.requests();
+        let request = requests.last().expect("it asked").json();
+        let mut messages = request.pointer(path).unwrap_or_else(|| panic!("{request}")).clone();
+        let list = messages.as_array_mut().expect("messages");
+        list.retain(|message| message["role"] == "user");
+        for message in list.iter_mut().filter_map(Value::as_object_mut) {
+            // What services want besides is not looked at here.
+            message.remove("type");
+            for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+                block.as_object_mut().expect("a block").remove("cache_control");
+            }
+        }
+        assert_eq!(messages, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_conversation_with_openais_responses() {
     let done = |at: usize, item: Value| json!({"type": "response.output_item.done", "output_index": at, "item": item});
     let completed = |usage: Value| json!({"type": "response.completed", "response": {"status": "completed", "output": [], "usage": usage}});

@@ -98,7 +98,7 @@ impl Session {
             self.conversation.gate.narrow(allowed.narrowing(by));
         }
         let model = command.file.model.clone();
-        Ok(Attached { prompt: filled, parts: attached.parts, notes, keeps_limits: true, model })
+        Ok(Attached { prompt: filled, piped: None, parts: attached.parts, notes, keeps_limits: true, model })
     }
 
     /// Runs one line like a call of the model; returns what it printed.

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use host_message::Part;
 use host_settings::error::Failure;
 use host_text::one_line;
 
@@ -82,10 +81,10 @@ impl Session {
             let undo_to = calls.iter().find(|call| later.contains(call.id.as_str())).map(|call| call.number);
             let since = |call: &&ChangingCall| undo_to.is_some_and(|first| call.number >= first);
             let changed: Vec<_> = calls.iter().filter(since).flat_map(|call| call.files.iter().cloned()).collect();
-            let prompt = content.parts.iter().find_map(Part::as_text).unwrap_or_default();
+            let prompt = content.prompt_text().unwrap_or_default();
             points.push(RewindPoint {
                 number: 0,
-                prompt: one_line(prompt, PROMPT),
+                prompt: one_line(&prompt, PROMPT),
                 changed: paths(&changed),
                 undo_to,
                 at,

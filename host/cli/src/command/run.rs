@@ -24,7 +24,7 @@ use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 
 use self::pick::Choose;
-use self::user_input::{UserInput, joined, read_input};
+use self::user_input::{UserInput, read_input};
 use crate::approval::{self, ApprovalTask};
 use crate::arguments::Run;
 use crate::ask::Asker;
@@ -143,7 +143,7 @@ async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &Cancellat
     let author = if is_attended && !words.is_empty() { Author::User } else { Author::Unknown };
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
     let attached = attach(&mentioning, author, app, app.grants(), stop).await?;
-    Ok(Attached { prompt: joined(&attached.prompt, &beside), ..attached })
+    Ok(with_piped(attached, beside))
 }
 
 /// Returns the prompt of a command of the session, such as a skill.
@@ -156,7 +156,16 @@ async fn command_prompt(
     let UserInput { words, piped } = input;
     let author = if is_attended { Author::User } else { Author::Unknown };
     let attached = session.command_prompt(&words, author, stop).await?;
-    Ok(attached.map(|attached| Attached { prompt: joined(&attached.prompt, &piped), ..attached }))
+    Ok(attached.map(|attached| with_piped(attached, piped)))
+}
+
+/// Adds what was piped in. Without a prompt beside it, it is the prompt.
+fn with_piped(attached: Attached, piped: String) -> Attached {
+    match (attached.prompt.trim().is_empty(), piped.trim().is_empty()) {
+        (_, true) => attached,
+        (true, false) => Attached { prompt: piped, ..attached },
+        (false, false) => Attached { piped: Some(piped), ..attached },
+    }
 }
 
 /// Returns whether the run is shown on a terminal while it is under way.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn host(server: &Server, arguments: &[&str]) -> Host {
+pub(super) fn host(server: &Server, arguments: &[&str]) -> Host {
     Host::new(["run", "--model", "anthropic/claude-haiku-4-5"])
         .args(arguments)
         .env("ANTHROPIC_API_KEY", "sk-ant-secret")

@@ -8,7 +8,7 @@ fn saying(pieces: &[&str]) -> Answer {
     Answer::events(pieces.iter().map(delta).chain([end, "[DONE]".to_owned()]))
 }
 
-fn host(server: &Server, arguments: &[&str]) -> Host {
+pub(super) fn host(server: &Server, arguments: &[&str]) -> Host {
     openai(server, arguments).configured("[models.\"openai/gpt-5\"]\ntools = \"text\"\n")
 }
 

@@ -28,7 +28,7 @@ impl Steering for Says {
 impl Bench {
     async fn run_with(&mut self, says: &Says) -> RunResult {
         let inputs = Map::from_iter([("task".to_owned(), Value::from("tests"))]);
-        self.executor.run_steered(&inputs, Vec::new(), Some(says), &self.cancel).await
+        self.executor.run_steered(&inputs, PromptParts::default(), Some(says), &self.cancel).await
     }
 }
 
@@ -97,6 +97,6 @@ async fn steering_of_a_run_that_is_cancelled_is_not_asked_for() {
     let mut bench = bench(definition(Completion::Text), [calls([("read", json!({}))])]);
     let cancels = Cancels(bench.cancel.clone());
     let inputs = Map::from_iter([("task".to_owned(), Value::from("tests"))]);
-    let result = bench.executor.run_steered(&inputs, Vec::new(), Some(&cancels), &bench.cancel).await;
+    let result = bench.executor.run_steered(&inputs, PromptParts::default(), Some(&cancels), &bench.cancel).await;
     assert_eq!(result.terminate_reason, Aborted);
 }

@@ -82,7 +82,7 @@ fn late(limit: Duration) -> Failure {
 }
 
 /// Both, parted by a line; whichever is blank is left out.
-pub(super) fn joined(words: &str, piped: &str) -> String {
+fn joined(words: &str, piped: &str) -> String {
     let parts: Vec<&str> = [words, piped].into_iter().filter(|part| !part.trim().is_empty()).collect();
     parts.join("\n\n")
 }
