@@ -10,6 +10,7 @@ mod questions;
 use std::path::PathBuf;
 
 use host_tests::host::{Ended, Host};
+use host_tests::host_snapshot;
 use serde_json::{Value, json};
 
 /// What lets every tool of the server `files` be called.

@@ -16,7 +16,7 @@ use host_settings::error::{ErrorKind, Failure};
 use host_settings::mcp::SEPARATOR;
 use host_text::did_you_mean;
 use host_tool::{ApprovalQueue, CallContext, Decision, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
@@ -29,7 +29,12 @@ const OF_THE_AGENT: [&str; 5] = [ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESEN
 #[derive(Debug)]
 pub enum Ended {
     /// With a result.
-    Success(Output),
+    Success {
+        /// The result.
+        output: Output,
+        /// What an MCP server said beside its answer, for programs.
+        mcp_meta: Option<Arc<Map<String, Value>>>,
+    },
     /// With an error.
     Failed(Failure),
     /// By a cancel.
@@ -49,9 +54,10 @@ pub enum Ended {
 pub async fn run(app: &App, call: FunctionCall, stop: &CancellationToken) -> Result<Ended, Failure> {
     let tools = app.settled_tools(app.grants(), Some(call.name.as_str())).await?;
     let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
+    let live = LiveOutput::nowhere();
     let context = CallContext {
         cancel: stop.clone(),
-        live: LiveOutput::nowhere(),
+        live: live.clone(),
         run_clock: PausableClock::default(),
         allowance: Arc::default(),
         questions: None,
@@ -66,7 +72,7 @@ pub async fn run(app: &App, call: FunctionCall, stop: &CancellationToken) -> Res
         },
     };
     Ok(match outcome {
-        Outcome::Success(output) => Ended::Success(output),
+        Outcome::Success(output) => Ended::Success { output, mcp_meta: live.mcp_meta() },
         Outcome::Error(failure) => {
             // Only the tools of MCP servers are in no manifest.
             let whose = find(app, call.name.as_str())

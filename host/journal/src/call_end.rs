@@ -3,9 +3,12 @@
 //! Deliberately not here: the outcome before it is put into words for the model (`host-tool`), and what a frontend
 //! shows of it.
 
+use std::sync::Arc;
+
 use host_message::{Display, FunctionResponse, Part, PartData};
 use host_tool::{Decided, Outcome, Response, SettledCall};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{CallReport, CallStatus};
 
@@ -28,6 +31,9 @@ pub struct CallEnd {
     /// What a user reads about it; `None` for a call that another process left behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<CallReport>,
+    /// What an MCP server said beside its answer, for programs: it is no part of the response, so no model gets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_meta: Option<Arc<Map<String, Value>>>,
 }
 
 impl CallEnd {
@@ -45,12 +51,13 @@ impl CallEnd {
             parts: response.parts.clone(),
             display,
             report: Some(CallReport::new(settled, response)),
+            mcp_meta: settled.mcp_meta.clone(),
         }
     }
 
     /// Returns how a call ended that another process left behind, with the part that says so to the model.
     pub(crate) fn left_behind(status: CallStatus, part: Part) -> Self {
-        Self { status, decided: None, duration_ms: 0, parts: vec![part], display: None, report: None }
+        Self { status, decided: None, duration_ms: 0, parts: vec![part], display: None, report: None, mcp_meta: None }
     }
 
     /// Returns the text of the response to the model.

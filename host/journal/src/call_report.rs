@@ -135,6 +135,7 @@ mod tests {
             title: "cargo test".into(),
             printed: Printed { tail: vec!["x".to_owned()], lines: 1 },
             command,
+            mcp_meta: None,
         };
         CallReport::new(&settled, &Response { parts: Vec::new(), whole: None })
     }
@@ -202,6 +203,7 @@ mod tests {
             title: "".into(),
             printed: Printed::default(),
             command: None,
+            mcp_meta: None,
         };
         let path = PathBuf::from("/home/x/session.outputs/output-3.txt");
         let whole = Some(host_tool::WholeText { path, digest: "ab".to_owned() });

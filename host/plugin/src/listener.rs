@@ -1,10 +1,12 @@
 //! The listener of a running call.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use host_capability::Resources;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::elicitation::{Elicitation, ElicitationAnswer};
 
@@ -35,6 +37,10 @@ pub trait CallListener: Send + Sync {
     fn elicit(&self, _question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         Box::pin(async { ElicitationAnswer::Cancelled })
     }
+
+    /// Receives what an MCP server said beside its answer, for programs; already bounded. It does not pass through the
+    /// guest, whose contract has no place for it.
+    fn mcp_meta(&self, _meta: Arc<Map<String, Value>>) {}
 
     /// Receives a path that the call wanted to read and has no grant for: absolute and lexically normal.
     fn read_denied(&self, _path: &Path) {}

@@ -20,6 +20,10 @@ use crate::mcp_client::{Answering, McpAnswer, McpError};
 use crate::process::{AfterProgram, before_program};
 use crate::store::CallState;
 
+/// The most bytes of JSON that an MCP server may say beside an answer, for programs; more is left out. Protects the
+/// session log and what reads JSON lines, where it is beside each answer.
+const MAX_MCP_META: usize = 64 << 10;
+
 impl wit::Host for CallState {
     async fn call(
         &mut self,
@@ -44,7 +48,7 @@ impl wit::Host for CallState {
             biased;
             // Dropping the call cancels it at the server.
             () = cancel.cancelled() => Err(wit::Error::Cancelled),
-            answer = call => answer.map_err(failed).and_then(handed_over),
+            answer = call => answer.map_err(failed).and_then(|answer| self.handed_over(answer)),
         };
         // Also after a cancelled call: the server may have changed something before it heard of it.
         after.look().await;
@@ -72,6 +76,21 @@ impl CallState {
             .map_err(|error| wit::Error::Invalid(format!("the arguments are not a JSON object: {error}")))?;
         Ok(client.call(permit, arguments, Arc::clone(&self.listener)))
     }
+
+    /// Returns the answer as the guest gets it. What the server says beside it passes by the guest.
+    fn handed_over(&self, mut answer: McpAnswer) -> Result<wit::Answer, wit::Error> {
+        let meta = answer.meta.take();
+        let answer = for_guest(answer)?;
+        if let Some(meta) = meta.filter(|meta| !meta.is_empty() && is_short(meta)) {
+            self.listener.mcp_meta(meta);
+        }
+        Ok(answer)
+    }
+}
+
+/// Returns whether what a server says beside an answer is within its limit.
+fn is_short(meta: &Map<String, Value>) -> bool {
+    serde_json::to_string(meta).is_ok_and(|text| text.len() <= MAX_MCP_META)
 }
 
 fn failed(error: McpError) -> wit::Error {
@@ -84,8 +103,8 @@ fn failed(error: McpError) -> wit::Error {
 }
 
 /// Returns the answer as the guest gets it, if it is within the limits of a tool's outcome: it could return no more.
-fn handed_over(answer: McpAnswer) -> Result<wit::Answer, wit::Error> {
-    let McpAnswer { content, structured, is_error } = answer;
+fn for_guest(answer: McpAnswer) -> Result<wit::Answer, wit::Error> {
+    let McpAnswer { content, structured, is_error, meta: _ } = answer;
     let structured = structured.map(|value| value.to_string());
     let (mut text, mut data) = (structured.as_ref().map_or(0, String::len), 0_usize);
     for part in &content {

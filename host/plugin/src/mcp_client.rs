@@ -56,6 +56,8 @@ pub struct McpAnswer {
     pub structured: Option<Value>,
     /// Whether the tool says that it failed.
     pub is_error: bool,
+    /// What the server says beside it, `_meta` in the protocol: for programs, and never for a model.
+    pub meta: Option<Arc<Map<String, Value>>>,
 }
 
 /// Why a server did not answer with a result. The texts are safe to show.

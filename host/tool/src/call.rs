@@ -11,6 +11,7 @@ use std::time::Duration;
 use host_message::{CallId, Display, FunctionCall, ToolName};
 use host_plugin::{Confirmation, ProgramEnd};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::{Allowance, Live, LiveOutput, Outcome, Printed, Question, Tool, title};
@@ -135,6 +136,8 @@ pub struct SettledCall {
     pub printed: Printed,
     /// How the command ended that it was decided about; `None` for a call that runs none, or that did not run.
     pub command: Option<ProgramEnd>,
+    /// What an MCP server said beside its answer, for programs; no model gets it.
+    pub mcp_meta: Option<Arc<Map<String, Value>>>,
 }
 
 /// An event of a call.
@@ -255,15 +258,15 @@ impl CallState {
             Self::Executing { since, live, decided, .. } => (Some(*decided), since.elapsed(), live.dropped()),
             Self::Settled(settled) => (settled.decided, settled.duration, settled.dropped),
         };
-        let (printed, command) = match self {
+        let (printed, command, mcp_meta) = match self {
             Self::Validating { .. } | Self::AwaitingApproval { .. } | Self::Scheduled { .. } => {
-                (Printed::default(), None)
+                (Printed::default(), None, None)
             }
-            Self::Executing { live, .. } => (live.printed(), live.command()),
-            Self::Settled(settled) => (settled.printed.clone(), settled.command),
+            Self::Executing { live, .. } => (live.printed(), live.command(), live.mcp_meta()),
+            Self::Settled(settled) => (settled.printed.clone(), settled.command, settled.mcp_meta.clone()),
         };
         let (call, title, decided) = (Arc::clone(self.call()), self.title(), decided.or(before));
-        SettledCall { call, outcome, decided, duration, dropped, proposed, title, printed, command }
+        SettledCall { call, outcome, decided, duration, dropped, proposed, title, printed, command, mcp_meta }
     }
 
     /// Returns what the call is called on one line, beside the name of its tool.

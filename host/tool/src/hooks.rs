@@ -102,7 +102,7 @@ pub enum HookInput<'a> {
     },
     /// The user sends a prompt.
     UserPromptSubmit {
-        /// Its text, without what is attached.
+        /// Its text and what was piped in behind it, without what is attached.
         prompt: &'a str,
     },
     /// A call is about to be decided.
@@ -123,6 +123,8 @@ pub enum HookInput<'a> {
         call: &'a FunctionCall,
         /// How it ended.
         outcome: &'a Outcome,
+        /// What an MCP server said beside its answer, for programs.
+        mcp_meta: Option<&'a Map<String, Value>>,
     },
     /// A subagent is about to end with a result.
     SubagentStop {

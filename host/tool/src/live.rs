@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host_plugin::ProgramEnd;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::Printed;
@@ -67,6 +68,7 @@ struct Counts {
 struct Ending {
     printing: Printing,
     command: Option<ProgramEnd>,
+    mcp_meta: Option<Arc<Map<String, Value>>>,
 }
 
 impl LiveOutput {
@@ -81,6 +83,11 @@ impl LiveOutput {
     /// Records how the command ended that the call was shown to run; the last one counts.
     pub(crate) fn command_ended(&self, end: ProgramEnd) {
         self.end().command = Some(end);
+    }
+
+    /// Records what an MCP server said beside its answer, for programs; the last answer counts.
+    pub(crate) fn says_beside(&self, meta: Arc<Map<String, Value>>) {
+        self.end().mcp_meta = Some(meta);
     }
 
     /// Reports the progress of the call, with a description of the current step. A total that is zero or exceeded was a
@@ -115,6 +122,12 @@ impl LiveOutput {
     /// Returns how its command ended; `None` if it runs none, or that one runs.
     pub(crate) fn command(&self) -> Option<ProgramEnd> {
         self.end().command
+    }
+
+    /// Returns what an MCP server said beside its answer, for programs; `None` if the call asked none, or it said
+    /// nothing.
+    pub fn mcp_meta(&self) -> Option<Arc<Map<String, Value>>> {
+        self.end().mcp_meta.clone()
     }
 
     fn end(&self) -> MutexGuard<'_, Ending> {

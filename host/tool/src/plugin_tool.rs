@@ -495,6 +495,10 @@ impl CallListener for Listener {
         self.live.command_ended(end);
     }
 
+    fn mcp_meta(&self, meta: Arc<Map<String, Value>>) {
+        self.live.says_beside(meta);
+    }
+
     fn elicit(&self, question: Elicitation) -> BoxFuture<'_, ElicitationAnswer> {
         match &self.questions {
             Some(questions) => questions.elicit(question),

@@ -218,6 +218,7 @@ mod tests {
             title: "".into(),
             printed: Printed::default(),
             command: None,
+            mcp_meta: None,
         };
         let mut parts = responder.respond(&settled, None).parts.into_iter();
         let Some(PartData::FunctionResponse(response)) = parts.next().map(|part| part.data) else {
@@ -288,6 +289,7 @@ mod tests {
             title: "".into(),
             printed: Printed::default(),
             command: None,
+            mcp_meta: None,
         };
         let parts = Responder::default().respond(&settled, None).parts;
         let Some(PartData::FunctionResponse(response)) = parts.first().map(|part| &part.data) else {

@@ -129,7 +129,7 @@ impl<'r> Scheduler<'r> {
             let (call, run_clock) = (Arc::clone(&call), run_clock.clone());
             Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn CallAsker>
         });
-        let hooks = After { gate: self.gate.clone(), context };
+        let hooks = After { gate: self.gate.clone(), context, live: live.clone() };
         let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
         let task = execute(tool, Arc::clone(&call), context, cancel.clone());
         let cancel = cancel.clone();

@@ -97,6 +97,9 @@ enum Line<'a> {
         output: &'a str,
         /// Duration of the call.
         duration_ms: u64,
+        /// What an MCP server said beside its answer, `_meta` in the protocol. The model does not get it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mcp_meta: Option<&'a Map<String, Value>>,
     },
     /// A hook ended.
     Hook {
@@ -247,6 +250,7 @@ impl StreamJson {
                     exit_code: report.command.and_then(|end| end.code),
                     output: end.response(),
                     duration_ms: end.duration_ms,
+                    mcp_meta: end.mcp_meta.as_deref(),
                 });
             }
             Fact::HookEnded { event, hook, result, reason, message, duration_ms, .. } => say(Line::Hook {

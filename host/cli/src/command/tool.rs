@@ -181,8 +181,14 @@ async fn run_call(
     stop: CancellationToken,
 ) -> Result<Code, Failure> {
     match single_call::run(place, call, &stop).await? {
-        Ended::Success(output) if json => print_json(&json!(output), out),
-        Ended::Success(output) => {
+        Ended::Success { output, mcp_meta } if json => {
+            let mut printed = json!(output);
+            if let (Some(meta), Some(fields)) = (mcp_meta, printed.as_object_mut()) {
+                fields.insert("mcp_meta".to_owned(), json!(meta));
+            }
+            print_json(&printed, out)
+        }
+        Ended::Success { output, mcp_meta: _ } => {
             out.write(&tools::output(&output));
             Ok(Code::Done)
         }

@@ -61,9 +61,12 @@ pub(super) fn written(
         HookInput::UserPromptSubmit { prompt } => drop(put("prompt", json!(prompt))),
         HookInput::PreToolUse { .. } => {}
         HookInput::PermissionRequest { reasons, .. } => drop(put("reasons", json!(reasons))),
-        HookInput::PostToolUse { call, outcome } => {
+        HookInput::PostToolUse { call, outcome, mcp_meta } => {
             let sent = convention.arguments(call, &place.workspace);
             put("tool_response", response(convention, &sent, outcome));
+            if let Some(meta) = mcp_meta {
+                put("mcp_meta", json!(meta));
+            }
         }
         HookInput::Stop { response, active } | HookInput::SubagentStop { response, active } => {
             put("stop_hook_active", json!(active));
@@ -177,15 +180,18 @@ mod tests {
             })
         );
         let outcome = Outcome::Success(Output::text("done"));
-        let after = of(Convention::Claude, &HookInput::PostToolUse { call: &call, outcome: &outcome });
+        let after = of(Convention::Claude, &HookInput::PostToolUse { call: &call, outcome: &outcome, mcp_meta: None });
         assert_eq!(
             after["tool_response"],
             json!({"success": true, "content": "done", "is_error": false, "filePath": "/w/a.txt"})
         );
-        let gemini = of(Convention::Gemini, &HookInput::PostToolUse { call: &call, outcome: &outcome });
+        let gemini = of(Convention::Gemini, &HookInput::PostToolUse { call: &call, outcome: &outcome, mcp_meta: None });
         assert_eq!((&gemini["hook_event_name"], &gemini["tool_name"]), (&json!("AfterTool"), &json!("write_file")));
         assert_eq!(gemini["tool_response"], json!({"llmContent": "done", "returnDisplay": "done"}));
         assert!(gemini["timestamp"].is_string());
+        let meta = json!({"acme.example/trace": "t1"}).as_object().cloned().expect("an object");
+        let of_server = HookInput::PostToolUse { call: &call, outcome: &outcome, mcp_meta: Some(&meta) };
+        assert_eq!((&of(Convention::Claude, &of_server)["mcp_meta"], after.get("mcp_meta")), (&json!(meta), None));
         let own = of(Convention::Host, &HookInput::PreToolUse { call: &call });
         assert_eq!((&own["permission_mode"], &own["tool_name"]), (&json!("auto-edit"), &json!("write_file")));
         assert_eq!(own["tool_input"], json!({"path": "a.txt", "content": "x"}));

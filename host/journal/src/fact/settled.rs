@@ -8,6 +8,7 @@ use std::sync::Arc;
 use host_message::{CallId, Display, Part, PromptId};
 use host_tool::{Decided, FailureKind};
 use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::{Map, Value};
 
 use crate::{CallEnd, CallReport, CallStatus};
 
@@ -26,6 +27,7 @@ struct Settled {
     parts: Vec<Part>,
     display: Option<Display>,
     report: Option<CallReport>,
+    mcp_meta: Option<Arc<Map<String, Value>>>,
 }
 
 /// [`CallStatus`] without the kind of failure.
@@ -39,7 +41,7 @@ enum StatusName {
 }
 
 pub(super) fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
-    let Settled { prompt, call_id, status, kind, decided, duration_ms, parts, display, report } =
+    let Settled { prompt, call_id, status, kind, decided, duration_ms, parts, display, report, mcp_meta } =
         Settled::deserialize(deserializer)?;
     let status = match status {
         StatusName::Success => CallStatus::Success,
@@ -47,5 +49,5 @@ pub(super) fn fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field
         StatusName::Cancelled => CallStatus::Cancelled,
         StatusName::Interrupted => CallStatus::Interrupted,
     };
-    Ok((prompt, call_id, Arc::new(CallEnd { status, decided, duration_ms, parts, display, report })))
+    Ok((prompt, call_id, Arc::new(CallEnd { status, decided, duration_ms, parts, display, report, mcp_meta })))
 }

@@ -1,5 +1,7 @@
 //! What servers answer, from the protocol's shapes to the host's.
 
+use std::sync::Arc;
+
 use host_message::{InlineData, OutputPart};
 use host_plugin::McpAnswer;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -15,6 +17,7 @@ pub(super) fn answer(result: CallToolResult) -> McpAnswer {
         content: result.content.into_iter().filter_map(part).collect(),
         structured: result.structured_content,
         is_error: result.is_error.unwrap_or_default(),
+        meta: result.meta.map(|meta| Arc::new(meta.0)),
     }
 }
 
@@ -26,6 +29,7 @@ pub(super) fn of_unknown(result: &Value) -> Option<McpAnswer> {
         content: known.collect(),
         structured: result.get("structuredContent").cloned(),
         is_error: result.get("isError").and_then(Value::as_bool).unwrap_or_default(),
+        meta: result.get("_meta").and_then(Value::as_object).map(|meta| Arc::new(meta.clone())),
     })
 }
 
@@ -67,6 +71,7 @@ mod tests {
         let result = json!({
             "isError": true,
             "structuredContent": {"a": 1},
+            "_meta": {"acme.example/trace": "t1"},
             "content": [
                 {"type": "text", "text": "t"},
                 {"type": "image", "data": "aQ==", "mimeType": "image/png"},
@@ -91,14 +96,17 @@ mod tests {
             ],
             structured: Some(json!({"a": 1})),
             is_error: true,
+            meta: json!({"acme.example/trace": "t1"}).as_object().cloned().map(Arc::new),
         };
         assert_eq!(found, expected);
     }
 
     #[test]
     fn block_of_an_unknown_kind_is_left_out() {
-        let result = json!({"isError": true, "content": [{"type": "text", "text": "t"}, {"type": "hologram"}, 1]});
+        let content = json!([{"type": "text", "text": "t"}, {"type": "hologram"}, 1]);
+        let result = json!({"isError": true, "content": content, "_meta": {"a": 1}});
         let found = of_unknown(&result).expect("an answer");
+        assert_eq!(found.meta.as_deref().map(|meta| meta["a"].clone()), Some(json!(1)));
         assert_eq!((found.content, found.is_error), (vec![OutputPart::Text("t".to_owned())], true));
         assert_eq!(of_unknown(&json!({"content": 1})), None);
     }

@@ -5,25 +5,28 @@
 use host_message::{FunctionCall, OutputPart};
 
 use crate::hooks::{HookAnswer, HookEvent, HookInput, HookText};
-use crate::{Cancel, Gate, Outcome};
+use crate::{Cancel, Gate, LiveOutput, Outcome};
 
 /// The hooks of a call that runs.
 pub(super) struct After {
     pub(super) gate: Option<Gate>,
     /// What hooks said before it ran.
     pub(super) context: Vec<HookText>,
+    /// What it showed while it ran.
+    pub(super) live: LiveOutput,
 }
 
 impl After {
     /// Returns the outcome of a call, with what hooks say about it.
     pub(super) async fn heard(self, call: &FunctionCall, outcome: Outcome, cancel: &Cancel) -> Outcome {
-        let Self { gate, mut context } = self;
+        let Self { gate, mut context, live } = self;
         let asked = gate.as_ref().and_then(|gate| Some((gate, gate.hooks(HookEvent::PostToolUse)?)));
         let mut output = None;
         if let Some((gate, hooks)) = asked
             && !cancel.is_cancelled()
         {
-            let input = HookInput::PostToolUse { call, outcome: &outcome };
+            let mcp_meta = live.mcp_meta();
+            let input = HookInput::PostToolUse { call, outcome: &outcome, mcp_meta: mcp_meta.as_deref() };
             let answer = tokio::select! {
                 biased;
                 () = cancel.cancelled() => HookAnswer::default(),

@@ -58,6 +58,7 @@ fn each() -> Vec<Fact> {
                     parts: vec![PartData::FunctionResponse(response.clone()).into()],
                     display: Some(display.clone()),
                     report: Some(report.clone()),
+                    mcp_meta: None,
                 };
                 Fact::CallSettled { prompt, call_id, end: Arc::new(end) }
             }
@@ -119,6 +120,24 @@ fn each_fact_that_is_written_is_read() {
     assert_eq!(facts, each());
     let recorded = read(text.as_bytes()).expect("it makes sense");
     assert_eq!((recorded.workspace.as_deref(), recorded.model), (Some("/work"), Some(model())));
+}
+
+#[test]
+fn log_has_what_an_mcp_server_said_beside_an_answer() {
+    let settled = each().into_iter().find_map(|fact| match fact {
+        Fact::CallSettled { prompt, call_id, end } => Some((prompt, call_id, CallEnd::clone(&end))),
+        _ => None,
+    });
+    let (prompt, call_id, mut end) = settled.expect("one is of that kind");
+    end.mcp_meta = Some(Arc::new(serde_json::Map::from_iter([("acme.example/trace".to_owned(), 1.into())])));
+    let fact = Fact::CallSettled { prompt, call_id, end: Arc::new(end) };
+    let first = log().lines().next().expect("a first line").to_owned();
+    let mut bytes = format!("{first}\n").into_bytes();
+    put_line(&mut bytes, "2026-03-01T12:00:00Z".parse().expect("a time"), &fact).expect("memory has room");
+    assert!(bytes.ends_with(br#","mcp_meta":{"acme.example/trace":1}}"#));
+    bytes.push(b'\n');
+    let last = Records::new(bytes.as_slice()).last().expect("two entries").expect("it is an entry");
+    assert_eq!(last.fact, fact);
 }
 
 /// The order of fields is this host's own, and another program may have written the line anew.

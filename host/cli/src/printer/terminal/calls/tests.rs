@@ -21,6 +21,7 @@ fn lines(name: &str, status: CallStatus, report: &CallReport, milliseconds: u64,
         parts: Vec::new(),
         display: None,
         report: Some(report.clone()),
+        mcp_meta: None,
     };
     Calls::default().ended(&Ended { agent: &agent, id: &id, name, end: &end }, layout(columns))
 }
@@ -53,6 +54,7 @@ fn call_line_of_a_change_counts_its_lines() {
         parts: Vec::new(),
         display: Some(display.clone()),
         report: Some(report.clone()),
+        mcp_meta: None,
     };
     let shown = |decided| {
         let ended = Ended { agent: &agent, id: &id, name: "edit", end: &end(decided) };
