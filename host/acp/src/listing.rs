@@ -2,7 +2,6 @@
 
 use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 use host_app::session::list::{self, SessionSummary};
-use host_journal::Sessions;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_settings::folder;
@@ -30,7 +29,7 @@ pub(crate) fn list(environment: &Environment, request: ListSessionsRequest) -> R
         }
     };
     let folder = request.cwd.as_deref().map(folder::resolved);
-    let sessions = Sessions::new(&environment.folders()?.sessions);
+    let sessions = environment.folders()?.journals();
     // One that is damaged cannot be loaded.
     let all = list::list(&sessions, folder.as_deref())?.into_iter().filter(|session| session.damage.is_none());
     let mut page = all.skip(begin);

@@ -12,7 +12,6 @@ use agent_client_protocol::v1::schema::{
 };
 use host_app::session::transcript::{Call, Transcript, What};
 use host_app::session::{MAIN, Session, find};
-use host_journal::Sessions;
 use host_message::{Content, FunctionCall, Part, PartData, Role};
 use host_settings::error::Failure;
 use host_text::visible;
@@ -28,7 +27,7 @@ use crate::updates::{Ended, plan};
 ///
 /// If its log cannot be read.
 pub(crate) fn send(session: &Session, id: &SessionId, tools: &Tools, outbox: &Outbox) -> Result<(), Failure> {
-    let stored = find::by_whole_id(&Sessions::new(&session.app().folders.sessions), session.id().as_str())?;
+    let stored = find::by_whole_id(&*session.app().journals, session.id().as_str())?;
     let transcript = Transcript::read(&stored);
     let items = transcript.checklist().to_vec();
     let calls = transcript.entries.into_iter().filter(|entry| entry.agent.as_deref() == Some(MAIN));

@@ -21,7 +21,7 @@ use host_extensions::plugins::settings::PluginSettings;
 use host_extensions::plugins::sources::{OnInvalid, PluginSources, SourceContext};
 use host_extensions::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
 use host_extensions::servers::{ConfiguredServers, McpHub, Places};
-use host_journal::{Journal, SessionLog};
+use host_journal::{Journal, Journals};
 use host_plugin::{BackgroundPrograms, CurrentAccess, ProgramAccess, Runtime, RuntimeOptions, Workspace};
 use host_settings::configuration::{Configuration, Owner};
 use host_settings::confinement::{self, program_access, program_walls};
@@ -47,6 +47,8 @@ pub struct App {
     pub environment: Environment,
     /// The folders of the host.
     pub folders: Folders,
+    /// The recorded sessions.
+    pub journals: Arc<dyn Journals>,
     /// The configuration, with what a trusted project may set.
     pub configuration: Configuration,
     /// The access that the user asked for, as the flags have it.
@@ -231,6 +233,7 @@ impl App {
         let given = ProgramEnvironment::new(given.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
         Ok(Self {
             environment: environment.clone(),
+            journals: Arc::new(folders.journals()),
             folders,
             configuration,
             access: access.clone(),
@@ -288,7 +291,7 @@ impl App {
     /// are none.
     pub(crate) fn session_hooks(
         &self,
-        log: Option<&Arc<SessionLog>>,
+        log: Option<&Arc<dyn Journal>>,
         observer: Option<Arc<dyn Observer>>,
         changes: Option<Arc<Recorder>>,
     ) -> Option<Arc<dyn Hooks>> {
@@ -296,11 +299,11 @@ impl App {
             runtime: Arc::clone(&self.runtime),
             place: HookPlace {
                 session: log.map(|log| log.id().to_string()).unwrap_or_default(),
-                transcript: log.map(|log| log.path().to_owned()),
+                transcript: log.map(|log| log.artifacts().log().to_owned()),
                 workspace: self.workspace.root().to_owned(),
                 project: self.project.root.clone(),
             },
-            log: log.map(|log| Arc::clone(log) as Arc<dyn Journal>),
+            log: log.cloned(),
             observer,
             changes,
         });

@@ -57,7 +57,7 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::{self, LoadedPlugin};
-use host_journal::{History, Journal, Left, SessionLog, Sessions, TerminateReason};
+use host_journal::{History, Journal, Left, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::Recording;
 use host_plugin::BackgroundPrograms;
@@ -138,7 +138,7 @@ pub struct Session {
 /// The parts that are new with each conversation of a session: `/clear` starts another one.
 struct Conversation {
     executor: Executor,
-    log: Arc<SessionLog>,
+    log: Arc<dyn Journal>,
     budget: Arc<Budget>,
     gate: Gate,
     /// The mode that the user just chose in an answer.
@@ -182,7 +182,7 @@ impl Session {
             Some(resume) => Some(resume.reopen(&app, has_prompt).await?),
             None => None,
         };
-        let recorded = reopened.as_ref().map(host_journal::Reopened::recorded);
+        let recorded = reopened.as_ref().map(|opened| opened.recorded());
         let model_before = recorded.and_then(|recorded| recorded.model.clone());
         let left =
             recorded.and_then(|recorded| recorded.past(&AgentId::new(MAIN))).map_or(Left::Nothing, |past| past.left());
@@ -278,9 +278,9 @@ impl Session {
     ///
     /// If it is too long, or cannot be written.
     pub fn rename(&self, title: &str) -> Result<Option<String>, Failure> {
-        let log = self.conversation.log.path();
-        title::rename(log, title)?;
-        Ok(title::title_of(log))
+        let artifacts = self.conversation.log.artifacts();
+        title::rename(&artifacts, title)?;
+        Ok(title::title_of(&artifacts))
     }
 
     /// The present approval mode.
@@ -316,7 +316,7 @@ impl Session {
     ///
     /// If the log cannot be read.
     pub fn checklist(&self) -> Result<Vec<ChecklistItem>, Failure> {
-        let stored = find::by_id(&Sessions::new(&self.app.folders.sessions), self.id().as_str())?;
+        let stored = find::by_id(&*self.app.journals, self.id().as_str())?;
         Ok(transcript::Transcript::read(&stored).whole()?.checklist().to_vec())
     }
 

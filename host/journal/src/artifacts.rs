@@ -3,6 +3,7 @@
 //! Deliberately not here: what is in it. The journal of changed files is `host-undo`'s.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The places of what belongs to a session besides its facts. They need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,11 @@ impl Artifacts {
     /// Those of the session with this log.
     pub fn beside(log: &Path) -> Self {
         Self { log: log.to_owned() }
+    }
+
+    /// The log itself; a store without files has none there.
+    pub fn log(&self) -> &Path {
+        &self.log
     }
 
     /// The folder with the large outputs of calls.
@@ -37,6 +43,18 @@ impl Artifacts {
     /// The file with the title that the user gave it.
     pub fn title(&self) -> PathBuf {
         self.log.with_extension("title")
+    }
+
+    /// Removes all but the log. Returns the first that cannot be removed.
+    pub(crate) fn remove(&self) -> Result<(), (PathBuf, io::Error)> {
+        for path in [self.outputs(), self.undo(), self.title()] {
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match removed {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err((path, error)),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 }
 

@@ -81,6 +81,9 @@ pub enum SessionError {
     /// The log cannot be chained or verified.
     #[error("could not chain the lines of a session log")]
     Chain(#[from] ChainError),
+    /// The key by which logs are chained cannot be had.
+    #[error(transparent)]
+    Key(ChainError),
     /// The system cannot say whether another process writes the log.
     #[error("could not lock the session log `{}`", path.display())]
     Lock {
@@ -108,7 +111,7 @@ impl SessionError {
                 format!("wait until process {pid} has ended, or end it, and try again")
             }
             Self::Held { holder: None, .. } => "wait until it has ended, and try again".to_owned(),
-            Self::Chain(error) => error.help(),
+            Self::Chain(error) | Self::Key(error) => error.help(),
             Self::Lock { path, .. } => {
                 format!("store sessions on a disk that supports file locks; the one with `{}` does not", path.display())
             }

@@ -9,8 +9,8 @@
 //!
 //! A log that could not be written once is never written again: half a line may lie at its end. One process at a time
 //! writes a log: it holds a lock on the file, which the system takes back when the process ends, however it ends. Each
-//! line carries a keyed hash of everything before it ([`host_files::ChainStore`]), so that [`Stored::verify`] finds any
-//! change.
+//! line carries a keyed hash of everything before it ([`host_files::ChainStore`]), so that
+//! [`Stored::verify`](crate::Stored::verify) finds any change.
 //!
 //! [`Sessions`] finds logs, [`Records`] reads one entry by entry, [`Recorded`] is what it says taken together, and
 //! [`SessionLog::reopen`] resumes it. Deliberately not here: how long logs are kept. A log survives the end of the
@@ -27,29 +27,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use host_files::{Chain, ChainFault, ChainStore, create_private, make_private_folder};
-use host_message::{ModelId, SessionId};
+use host_message::SessionId;
 use jiff::Timestamp;
 
 pub use self::reopen::Reopened;
-pub use self::sessions::{Sessions, Stored};
+pub use self::sessions::Sessions;
 pub use self::verify::{Finding, FoundWhen, Verified};
 use crate::read::MAX_LINE;
-use crate::{Artifacts, Clock, Fact, Journal, SESSION_VERSION, SessionError};
+use crate::{About, Artifacts, Clock, Fact, Journal, SESSION_VERSION, SessionError};
 
 /// Extension of log files.
 const LOG_EXTENSION: &str = "jsonl";
 
 /// Number of ids that are tried for a new session. Two sessions of the same second clash once in four thousand million.
 const ID_ATTEMPTS: usize = 8;
-
-/// Details of a session, for users who look for it later.
-#[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
-    /// The folder that is worked in.
-    pub workspace: &'a Path,
-    /// The model, as the user names it.
-    pub model: &'a ModelId,
-}
 
 /// A session's log. Several agents of one session write to it, from several threads.
 pub struct SessionLog {
@@ -150,11 +141,6 @@ impl SessionLog {
         &self.path
     }
 
-    /// Returns the places of what belongs to the session besides its facts.
-    pub fn artifacts(&self) -> Artifacts {
-        Artifacts::beside(&self.path)
-    }
-
     /// Writes one line: the object that `fill` puts into the buffer.
     fn write(&self, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), SessionError> {
         // A thread that panicked here left at most an unused line behind.
@@ -201,10 +187,14 @@ impl Journal for SessionLog {
         let time = self.clock.now();
         self.write(|bytes| put_line(bytes, time, fact))
     }
+
+    fn artifacts(&self) -> Artifacts {
+        Artifacts::beside(&self.path)
+    }
 }
 
 /// Adds a fact as the object of a line, without a line end.
-fn put_line(bytes: &mut Vec<u8>, time: Timestamp, fact: &Fact) -> io::Result<()> {
+pub(crate) fn put_line(bytes: &mut Vec<u8>, time: Timestamp, fact: &Fact) -> io::Result<()> {
     write!(bytes, r#"{{"time":"{time}","type":"#)?;
     let name = bytes.len();
     serde_json::to_writer(&mut *bytes, fact)?;
@@ -218,7 +208,7 @@ fn put_line(bytes: &mut Vec<u8>, time: Timestamp, fact: &Fact) -> io::Result<()>
 }
 
 /// Creates an id that sorts by its time, with enough random bits to distinguish the sessions of the same second.
-fn new_id(clock: &Clock) -> io::Result<SessionId> {
+pub(crate) fn new_id(clock: &Clock) -> io::Result<SessionId> {
     let mut chance = [0; 4];
     getrandom::fill(&mut chance)?;
     let text = format!("{}-{:08x}", clock.now().strftime("%Y%m%d-%H%M%S"), u32::from_le_bytes(chance));

@@ -1,7 +1,7 @@
 //! What happened in a session, written down as it happens and read back.
 //!
-//! Owns [`Fact`], the one description of what happened; [`Journal`], which stores facts: [`SessionLog`] in a file,
-//! [`MemoryJournal`] for tests; and what reads them back: [`Records`] one by one, [`Calls`] in pairs, [`Recorded`] all
+//! Owns [`Fact`], the one description of what happened; [`Journals`], which keep sessions: [`Sessions`] as files,
+//! [`MemoryJournals`] for tests; [`Journal`], to which one of them is recorded; and what reads them back: [`Records`] one by one, [`Calls`] in pairs, [`Recorded`] all
 //! together, with the [`History`] in which no call stays without its outcome.
 //!
 //! It promises that what it announces was written first, that nothing it wrote is refused later, and that any change of
@@ -25,6 +25,7 @@ mod memory;
 mod past;
 mod read;
 mod store;
+mod stored;
 mod terminate_reason;
 
 pub use artifacts::Artifacts;
@@ -35,11 +36,12 @@ pub use calls::{Calls, LoggedCall};
 pub use clock::Clock;
 pub use error::SessionError;
 pub use fact::{Fact, Logged, SESSION_VERSION};
-pub use file::{About, Finding, FoundWhen, Reopened, SessionLog, Sessions, Stored, Verified};
+pub use file::{Finding, FoundWhen, Reopened, SessionLog, Sessions, Verified};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled, is_whole};
 pub use hook_result::HookResult;
-pub use memory::MemoryJournal;
+pub use memory::{MemoryJournal, MemoryJournals};
 pub use past::{Left, Past, PastParts, Recorded};
 pub use read::{ReadError, Records};
-pub use store::Journal;
+pub use store::{About, Journal, Journals, Opened};
+pub use stored::Stored;
 pub use terminate_reason::TerminateReason;

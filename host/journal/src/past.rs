@@ -15,10 +15,9 @@ use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, Prompt
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::history::{answers, interrupted, not_begun};
+use crate::history::{answers, interrupted};
 use crate::{
-    CallEnd, CallStatus, Exchange, Fact, History, HistoryError, Journal, Logged, ReadError, Records, Replied,
-    SessionError, TerminateReason,
+    CallEnd, CallStatus, Exchange, Fact, History, HistoryError, Logged, ReadError, Records, Replied, TerminateReason,
 };
 
 /// A session as its log has it.
@@ -120,14 +119,14 @@ struct Reply {
 }
 
 /// A call that has no outcome.
-struct OpenCall {
-    prompt: PromptId,
-    call: FunctionCall,
-    state: OpenState,
+pub(crate) struct OpenCall {
+    pub(crate) prompt: PromptId,
+    pub(crate) call: FunctionCall,
+    pub(crate) state: OpenState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OpenState {
+pub(crate) enum OpenState {
     Begun,
     NotBegun,
 }
@@ -188,12 +187,12 @@ impl Recorded {
     }
 
     /// The calls without an outcome, each agent's in their order.
-    fn open_calls(&self) -> Vec<OpenCall> {
+    pub(crate) fn open_calls(&self) -> Vec<OpenCall> {
         self.agents.values().flat_map(Past::open_calls).collect()
     }
 
     /// Gives an open call its outcome.
-    fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
+    pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
         let Some(past) = self.agents.get_mut(agent) else { return };
         if let Stage::Replied(reply) = &mut past.stage {
             reply.outcomes.insert(call, end);
@@ -291,23 +290,6 @@ impl Recorded {
         past.next_prompt = past.next_prompt.max(prompt.turn.saturating_add(1));
         past
     }
-}
-
-/// Settles every call that the process before this one left behind, in the journal and in what was read from it: one
-/// that ran as interrupted, one that had not begun as not run.
-pub(crate) fn settle_open(journal: &dyn Journal, recorded: &mut Recorded) -> Result<(), SessionError> {
-    for OpenCall { prompt, call, state } in recorded.open_calls() {
-        let (part, status) = match state {
-            // It may have changed something, so the model must not believe that it did nothing.
-            OpenState::Begun => (interrupted(&call), CallStatus::Interrupted),
-            OpenState::NotBegun => (not_begun(&call), CallStatus::Cancelled),
-        };
-        let end = Arc::new(CallEnd::left_behind(status, part));
-        let agent = prompt.agent.clone();
-        journal.append(&Fact::CallSettled { prompt, call_id: call.id.clone(), end: Arc::clone(&end) })?;
-        recorded.settle(&agent, call.id, end);
-    }
-    Ok(())
 }
 
 /// The damage of a log that begins with something else.

@@ -13,7 +13,6 @@ mod line;
 mod tagged;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +68,7 @@ impl ReadError {
 }
 
 /// The entries of a log, oldest first. Ends after the first error.
-pub struct Records<R = File> {
+pub struct Records<R = Box<dyn Read + Send>> {
     blocks: Arc<Mutex<Blocks<R>>>,
     /// The blocks that another thread parsed, with their numbers.
     results: Option<Receiver<(u64, Parsed)>>,

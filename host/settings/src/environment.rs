@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_files::{ChainError, ChainStore};
+use host_journal::Sessions;
 use host_model::CredentialsFile;
 use host_plugin::CompileOptions;
 use host_text::Advice;
@@ -136,6 +137,11 @@ impl Folders {
     /// If it cannot be read or made, or others could have read it.
     pub fn chains(&self) -> Result<ChainStore, EnvironmentError> {
         ChainStore::open(&self.audit).map_err(EnvironmentError::Chains)
+    }
+
+    /// Returns the recorded sessions.
+    pub fn journals(&self) -> Sessions {
+        Sessions::new(&self.sessions, &self.audit)
     }
 
     /// Returns the folders that are the host's own, whole, and the files that other agents obey. No tool and no command

@@ -138,7 +138,9 @@ impl Fault for SessionError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Write { .. } | Self::Broken { .. } | Self::Remove { .. } => ErrorKind::Write,
-            Self::Create { .. } | Self::List { .. } | Self::Chain(_) | Self::Lock { .. } => ErrorKind::Configuration,
+            Self::Create { .. } | Self::List { .. } | Self::Chain(_) | Self::Key(_) | Self::Lock { .. } => {
+                ErrorKind::Configuration
+            }
             Self::Open { .. } | Self::Read { .. } | Self::Held { .. } => ErrorKind::Input,
         }
     }

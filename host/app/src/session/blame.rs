@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use host_files::ChainStore;
-use host_journal::{Calls, Fact, LoggedCall, ReadError, Sessions, Stored};
+use host_journal::{Calls, Fact, Journals, LoggedCall, ReadError, Stored};
 use host_message::{Part, PartData, Role};
 use host_settings::error::Failure;
 use host_text::{one_line, visible_line};
@@ -134,7 +134,7 @@ struct Attribution {
 /// # Errors
 ///
 /// If there is no such file and no session wrote it, or the sessions cannot be listed.
-pub fn blame(file: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Blame, Failure> {
+pub fn blame(file: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Result<Blame, Failure> {
     let absolute = std::path::absolute(file)
         .map_err(|error| Failure::input(format!("`{}` cannot be found: {error}", file.display())))?;
     let mut found = Blame::read(&real(&absolute), sessions, chains)?;
@@ -152,9 +152,9 @@ pub fn blame(file: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Bl
 }
 
 impl Blame {
-    fn read(path: &Path, sessions: &Sessions, chains: &ChainStore) -> Result<Self, Failure> {
+    fn read(path: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Result<Self, Failure> {
         let (mut changes, mut notes) = (Vec::new(), Vec::new());
-        for stored in sessions.all()? {
+        for stored in sessions.list()? {
             match versions(&stored, path, chains, &mut notes) {
                 Ok(more) => changes.extend(more),
                 Err(failure) => {

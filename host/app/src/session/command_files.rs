@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use host_agent::{Event, EventKind, Observer};
 use host_extensions::plugins::LoadedPlugin;
-use host_journal::{Fact, Journal};
+use host_journal::Fact;
 use host_message::{AgentId, CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure};

@@ -6,7 +6,6 @@
 //! Deliberately not here: how a call is shown.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
 use host_journal::{Artifacts, CallEnd, CallReport, CallStatus, Calls, LoggedCall, Stored};
@@ -71,7 +70,7 @@ pub fn ended(stored: &Stored, back: usize) -> Result<Found, Failure> {
         last.push_back(call);
     }
     let call = if ended >= back { last.pop_front() } else { None };
-    Ok(Found { call: call.and_then(of_log).map(|call| with_whole(call, &stored.path)), calls: ended })
+    Ok(Found { call: call.and_then(of_log).map(|call| with_whole(call, &stored.artifacts())), calls: ended })
 }
 
 /// Returns a call that ended as its log has it.
@@ -88,9 +87,9 @@ fn of_log(LoggedCall { prompt, call, end, .. }: LoggedCall) -> Option<EndedCall>
 }
 
 /// Replaces a response that was cut for the model by the whole of it.
-fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
+fn with_whole(call: EndedCall, artifacts: &Artifacts) -> EndedCall {
     let Some(name) = call.report.whole.as_deref() else { return call };
-    let Some(path) = Artifacts::beside(log).output(name) else {
+    let Some(path) = artifacts.output(name) else {
         let cut =
             Some(format!("the log names a file `{}`, which does not belong to the session", host_text::exact(name)));
         return EndedCall { cut, ..call };
@@ -106,7 +105,9 @@ fn with_whole(call: EndedCall, log: &Path) -> EndedCall {
 
 #[cfg(test)]
 mod tests {
-    use host_journal::Sessions;
+    use std::path::Path;
+
+    use host_journal::{Journals, Sessions};
 
     use super::*;
 
@@ -137,7 +138,7 @@ mod tests {
             );
         }
         std::fs::write(folder.join("s1.jsonl"), log).expect("written");
-        let mut all = Sessions::new(folder).all().expect("it is a folder");
+        let mut all = Sessions::new(folder, folder.join("audit")).list().expect("it is a folder");
         all.pop().expect("one session")
     }
 

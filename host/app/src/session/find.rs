@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use host_journal::{Sessions, Stored};
+use host_journal::{Journals, Stored};
 use host_settings::error::Failure;
 use host_text::Advice;
 use host_undo::RecordedChanges;
@@ -17,8 +17,8 @@ const NEAR: usize = 2;
 const NAMED: usize = 3;
 
 /// Returns the session with this id, or the only one whose id begins with it.
-pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
-    let all = sessions.all()?;
+pub fn by_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
+    let all = sessions.list()?;
     let mut fitting: Vec<&Stored> = all.iter().filter(|stored| stored.id.as_str().starts_with(wanted)).collect();
     if let Some(exact) = fitting.iter().find(|stored| stored.id.as_str() == wanted) {
         return Ok((*exact).clone());
@@ -61,8 +61,8 @@ pub fn by_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
 /// # Errors
 ///
 /// If there is none: the beginning of an id is not enough.
-pub fn by_whole_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure> {
-    sessions.all()?.into_iter().find(|stored| stored.id.as_str() == wanted).ok_or_else(|| {
+pub fn by_whole_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
+    sessions.list()?.into_iter().find(|stored| stored.id.as_str() == wanted).ok_or_else(|| {
         Failure::input(format!("there is no session `{}`", host_text::excerpt(wanted, SHOWN_ID)))
             .help("list the sessions, or start a new one")
     })
@@ -71,19 +71,19 @@ pub fn by_whole_id(sessions: &Sessions, wanted: &str) -> Result<Stored, Failure>
 /// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and, if there is
 /// another session, those that left nothing: no conversation (there were no messages, or all were taken back), and no
 /// change of files that is kept or known not to be.
-pub fn last_of(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
+pub fn last_of(sessions: &dyn Journals, workspace: &Path) -> Result<Stored, Failure> {
     last_with(sessions, workspace, |stored| has_conversation(stored) || has_changes(stored))
 }
 
 /// Returns the session of a folder to continue: as [`last_of`], but one with a conversation if there is any.
-pub fn last_to_continue(sessions: &Sessions, workspace: &Path) -> Result<Stored, Failure> {
+pub fn last_to_continue(sessions: &dyn Journals, workspace: &Path) -> Result<Stored, Failure> {
     last_with(sessions, workspace, has_conversation)
 }
 
-fn last_with(sessions: &Sessions, workspace: &Path, wanted: impl Fn(&Stored) -> bool) -> Result<Stored, Failure> {
+fn last_with(sessions: &dyn Journals, workspace: &Path, wanted: impl Fn(&Stored) -> bool) -> Result<Stored, Failure> {
     let here = workspace.to_string_lossy();
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
-    let here_last = sessions.all()?.into_iter().filter(is_here).collect::<Vec<_>>();
+    let here_last = sessions.list()?.into_iter().filter(is_here).collect::<Vec<_>>();
     here_last.iter().find(|stored| wanted(stored)).or(here_last.first()).cloned().ok_or_else(|| {
         Failure::input(format!("there is no session of `{here}`")).help(
             Advice::default()
@@ -109,4 +109,47 @@ fn has_changes(stored: &Stored) -> bool {
 fn named(sessions: &[&Stored]) -> String {
     let ids: Vec<String> = sessions.iter().take(NAMED).map(|stored| format!("`{}`", stored.id)).collect();
     ids.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use host_journal::{About, Clock, Fact, MemoryJournals};
+    use host_message::{AgentId, Content, ModelId, PromptId, SessionId};
+
+    use super::*;
+
+    /// Begins a session of `/work`, and ends the process that writes it.
+    fn recorded(sessions: &MemoryJournals, prompt: Option<&str>) -> SessionId {
+        let about = About { workspace: Path::new("/work"), model: &ModelId::new("a/m") };
+        let journal = sessions.create(about).expect("there is room");
+        if let Some(text) = prompt {
+            let prompt = PromptId { agent: AgentId::new("main"), turn: 0 };
+            for content in [Content::user(text), Content::model("done")] {
+                let (prompt, content) = (prompt.clone(), Arc::new(content));
+                journal.append(&Fact::Content { prompt, content }).expect("there is room");
+            }
+        }
+        journal.id().clone()
+    }
+
+    #[test]
+    fn find_session_by_the_beginning_of_its_id_and_the_last_with_a_conversation() {
+        let clock = Clock::fixed("2026-03-01T12:00:00Z".parse().expect("a time"));
+        let sessions = MemoryJournals::new("/no/such/folder", clock);
+        let wanted = |id: &str| by_id(&sessions, id).map(|stored| stored.id).map_err(|failure| failure.message);
+        assert_eq!(wanted("2026"), Err("there is no session `2026`".to_owned()));
+        let said = recorded(&sessions, Some("hello"));
+        assert_eq!(wanted("2026"), Ok(said.clone()));
+        let empty = recorded(&sessions, None);
+        assert_eq!(wanted("2026"), Err("`2026` matches 2 sessions".to_owned()));
+        assert_eq!(wanted(empty.as_str()), Ok(empty.clone()));
+        for last in [last_of, last_to_continue] {
+            let found = |folder: &str| last(&sessions, Path::new(folder)).map(|stored| stored.id).ok();
+            assert_eq!((found("/work"), found("/elsewhere")), (Some(said.clone()), None));
+        }
+        assert!(by_whole_id(&sessions, "2026").is_err(), "it is no whole id");
+        assert_eq!(by_whole_id(&sessions, empty.as_str()).expect("it is there").id, empty);
+    }
 }

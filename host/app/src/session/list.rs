@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use host_journal::{Fact, Logged, ReadError, Sessions, Stored, TerminateReason};
+use host_journal::{Fact, Journals, Logged, ReadError, Stored, TerminateReason};
 use host_message::{AgentId, Role};
 use host_settings::error::Failure;
 use host_text::clip;
@@ -78,7 +78,7 @@ pub enum SessionEnd {
 /// # Errors
 ///
 /// If the folder of the sessions cannot be listed.
-pub fn list(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<SessionSummary>, Failure> {
+pub fn list(sessions: &dyn Journals, workspace: Option<&Path>) -> Result<Vec<SessionSummary>, Failure> {
     let all = of_folder(sessions, workspace)?;
     let listed = all.iter().map(SessionSummary::new);
     Ok(listed.filter(|session| session.end != SessionEnd::Empty).collect())
@@ -89,7 +89,7 @@ pub fn list(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Session
 /// # Errors
 ///
 /// If the folder of the sessions cannot be listed.
-pub fn resumable(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
+pub fn resumable(sessions: &dyn Journals, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
     Ok(with_conversation(&of_folder(sessions, Some(workspace))?))
 }
 
@@ -98,7 +98,7 @@ pub fn resumable(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSum
 /// # Errors
 ///
 /// If the folder of the sessions cannot be listed.
-pub fn resumable_elsewhere(sessions: &Sessions, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
+pub fn resumable_elsewhere(sessions: &dyn Journals, workspace: &Path) -> Result<Vec<SessionSummary>, Failure> {
     Ok(with_conversation(&elsewhere(sessions, workspace)?))
 }
 
@@ -107,16 +107,16 @@ pub fn resumable_elsewhere(sessions: &Sessions, workspace: &Path) -> Result<Vec<
 /// # Errors
 ///
 /// If the folder of the sessions cannot be listed.
-pub fn has_elsewhere(sessions: &Sessions, workspace: &Path) -> Result<bool, Failure> {
+pub fn has_elsewhere(sessions: &dyn Journals, workspace: &Path) -> Result<bool, Failure> {
     Ok(!elsewhere(sessions, workspace)?.is_empty())
 }
 
-fn elsewhere(sessions: &Sessions, workspace: &Path) -> Result<Vec<Stored>, Failure> {
+fn elsewhere(sessions: &dyn Journals, workspace: &Path) -> Result<Vec<Stored>, Failure> {
     let here = workspace.to_string_lossy();
     let is_wanted = |stored: &Stored| {
         stored.workspace().is_ok_and(|workspace| workspace.is_some_and(|workspace| workspace != *here))
     };
-    Ok(sessions.all()?.into_iter().filter(is_wanted).collect())
+    Ok(sessions.list()?.into_iter().filter(is_wanted).collect())
 }
 
 /// Returns those with a conversation, as many as are offered.
@@ -132,14 +132,14 @@ fn with_conversation(all: &[Stored]) -> Vec<SessionSummary> {
     with_conversation.map(|(_, session)| session).take(OFFERED).collect()
 }
 
-fn of_folder(sessions: &Sessions, workspace: Option<&Path>) -> Result<Vec<Stored>, Failure> {
+fn of_folder(sessions: &dyn Journals, workspace: Option<&Path>) -> Result<Vec<Stored>, Failure> {
     let here = workspace.map(Path::to_string_lossy);
     let is_wanted = |stored: &Stored| match (&here, stored.workspace()) {
         (None, _) => true,
         (Some(here), Ok(workspace)) => workspace.as_deref() == Some(here),
         (Some(_), Err(_)) => false,
     };
-    Ok(sessions.all()?.into_iter().filter(is_wanted).collect())
+    Ok(sessions.list()?.into_iter().filter(is_wanted).collect())
 }
 
 impl SessionSummary {
@@ -156,7 +156,7 @@ impl SessionSummary {
             workspace: None,
             model: None,
             prompt: None,
-            title: title_of(&stored.path),
+            title: title_of(&stored.artifacts()),
             turns: 0,
             end: SessionEnd::Empty,
             damage: None,

@@ -3,9 +3,9 @@
 //! A session's access is not taken from its log: the grants are those that the user gives now.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use host_files::ChainStore;
-use host_journal::{Clock, Left, Reopened, SessionLog, Sessions};
+use host_journal::{Journals, Left, Opened};
 use host_message::AgentId;
 use host_settings::error::Failure;
 use host_text::Advice;
@@ -36,32 +36,30 @@ impl Resume {
 
     /// Locks and reads its log. Nothing is written yet. `may_end` says that nothing need be left to do in it: there is
     /// a prompt, or will be.
-    pub async fn reopen(self, app: &App, may_end: bool) -> Result<Reopened, Failure> {
-        let sessions = Sessions::new(&app.folders.sessions);
-        self.reopen_in(sessions, app.workspace.root().to_owned(), app.folders.chains()?, may_end).await
+    pub async fn reopen(self, app: &App, may_end: bool) -> Result<Box<dyn Opened>, Failure> {
+        self.reopen_in(Arc::clone(&app.journals), app.workspace.root().to_owned(), may_end).await
     }
 
     async fn reopen_in(
         self,
-        sessions: Sessions,
+        sessions: Arc<dyn Journals>,
         here: PathBuf,
-        chains: ChainStore,
         may_end: bool,
-    ) -> Result<Reopened, Failure> {
+    ) -> Result<Box<dyn Opened>, Failure> {
         // Logs can be long, and a process that was just killed may hold its own for some seconds.
-        let reopened = tokio::task::spawn_blocking(move || self.lock(&sessions, &here, &chains, may_end));
+        let reopened = tokio::task::spawn_blocking(move || self.lock(&*sessions, &here, may_end));
         reopened.await.unwrap_or_else(|error| {
             Err(Failure::configuration("the session log was not read").cause(error.to_string()))
         })
     }
 
-    fn lock(self, sessions: &Sessions, here: &Path, chains: &ChainStore, may_end: bool) -> Result<Reopened, Failure> {
+    fn lock(self, sessions: &dyn Journals, here: &Path, may_end: bool) -> Result<Box<dyn Opened>, Failure> {
         let stored = match self {
             Self::Last => find::last_to_continue(sessions, here)?,
             Self::Id(id) => find::by_id(sessions, &id)?,
             Self::WholeId(id) => find::by_whole_id(sessions, &id)?,
         };
-        let reopened = SessionLog::reopen(&stored.path, Clock::system(), chains)?;
+        let reopened = sessions.open(&stored.id)?;
         let recorded = reopened.recorded();
         let id = &stored.id;
         if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
@@ -104,6 +102,7 @@ fn looks_like_an_id(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
+    use host_journal::{Clock, MemoryJournals};
 
     use super::*;
 
@@ -114,11 +113,8 @@ mod tests {
             // The only thread that may block is busy, so that the log waits for it, and nothing else does.
             let (free, is_free) = std::sync::mpsc::channel();
             let busy = tokio::task::spawn_blocking(move || is_free.recv());
-            let folder = tempfile::tempdir().expect("a folder");
-            let chains = ChainStore::open(&folder.path().join("audit")).expect("it can be made");
-            let here = folder.path().to_owned();
-            let sessions = Sessions::new(folder.path().join("sessions"));
-            let mut reopened = std::pin::pin!(Resume::Last.reopen_in(sessions, here, chains, true));
+            let sessions = Arc::new(MemoryJournals::new("/sessions", Clock::system()));
+            let mut reopened = std::pin::pin!(Resume::Last.reopen_in(sessions, "/work".into(), true));
             for _ in 0..10 {
                 assert!(reopened.as_mut().now_or_never().is_none(), "it was read on the thread of all sessions");
                 tokio::task::yield_now().await;

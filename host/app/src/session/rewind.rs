@@ -58,8 +58,7 @@ impl Session {
     ///
     /// If what the calls changed cannot be read.
     pub fn rewind_points(&self) -> Result<Vec<RewindPoint>, Failure> {
-        let sessions = host_journal::Sessions::new(&self.app.folders.sessions);
-        let entries = Transcript::read(&find::by_id(&sessions, self.id().as_str())?).entries;
+        let entries = Transcript::read(&find::by_id(&*self.app.journals, self.id().as_str())?).entries;
         let calls = self.undo()?.calls()?;
         let contents = self.history().contents();
         let mut points = Vec::new();

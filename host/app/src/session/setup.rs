@@ -12,7 +12,7 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::LoadedPlugin;
 use host_extensions::servers::Deferral;
-use host_journal::{About, Clock, Recorded, Reopened, SessionLog};
+use host_journal::{About, Clock, Journal, Opened, Recorded, SessionError};
 use host_message::{AgentId, Content, ModelId, ToolName};
 use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
@@ -137,7 +137,7 @@ impl Start<'_> {
     pub(super) fn conversation(
         &self,
         grants: UserGrants,
-        reopened: Option<Reopened>,
+        reopened: Option<Box<dyn Opened>>,
     ) -> Result<(Conversation, AgentDefinition, UserGrants), Failure> {
         let Self { app, agents, request, definition, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
@@ -151,7 +151,6 @@ impl Start<'_> {
             }
             None => (create(app, &model.id)?, SeenFiles::default(), None),
         };
-        let log = Arc::new(log);
         // Large results are stored there, and the response tells the model to read them there.
         let outputs = log.artifacts().outputs();
         let grants = grants.reading_outputs(&outputs)?;
@@ -212,7 +211,7 @@ impl Start<'_> {
             tools,
             responder: Responder::new(Some(Spill::new(outputs.clone()))),
             observer: Arc::clone(self.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(&log) as _),
+            session: Some(Arc::clone(&log)),
             budget: Arc::clone(&budget),
             run_clock: self.run_clock.clone(),
             gate: Some(gate.clone()),
@@ -232,7 +231,7 @@ impl Start<'_> {
 
 /// The parts that subagents share with the main agent.
 pub(super) struct SubagentContext<'a> {
-    pub(super) session: &'a Arc<SessionLog>,
+    pub(super) session: &'a Arc<dyn Journal>,
     pub(super) observers: &'a Arc<Observers>,
     pub(super) budget: &'a Arc<Budget>,
     pub(super) gate: &'a Gate,
@@ -295,7 +294,7 @@ impl Tools<'_> {
             tools: reading,
             spill: Some(context.outputs.to_owned()),
             observer: Arc::clone(context.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(context.session) as _),
+            session: Some(Arc::clone(context.session)),
             parent: Arc::clone(context.budget),
             gate: Some(context.gate.clone()),
         };
@@ -325,11 +324,14 @@ fn called(contents: &[Content]) -> impl Iterator<Item = ToolName> {
 }
 
 /// A log for a new session.
-fn create(app: &App, model: &ModelId) -> Result<SessionLog, Failure> {
+fn create(app: &App, model: &ModelId) -> Result<Arc<dyn Journal>, Failure> {
     let about = About { workspace: app.workspace.root(), model };
-    let chains = app.folders.chains()?;
-    SessionLog::create(&app.folders.sessions, about, Clock::system(), &chains).map_err(|error| {
-        let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
-        Failure::from(error).help(help)
+    app.journals.create(about).map_err(|error| match error {
+        // Another folder does not help against a key that others could have read.
+        SessionError::Key(_) => Failure::from(error),
+        error => {
+            let help = format!("{}, or set XDG_STATE_HOME to a folder that can be written", error.help());
+            Failure::from(error).help(help)
+        }
     })
 }

@@ -4,7 +4,6 @@
 //! none.
 
 use std::io;
-use std::path::Path;
 
 use host_files::Mode;
 use host_journal::Artifacts;
@@ -16,20 +15,20 @@ const MAX_TITLE: usize = 200;
 /// The most bytes of its file that are read.
 const MAX_FILE: u64 = 4 * MAX_TITLE as u64 + 1;
 
-/// Returns the title of the session with this log, not escaped; `None` if it has none that can be read.
-pub fn title_of(log: &Path) -> Option<String> {
-    let text = host_files::read_text(&Artifacts::beside(log).title(), MAX_FILE).ok()?;
+/// Returns the title of a session, not escaped; `None` if it has none that can be read.
+pub fn title_of(session: &Artifacts) -> Option<String> {
+    let text = host_files::read_text(&session.title(), MAX_FILE).ok()?;
     Some(text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
-/// Gives the session with this log a title, in place of the one that it has; a blank one takes it away.
+/// Gives a session a title, in place of the one that it has; a blank one takes it away.
 ///
 /// # Errors
 ///
 /// If it is too long, or cannot be written.
-pub fn rename(log: &Path, title: &str) -> Result<(), Failure> {
+pub fn rename(session: &Artifacts, title: &str) -> Result<(), Failure> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let path = Artifacts::beside(log).title();
+    let path = session.title();
     let characters = title.chars().count();
     if characters > MAX_TITLE {
         return Err(Failure::input(format!("a title of {characters} characters is too long"))

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use host_extensions::grants::UserGrants;
 use host_extensions::hooks::HOOK;
 use host_files::ChainStore;
-use host_journal::{Clock, Reopened, SessionLog, Stored};
+use host_journal::{Journals, Opened, Stored};
 use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
 use host_undo::{
@@ -105,7 +105,7 @@ pub struct Undo {
     stored: Stored,
     workspace: PathBuf,
     /// Keeps other processes from going on with the session meanwhile.
-    _lock: Option<Reopened>,
+    _lock: Option<Box<dyn Opened>>,
 }
 
 impl Undo {
@@ -114,8 +114,8 @@ impl Undo {
     /// # Errors
     ///
     /// If a process is working on it, or its log cannot be read.
-    pub fn of_stored(stored: Stored, chains: &ChainStore) -> Result<Self, Failure> {
-        let lock = SessionLog::reopen(&stored.path, Clock::system(), chains)?;
+    pub fn of_stored(sessions: &dyn Journals, stored: Stored, chains: &ChainStore) -> Result<Self, Failure> {
+        let lock = sessions.open(&stored.id)?;
         let workspace = stored.workspace().ok().flatten().map(PathBuf::from).unwrap_or_default();
         let recorder = host_plugin::recorder(stored.artifacts().undo());
         let recorder = Arc::new(recorder.chained(chains.clone()));
@@ -201,8 +201,7 @@ impl Session {
     ///
     /// If the session log cannot be found.
     pub fn undo(&self) -> Result<Undo, Failure> {
-        let sessions = host_journal::Sessions::new(&self.app.folders.sessions);
-        let stored = super::find::by_id(&sessions, self.id().as_str())?;
+        let stored = super::find::by_id(&*self.app.journals, self.id().as_str())?;
         let (recorder, workspace) =
             (Arc::clone(&self.conversation.files.changes), self.app.workspace.root().to_owned());
         Ok(Undo { recorder, stored, workspace, _lock: None })

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use host_journal::{CallStatus, Sessions};
+use host_journal::CallStatus;
 use host_message::{Content, Display};
 use host_tool::FailureKind;
 
@@ -40,8 +40,7 @@ pub(super) fn effects(session: &Session) -> Effects {
     let mut effects = Effects::default();
     let calls: BTreeSet<&str> =
         session.last_exchange().iter().flat_map(Content::function_calls).map(|call| call.id.as_str()).collect();
-    let sessions = Sessions::new(&session.app().folders.sessions);
-    let Ok(stored) = find::by_id(&sessions, session.id().as_str()) else { return effects };
+    let Ok(stored) = find::by_id(&*session.app().journals, session.id().as_str()) else { return effects };
     for entry in Transcript::read(&stored).entries {
         let What::Call(call) = entry.what else { continue };
         let Some(outcome) = call.outcome.filter(|_| calls.contains(call.id.as_str())) else { continue };

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 
 use host_files::{ChainFault, ChainStore};
-use host_journal::{Artifacts, Finding, FoundWhen, Sessions, Stored};
+use host_journal::{Artifacts, Finding, FoundWhen, Journals, Stored};
 use host_settings::error::Failure;
 use host_text::{counted, visible_line, with_causes};
 use host_undo::{Digest, VerifiedChanges};
@@ -101,8 +101,8 @@ pub fn verify(stored: &Stored, chains: &ChainStore) -> SessionVerdict {
 /// # Errors
 ///
 /// If the folder of the logs or that of their ends cannot be listed.
-pub fn missing(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
-    let known = sessions.all()?;
+pub fn missing(sessions: &dyn Journals, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+    let known = sessions.list()?;
     let ids = began(chains)?;
     let gone = ids.iter().filter(|name| !known.iter().any(|stored| stored.id.as_str() == name.as_str()));
     Ok(gone

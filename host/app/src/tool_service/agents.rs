@@ -9,7 +9,7 @@ use std::sync::Arc;
 use host_agent::{Budget, DayBudget, Event, EventKind, Observer, Subagent, SubagentSetup};
 use host_extensions::agents::Agents;
 use host_extensions::plugins;
-use host_journal::{About, Clock, Fact, SessionLog};
+use host_journal::{About, Clock, Fact};
 use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
 use host_settings::error::Failure;
 use host_settings::models::{self, Model, ways};
@@ -90,12 +90,7 @@ impl ServedAgents {
         let choosing = || models::choose(named, &app.configuration, &app.environment);
         let model = self.model.get_or_try_init(choosing).await?;
         subagents::check_price(&self.request, app, model)?;
-        let log = SessionLog::create(
-            &app.folders.sessions,
-            About { workspace: app.workspace.root(), model: &model.id },
-            Clock::system(),
-            &app.folders.chains()?,
-        )?;
+        let log = app.journals.create(About { workspace: app.workspace.root(), model: &model.id })?;
         let outputs = log.artifacts().outputs();
         let grants = app.grants().clone().reading_outputs(&outputs)?;
         let limits = subagents::tree_limits(&self.request, &app.configuration);
@@ -107,7 +102,7 @@ impl ServedAgents {
             tools: app.reading_tools(&grants)?,
             spill: Some(outputs),
             observer: Arc::new(Steps(Arc::clone(progress))),
-            session: Some(Arc::new(log)),
+            session: Some(log),
             parent: Budget::with_day(AgentId::new(MAIN), limits, prices, day),
             // Nobody is asked about what an agent's own calls do.
             gate: Some(gate.asking(ApprovalQueue::new())),

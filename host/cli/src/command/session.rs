@@ -9,7 +9,7 @@ use host_app::session::pages::{blame, list, markdown, show, verify};
 use host_app::session::transcript::{self, Transcript};
 use host_app::session::verify::{SessionVerdict, Verdict};
 use host_app::session::{find, title};
-use host_journal::{Clock, Sessions, Stored};
+use host_journal::{Clock, Journals, Stored};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
@@ -21,7 +21,7 @@ use crate::printer::Out;
 
 pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, Failure> {
     let folders = environment.folders()?;
-    let sessions = Sessions::new(&folders.sessions);
+    let sessions = folders.journals();
     let out = Out::new(CancellationToken::new());
     match session {
         Session::List { folder, all, json } => {
@@ -44,14 +44,14 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
         }
         Session::Rename { id, title } => {
             let stored = find::by_id(&sessions, &id)?;
-            title::rename(&stored.path, &title)?;
-            let named = title::title_of(&stored.path);
+            title::rename(&stored.artifacts(), &title)?;
+            let named = title::title_of(&stored.artifacts());
             out.write(&match named {
                 Some(title) => format!("session {} is named “{}”\n", stored.id, visible_line(&title)),
                 None => format!("session {} has no title\n", stored.id),
             });
         }
-        Session::Rm { ids } => remove(&ids, &sessions, &folders.chains()?, &out)?,
+        Session::Rm { ids } => remove(&ids, &sessions, &out)?,
         Session::Verify { ids, all, json } => {
             let verdicts = match (all, ids.as_slice()) {
                 (true, _) => verify::all(&sessions, &folders.chains()?)?,
@@ -81,12 +81,12 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
 }
 
 /// Removes the sessions with these ids; none of them if one means none or several.
-fn remove(ids: &[String], sessions: &Sessions, chains: &ChainStore, out: &Out) -> Result<(), Failure> {
+fn remove(ids: &[String], sessions: &dyn Journals, out: &Out) -> Result<(), Failure> {
     let found = ids.iter().map(|id| find::by_id(sessions, id)).collect::<Result<Vec<_>, _>>()?;
     for (number, stored) in found.iter().enumerate() {
         // Two beginnings may name the same one.
         if !found.iter().take(number).any(|before| before.id == stored.id) {
-            stored.remove(chains)?;
+            sessions.remove(&stored.id)?;
             out.write(&format!("removed session {}\n", stored.id));
         }
     }
@@ -102,7 +102,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The session with this id, or the last one of the current folder.
-fn one(sessions: &Sessions, id: Option<&str>) -> Result<Stored, Failure> {
+fn one(sessions: &dyn Journals, id: Option<&str>) -> Result<Stored, Failure> {
     match id {
         Some(id) => find::by_id(sessions, id),
         None => find::last_of(sessions, &canonical(Path::new("."))?),

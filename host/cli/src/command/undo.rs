@@ -7,7 +7,6 @@ use std::path::Path;
 use host_app::session::find;
 use host_app::session::pages::undo as pages;
 use host_app::session::undo::{Became, ChangingCall, Undo};
-use host_journal::Sessions;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Interrupt, Pick, PickEntry, TerminalMode};
@@ -28,7 +27,7 @@ pub(crate) async fn run(
     let UndoArguments { id, to, json } = arguments;
     let folders = environment.folders()?;
     let chains = folders.chains()?;
-    let sessions = Sessions::new(folders.sessions);
+    let sessions = folders.journals();
     let stored = match id {
         Some(id) => find::by_id(&sessions, &id)?,
         None => {
@@ -39,7 +38,7 @@ pub(crate) async fn run(
     };
     let session = stored.id.clone();
     let (out, style) = (Out::new(CancellationToken::new()), printer::style(environment));
-    let undo = Undo::of_stored(stored, &chains)?;
+    let undo = Undo::of_stored(&sessions, stored, &chains)?;
     let calls = undo.calls()?;
     let asker = Asker::new(environment, interrupt).filter(|asker| !json && asker.mode() == TerminalMode::Ansi);
     let to = match (to, asker) {

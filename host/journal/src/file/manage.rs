@@ -11,47 +11,47 @@ use std::path::Path;
 use host_files::{ChainStore, without_link};
 use host_message::{ModelId, SessionId};
 
-use super::{About, Original, SessionLog, Stored, reopen};
+use super::{Original, SessionLog, reopen};
 use crate::read::MAX_LINE;
-use crate::{Artifacts, Clock, Journal, Recorded, SessionError};
+use crate::{About, Artifacts, Clock, Journal, Recorded, SessionError, Stored};
 
-impl Stored {
-    /// Removes the log and everything beside it that has its id.
-    ///
-    /// # Errors
-    ///
-    /// When a process writes the log, or something cannot be removed. The log itself is removed last.
-    pub fn remove(&self, chains: &ChainStore) -> Result<(), SessionError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(&self.path)
-            .map_err(|cause| SessionError::Open { path: self.path.clone(), cause })?;
-        // Held until the log is gone, so that nobody resumes it meanwhile.
-        reopen::lock(&file, &self.path)?;
-        let failed = |path: &Path, cause| SessionError::Remove { path: path.to_owned(), cause };
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        // With the dot, so that no other session's files are meant whose id begins alike.
-        let begin = format!("{}.", self.id);
-        for entry in fs::read_dir(folder).map_err(|cause| failed(folder, cause))? {
-            let path = entry.map_err(|cause| failed(folder, cause))?.path();
-            let is_its_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin));
-            if is_its_own && path != self.path {
-                // A link is removed, and not what it leads to.
-                let is_folder = path.symlink_metadata().is_ok_and(|about| about.is_dir());
-                let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                removed.map_err(|cause| failed(&path, cause))?;
-                if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
-                    // The journal's head lies beside the key, and would report the removed one as missing.
-                    chains.forget(name)?;
-                }
+/// Removes the log of this session and everything beside it that has its id.
+///
+/// # Errors
+///
+/// When a process writes the log, or something cannot be removed. The log itself is removed last.
+pub(super) fn remove(id: &SessionId, log: &Path, chains: &ChainStore) -> Result<(), SessionError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .open(log)
+        .map_err(|cause| SessionError::Open { path: log.to_owned(), cause })?;
+    // Held until the log is gone, so that nobody resumes it meanwhile.
+    reopen::lock(&file, log)?;
+    let failed = |path: &Path, cause| SessionError::Remove { path: path.to_owned(), cause };
+    let folder = log.parent().unwrap_or(Path::new("."));
+    // With the dot, so that no other session's files are meant whose id begins alike.
+    let begin = format!("{id}.");
+    for entry in fs::read_dir(folder).map_err(|cause| failed(folder, cause))? {
+        let path = entry.map_err(|cause| failed(folder, cause))?.path();
+        let is_its_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin));
+        if is_its_own && path != log {
+            // A link is removed, and not what it leads to.
+            let is_folder = path.symlink_metadata().is_ok_and(|about| about.is_dir());
+            let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(|cause| failed(&path, cause))?;
+            if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+                // The journal's head lies beside the key, and would report the removed one as missing.
+                chains.forget(name)?;
             }
         }
-        chains.forget(self.id.as_str())?;
-        // Last: if anything before failed, the session is still listed and can be removed again.
-        fs::remove_file(&self.path).map_err(|cause| failed(&self.path, cause))
     }
+    chains.forget(id.as_str())?;
+    // Last: if anything before failed, the session is still listed and can be removed again.
+    fs::remove_file(log).map_err(|cause| failed(log, cause))
+}
 
+impl Stored {
     /// Copies the log as it is now, and its large outputs, to a new session; returns its id. The original may be in
     /// use. The copy has a chain of its own, and records what was wrong with the original.
     ///

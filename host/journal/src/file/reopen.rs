@@ -10,6 +10,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host_files::{ChainFault, ChainStore};
@@ -18,9 +19,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use super::SessionLog;
-use crate::past::{not_a_session, settle_open};
+use crate::past::not_a_session;
 use crate::read::MAX_LINE;
-use crate::{Clock, Fact, Journal, ReadError, Recorded, Records, SessionError};
+use crate::store::settle_open;
+use crate::{Clock, Fact, Journal, Opened, ReadError, Recorded, Records, SessionError};
 
 /// Maximum wait for the lock of a dead process. Protects against waiting for ever for a process whose id means nothing
 /// here because it runs in a different container.
@@ -133,6 +135,21 @@ impl Reopened {
         // A conversation with an open call is one that no service takes.
         settle_open(&log, &mut recorded)?;
         Ok((log, recorded))
+    }
+}
+
+impl Opened for Reopened {
+    fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
+    fn found(&self) -> &[ChainFault] {
+        &self.found
+    }
+
+    fn resume(self: Box<Self>, model: &ModelId) -> Result<(Arc<dyn Journal>, Recorded), SessionError> {
+        let (log, recorded) = Self::resume(*self, model)?;
+        Ok((Arc::new(log) as Arc<dyn Journal>, recorded))
     }
 }
 

@@ -1,50 +1,56 @@
-//! The folder of the logs: which sessions there are.
+//! The store of sessions as files: a folder of logs.
 //!
-//! Deliberately not here: what a log says ([`Recorded`] has that), and removing
-//! and copying logs.
+//! Deliberately not here: what a log says ([`Recorded`](crate::Recorded) has that), and copying logs.
 
 use std::cmp::Reverse;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
 
+use host_files::ChainStore;
 use host_message::SessionId;
 
-use super::LOG_EXTENSION;
-use crate::{Artifacts, Fact, ReadError, Recorded, Records, SessionError};
+use super::{LOG_EXTENSION, SessionLog};
+use crate::stored::Lines;
+use crate::{About, Clock, Journal, Journals, Opened, SessionError, Stored};
 
 /// A folder with logs.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     folder: PathBuf,
-}
-
-/// A log in its folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// The session's id, which is the file's name.
-    pub id: SessionId,
-    /// The file.
-    pub path: PathBuf,
-    /// Its size.
-    pub bytes: u64,
-    /// When it was written last.
-    pub changed: SystemTime,
+    chains: PathBuf,
+    clock: Clock,
 }
 
 impl Sessions {
-    /// The logs in this folder, which may be missing.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+    /// The logs in this folder, which may be missing. The other folder has the key by which they are verified; it is
+    /// opened, or made, once a log is written or removed.
+    pub fn new(folder: impl Into<PathBuf>, chains: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), chains: chains.into(), clock: Clock::system() }
     }
 
-    /// Returns all sessions, the most recently written first. Files with other names, and links, are not logs.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be listed.
-    pub fn all(&self) -> Result<Vec<Stored>, SessionError> {
+    fn chains(&self) -> Result<ChainStore, SessionError> {
+        ChainStore::open(&self.chains).map_err(SessionError::Key)
+    }
+
+    fn path(&self, id: &SessionId) -> PathBuf {
+        self.folder.join(format!("{id}.{LOG_EXTENSION}"))
+    }
+}
+
+impl Journals for Sessions {
+    fn create(&self, about: About<'_>) -> Result<Arc<dyn Journal>, SessionError> {
+        let log = SessionLog::create(&self.folder, about, self.clock.clone(), &self.chains()?)?;
+        Ok(Arc::new(log))
+    }
+
+    fn open(&self, id: &SessionId) -> Result<Box<dyn Opened>, SessionError> {
+        Ok(Box::new(SessionLog::reopen(&self.path(id), self.clock.clone(), &self.chains()?)?))
+    }
+
+    /// Returns all sessions. Files with other names, and links, are not logs.
+    fn list(&self) -> Result<Vec<Stored>, SessionError> {
         let failed = |cause| SessionError::List { folder: self.folder.clone(), cause };
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -60,7 +66,7 @@ impl Sessions {
                 // Not followed: a link could make any file of the user's a session.
                 Ok(about) if about.is_file() => {
                     let changed = about.modified().map_err(failed)?;
-                    all.push(Stored { id, path, bytes: about.len(), changed });
+                    all.push(Stored { id, path, bytes: about.len(), changed, lines: Lines::InFile });
                 }
                 Ok(_) => {}
                 // It was removed in between.
@@ -72,40 +78,9 @@ impl Sessions {
         all.sort_by(|a, b| (Reverse(a.changed), Reverse(&a.id)).cmp(&(Reverse(b.changed), Reverse(&b.id))));
         Ok(all)
     }
-}
 
-impl Stored {
-    /// Returns the places of what belongs to the session besides its facts.
-    pub fn artifacts(&self) -> Artifacts {
-        Artifacts::beside(&self.path)
-    }
-
-    /// Its entries.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened.
-    pub fn records(&self) -> Result<Records, ReadError> {
-        Ok(Records::new(File::open(&self.path)?))
-    }
-
-    /// Returns whether there is nothing to resume: it has no messages, or all were taken back.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, a newer host wrote it, or it is damaged.
-    pub fn is_empty(&self) -> Result<bool, ReadError> {
-        Ok(Recorded::read(&mut self.records()?)?.is_empty())
-    }
-
-    /// The folder that it worked in, by its first line.
-    ///
-    /// # Errors
-    ///
-    /// When the first line cannot be read.
-    pub fn workspace(&self) -> Result<Option<String>, ReadError> {
-        let Some(first) = self.records()?.next().transpose()? else { return Err(ReadError::Empty) };
-        if let Fact::Session { workspace, .. } = first.fact { Ok(workspace) } else { Ok(None) }
+    fn remove(&self, id: &SessionId) -> Result<(), SessionError> {
+        super::manage::remove(id, &self.path(id), &self.chains()?)
     }
 }
 

@@ -1,12 +1,13 @@
 use std::fs::{self, OpenOptions};
 use std::sync::Arc;
 
-use host_message::{AgentId, CallId, Content, Display, PromptId, ToolName, Usage};
+use host_message::{AgentId, CallId, Content, Display, ModelId, PromptId, ToolName, Usage};
 use serde_json::Value;
 
 use super::*;
 use crate::{
-    CallEnd, CallReport, CallStatus, HookResult, Left, Logged, Past, ReadError, Recorded, Records, TerminateReason,
+    CallEnd, CallReport, CallStatus, HookResult, Journals, Left, Logged, Past, ReadError, Recorded, Records, Stored,
+    TerminateReason,
 };
 
 mod manage;
@@ -25,6 +26,10 @@ fn model() -> ModelId {
 /// The key and heads of the logs in a folder. They are made in it, beneath a name that no log has.
 fn chains(folder: &Path) -> ChainStore {
     ChainStore::open(&folder.join("audit")).expect("it can be made")
+}
+
+fn sessions(folder: &Path) -> Sessions {
+    Sessions::new(folder, folder.join("audit"))
 }
 
 fn create(folder: &Path) -> Result<SessionLog, SessionError> {

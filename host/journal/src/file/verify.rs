@@ -3,16 +3,14 @@
 //! What was wrong when a session was resumed or copied is in the log since then, so that continuing a changed log hides
 //! nothing. Deliberately not here: the changes of files that a session keeps to undo them, which `host-undo` verifies.
 
-use std::fs::File;
 use std::io::Read;
 
 use host_files::{ChainFault, ChainStore, LineState};
 use host_message::SessionId;
 use jiff::Timestamp;
 
-use super::Stored;
 use crate::read::{MAX_LINE, parse};
-use crate::{Fact, SessionError};
+use crate::{Fact, SessionError, Stored};
 
 /// What a resumed or copied log has in its entry, if something was wrong with it.
 const FOUND: &[u8] = b"\"found\":[";
@@ -69,8 +67,8 @@ impl Stored {
     ///
     /// When it cannot be read.
     pub fn verify(&self, chains: &ChainStore) -> Result<Verified, SessionError> {
-        let file = File::open(&self.path).map_err(|cause| SessionError::Open { path: self.path.clone(), cause })?;
-        verify(&self.id, file, chains)
+        let log = self.bytes().map_err(|cause| SessionError::Open { path: self.path.clone(), cause })?;
+        verify(&self.id, log, chains)
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
-use host_journal::Sessions;
 use host_settings::error::Failure;
 use host_text::{exact, visible_line};
 use host_tool::{ApprovalMode, UnknownMode};
@@ -170,7 +169,7 @@ impl Session {
     ///
     /// If the log cannot be read or the file cannot be written.
     pub fn export_to(&self, path: &Path) -> Result<String, Failure> {
-        let stored = find::by_id(&Sessions::new(&self.app.folders.sessions), self.id().as_str())?;
+        let stored = find::by_id(&*self.app.journals, self.id().as_str())?;
         let text = markdown::text(&Transcript::read(&stored).whole()?);
         let shown = shown(path);
         std::fs::write(path, text).map_err(|error| {

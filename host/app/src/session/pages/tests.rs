@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use host_journal::{Sessions, Stored};
+use host_journal::{Journals, Sessions, Stored};
 use host_message::{Content, SessionId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -53,11 +53,12 @@ fn check(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
     let path: PathBuf = folder.path().join("s1.jsonl");
     std::fs::write(&path, bytes).expect("written");
-    let all = Sessions::new(folder.path()).all().expect("listed");
+    let all = Sessions::new(folder.path(), folder.path().join("audit")).list().expect("listed");
     let [stored] = all.as_slice() else { panic!("there is one") };
     assert_eq!(stored.id, SessionId::new("s1").expect("an id"));
     let transcript = |stored: &Stored| Transcript::read(stored);
-    let listed = crate::session::list::list(&Sessions::new(folder.path()), None).expect("listed");
+    let listed =
+        crate::session::list::list(&Sessions::new(folder.path(), folder.path().join("audit")), None).expect("listed");
     let mut texts = vec![list::text(&listed, true), list::json(&listed).expect("plain data")];
     texts.push(show::text(&transcript(stored)));
     texts.push(markdown::text(&transcript(stored)));

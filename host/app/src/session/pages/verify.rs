@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use host_files::ChainStore;
-use host_journal::{ReadError, Sessions, Stored};
+use host_journal::{Journals, ReadError, Stored};
 use host_settings::error::Failure;
 use host_text::counted;
 
@@ -16,8 +16,8 @@ use crate::session::verify::{SessionVerdict, Verdict, began, missing, verify};
 /// # Errors
 ///
 /// If the sessions cannot be listed.
-pub fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
-    let mut verdicts: Vec<_> = sessions.all()?.iter().map(|stored| verify(stored, chains)).collect();
+pub fn all(sessions: &dyn Journals, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+    let mut verdicts: Vec<_> = sessions.list()?.iter().map(|stored| verify(stored, chains)).collect();
     verdicts.extend(missing(sessions, chains)?);
     Ok(verdicts)
 }
@@ -28,7 +28,7 @@ pub fn all(sessions: &Sessions, chains: &ChainStore) -> Result<Vec<SessionVerdic
 /// # Errors
 ///
 /// If the folder has no session, or the sessions cannot be listed.
-pub fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+pub fn here(sessions: &dyn Journals, folder: &Path, chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let began = began(chains)?;
     let has_no_folder = |stored: &Stored| match stored.workspace() {
         Ok(_) | Err(ReadError::Version { .. }) => false,
@@ -36,7 +36,7 @@ pub fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<V
         Err(ReadError::Empty) => began.contains(stored.id.as_str()),
         Err(_) => true,
     };
-    let damaged: Vec<Stored> = sessions.all()?.into_iter().filter(has_no_folder).collect();
+    let damaged: Vec<Stored> = sessions.list()?.into_iter().filter(has_no_folder).collect();
     let last = match find::last_of(sessions, folder) {
         Ok(last) => Some(last),
         Err(_) if !damaged.is_empty() => None,
@@ -50,7 +50,7 @@ pub fn here(sessions: &Sessions, folder: &Path, chains: &ChainStore) -> Result<V
 /// # Errors
 ///
 /// If an id means none or several.
-pub fn named(sessions: &Sessions, ids: &[String], chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
+pub fn named(sessions: &dyn Journals, ids: &[String], chains: &ChainStore) -> Result<Vec<SessionVerdict>, Failure> {
     let found = ids.iter().map(|id| find::by_id(sessions, id)).collect::<Result<Vec<_>, _>>()?;
     Ok(found.iter().map(|stored| verify(stored, chains)).collect())
 }

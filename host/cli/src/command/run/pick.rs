@@ -9,7 +9,7 @@ use host_app::session::list::{self, SessionSummary};
 use host_app::session::pages::offered;
 use host_app::session::resume::Resume;
 use host_app::session::{find, title};
-use host_journal::Sessions;
+use host_journal::Journals;
 use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Pick, PickEntry, TerminalMode};
 use host_text::exact;
@@ -36,8 +36,8 @@ pub(super) enum Choose {
 /// If there is none, or the user picks none.
 pub(super) async fn choose(how: Choose, app: &App, asker: Option<&Asker<'_>>) -> Result<Resume, Failure> {
     let here = app.workspace.root();
-    let sessions = Sessions::new(&app.folders.sessions);
-    let mut offered = list::resumable(&sessions, here)?;
+    let sessions = &*app.journals;
+    let mut offered = list::resumable(sessions, here)?;
     if offered.is_empty() {
         return Err(Failure::input(format!("there is no session of `{}` to continue", here.display()))
             .help("start one with `host`; host session list --all lists those of other folders"));
@@ -46,8 +46,8 @@ pub(super) async fn choose(how: Choose, app: &App, asker: Option<&Asker<'_>>) ->
         None => 0,
         Some(asker) => {
             let title = "Which session do you want to continue?";
-            let offers = Offer { asker, sessions: &sessions, title, folders: Folders::One };
-            let elsewhere = list::has_elsewhere(&sessions, here)?.then_some(ELSEWHERE);
+            let offers = Offer { asker, sessions, title, folders: Folders::One };
+            let elsewhere = list::has_elsewhere(sessions, here)?.then_some(ELSEWHERE);
             match offers.picked(&mut offered, elsewhere).await? {
                 Some(at) => at,
                 None => {
@@ -80,7 +80,7 @@ async fn belongs_elsewhere(offers: &Offer<'_>, here: &Path) -> Result<Failure, F
 /// A list of sessions to pick from.
 struct Offer<'a> {
     asker: &'a Asker<'a>,
-    sessions: &'a Sessions,
+    sessions: &'a dyn Journals,
     title: &'static str,
     folders: Folders,
 }
@@ -114,7 +114,7 @@ impl Offer<'_> {
             match offered.get_mut(at) {
                 Some(_) if title.is_empty() => return Ok(Some(at)),
                 Some(session) => {
-                    title::rename(&find::by_id(self.sessions, &session.id)?.path, &title)?;
+                    title::rename(&find::by_id(self.sessions, &session.id)?.artifacts(), &title)?;
                     session.title = Some(title);
                 }
                 None => return Ok(None),

@@ -19,7 +19,7 @@ fn recorded(folder: &Path) -> Stored {
     log.append(&Fact::Content { prompt, content }).expect("written");
     let id = log.id().clone();
     drop(log);
-    Sessions::new(folder).all().expect("listed").into_iter().find(|stored| stored.id == id).expect("it is there")
+    sessions(folder).list().expect("listed").into_iter().find(|stored| stored.id == id).expect("it is there")
 }
 
 #[test]
@@ -30,12 +30,12 @@ fn session_log_is_removed_with_its_outputs_and_nothing_else() {
     fs::create_dir(&outside).expect("made");
     fs::write(outside.join("file"), "x").expect("written");
     symlink(&outside, one.path.with_extension("link")).expect("a link");
-    one.remove(&chains(folder.path())).expect("removed");
+    sessions(folder.path()).remove(&one.id).expect("removed");
     assert!(!one.path.exists() && !one.path.with_extension("outputs").exists());
     assert!(one.path.with_extension("link").symlink_metadata().is_err(), "the link goes");
     assert!(outside.join("file").exists(), "what it leads to stays");
     assert!(other.path.exists() && other.path.with_extension("outputs").join("output-1.txt").exists());
-    assert!(matches!(one.remove(&chains(folder.path())), Err(SessionError::Open { .. })));
+    assert!(matches!(sessions(folder.path()).remove(&one.id), Err(SessionError::Open { .. })));
 }
 
 // promise session.removed: A session that a process writes is not removed.
@@ -44,11 +44,11 @@ fn session_log_that_is_written_is_not_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let stored = recorded(folder.path());
     let writer = SessionLog::reopen(&stored.path, clock(), &chains(folder.path())).expect("it is whole");
-    let refused = stored.remove(&chains(folder.path())).expect_err("it is in use");
+    let refused = sessions(folder.path()).remove(&stored.id).expect_err("it is in use");
     assert!(matches!(refused, SessionError::Held { .. }), "{refused:?}");
     assert!(stored.path.exists() && stored.path.with_extension("outputs").join("output-1.txt").exists());
     drop(writer);
-    stored.remove(&chains(folder.path())).expect("nobody writes it now");
+    sessions(folder.path()).remove(&stored.id).expect("nobody writes it now");
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn session_log_that_is_damaged_is_not_copied() {
     let text = fs::read_to_string(&stored.path).expect("read");
     fs::write(&stored.path, format!("{text}rubbish\n")).expect("written");
     assert!(matches!(stored.fork(clock(), &chains(folder.path())), Err(SessionError::Read { .. })));
-    assert_eq!(Sessions::new(folder.path()).all().expect("listed").len(), 1, "no half copy is left");
+    assert_eq!(sessions(folder.path()).list().expect("listed").len(), 1, "no half copy is left");
 }

@@ -207,8 +207,8 @@ fn a_damaged_log_is_not_continued_and_stays_as_it_is() {
 #[test]
 fn the_session_that_was_written_last_comes_first() {
     let folder = tempfile::tempdir().expect("a folder");
-    let sessions = Sessions::new(folder.path().join("sessions"));
-    assert_eq!(sessions.all().expect("no folder is no session"), []);
+    let sessions = sessions(&folder.path().join("sessions"));
+    assert_eq!(sessions.list().expect("no folder is no session"), []);
     let logs = [0, 1, 2].map(|_| create(&folder.path().join("sessions")).expect("it can be made"));
     for name in ["notes.txt", "a b.jsonl", "x.outputs"] {
         fs::write(folder.path().join("sessions").join(name), "").expect("written");
@@ -217,7 +217,7 @@ fn the_session_that_was_written_last_comes_first() {
         let file = OpenOptions::new().append(true).open(log.path()).expect("open");
         file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).expect("set");
     }
-    let all = sessions.all().expect("listed");
+    let all = sessions.list().expect("listed");
     assert_eq!(all.iter().map(|stored| &stored.id).collect::<Vec<_>>(), [logs[1].id(), logs[0].id(), logs[2].id()]);
     assert_eq!(all[0].workspace().expect("it says so").as_deref(), Some("/work"));
 }

@@ -67,7 +67,7 @@ impl World {
 }
 
 fn find(folder: &Path, id: &SessionId) -> Stored {
-    Sessions::new(folder).all().expect("listed").into_iter().find(|stored| stored.id == *id).expect("it is there")
+    sessions(folder).list().expect("listed").into_iter().find(|stored| stored.id == *id).expect("it is there")
 }
 
 // promise audit.bytes
@@ -155,7 +155,7 @@ fn session_log_copy_is_verified_on_its_own() {
     // Under the name of the other one it is not what was written.
     world.put(&fs::read(&copy.path).expect("read"));
     assert!(world.is_changed());
-    copy.remove(&world.chains()).expect("removed");
+    sessions(world.folder.path()).remove(&copy.id).expect("removed");
     assert_eq!(world.chains().names().expect("listed"), [world.stored.id.as_str()]);
 }
 

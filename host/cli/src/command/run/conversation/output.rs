@@ -10,7 +10,7 @@ use host_app::session::Session;
 use host_app::session::ended_calls::{self, Found};
 use host_app::session::find;
 use host_app::session::pages::call;
-use host_journal::Sessions;
+use host_journal::Journals;
 use host_message::SessionId;
 use host_settings::error::Failure;
 use host_terminal::Terminal;
@@ -26,7 +26,7 @@ use crate::printer::Style;
 pub(super) struct CallPages {
     terminal: Terminal,
     pager: Pager,
-    sessions: Sessions,
+    sessions: Arc<dyn Journals>,
     /// The session that is under way; `/clear` begins another one.
     session: Arc<Mutex<SessionId>>,
 }
@@ -43,7 +43,7 @@ impl Drop for PageTask {
 impl CallPages {
     pub(super) fn new(session: &Session, terminal: Terminal) -> Self {
         let pager = Pager::from_environment(&session.app().environment, terminal.mode());
-        let sessions = Sessions::new(&session.app().folders.sessions);
+        let sessions = Arc::clone(&session.app().journals);
         Self { terminal, pager, sessions, session: Arc::new(Mutex::new(session.id().clone())) }
     }
 
@@ -70,7 +70,7 @@ impl CallPages {
     pub(super) async fn show(&self, back: Option<&str>) -> Result<(), Failure> {
         let back = back.map_or(Ok(1), parse)?;
         let id = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let stored = find::by_id(&self.sessions, id.as_str())?;
+        let stored = find::by_id(&*self.sessions, id.as_str())?;
         // A long log takes its time, and the model may be at work.
         let reading = tokio::task::spawn_blocking(move || ended_calls::ended(&stored, back));
         let found = reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
