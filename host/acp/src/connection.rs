@@ -1,6 +1,7 @@
 //! The connection with a client, and what holds for all of its sessions.
 
 use agent_client_protocol::Client;
+use host_app::app::Tooling;
 use host_settings::environment::Environment;
 use host_settings::request::{AccessRequest, RunRequest};
 
@@ -12,6 +13,8 @@ pub(crate) type Connection = agent_client_protocol::v1::ConnectionTo<Client>;
 pub struct Setup {
     /// The environment of the process.
     pub environment: Environment,
+    /// What loads plugins and connects MCP servers.
+    pub tooling: Tooling,
     /// What tools may touch, as the flags have it.
     pub access: AccessRequest,
     /// The model and the limits of each prompt.

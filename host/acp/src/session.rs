@@ -17,7 +17,7 @@ use agent_client_protocol::v1::schema::{
     SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, UsageUpdate,
 };
 use host_agent::{PriceBasis, RunResult};
-use host_app::app::{self, App};
+use host_app::app::{self, App, Opening};
 use host_app::attach::Attached;
 use host_app::session::command::SessionCommand;
 use host_app::session::hooks::SessionEnd;
@@ -28,7 +28,7 @@ use host_journal::{Left, TerminateReason};
 use host_settings::configuration::Configuration;
 use host_settings::error::{Failure, run_failure};
 use host_settings::folder;
-use host_settings::request::{AccessRequest, FolderRequest, McpServerRequest};
+use host_settings::request::{AccessRequest, Attended, FolderRequest, McpServerRequest};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -105,9 +105,11 @@ pub(crate) async fn open(
     let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
     let access = AccessRequest { servers: mcp_servers, ..setup.access };
     // With the servers that the client hands over: they are its user's own.
-    let app = App::open(&place, &access, project, &setup.environment, &notice, &end).await?;
+    let (environment, tooling) = (&setup.environment, &setup.tooling);
+    let opening = Opening { place: &place, access: &access, project, environment, tooling };
+    let app = App::open(opening, &notice, &end).await?;
     let resume = begins.resume();
-    let request = SessionRequest { run: setup.run, resume, has_prompt: true, is_attended: true };
+    let request = SessionRequest { run: setup.run, resume, has_prompt: true, attended: Attended::Yes };
     let mut session = Session::start(app, request).await?;
     // Collected, since the client does not know the session yet.
     let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);

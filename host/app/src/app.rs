@@ -22,14 +22,16 @@ use host_extensions::plugins::sources::{OnInvalid, PluginSources, SourceContext}
 use host_extensions::plugins::{self, DISCOVERED, LoadedPlugin, MCP};
 use host_extensions::servers::{ConfiguredServers, McpHub, Places};
 use host_journal::{Journal, Journals};
-use host_plugin::{BackgroundPrograms, CurrentAccess, ProgramAccess, Runtime, RuntimeOptions, Workspace};
+use host_plugin::{
+    BackgroundPrograms, CompileOptions, CurrentAccess, ProgramAccess, Runtime, RuntimeOptions, Workspace,
+};
 use host_settings::configuration::{Configuration, Owner};
 use host_settings::confinement::{self, program_access, program_walls};
 use host_settings::denied_files::DeniedFiles;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
 use host_settings::folder;
-use host_settings::mcp::SEPARATOR;
+use host_settings::mcp::{McpConnector, SEPARATOR};
 use host_settings::policies::{self, Policies};
 use host_settings::project::{Part, Project, ProjectFile};
 use host_settings::request::{AccessRequest, FolderRequest};
@@ -90,6 +92,29 @@ pub struct App {
     pub(crate) skipped: Vec<String>,
 }
 
+/// What an application is opened for.
+pub struct Opening<'a> {
+    /// The folder to work in.
+    pub place: &'a FolderRequest,
+    /// The access that the user asked for.
+    pub access: &'a AccessRequest,
+    /// The project, whose trust was decided.
+    pub project: Project,
+    /// The environment of the process.
+    pub environment: &'a Environment,
+    /// What loads plugins and connects MCP servers.
+    pub tooling: &'a Tooling,
+}
+
+/// What loads plugins and connects MCP servers.
+#[derive(Clone, Default)]
+pub struct Tooling {
+    /// How components are compiled.
+    pub compile: CompileOptions,
+    /// Connects MCP servers; `None` if this frontend uses none.
+    pub connector: Option<Arc<dyn McpConnector>>,
+}
+
 impl App {
     /// Opens the application, with the files of the project if it is trusted.
     ///
@@ -97,13 +122,11 @@ impl App {
     ///
     /// If the folder, a configuration file, a rule, a plugin or a grant is invalid.
     pub async fn open(
-        place: &FolderRequest,
-        access: &AccessRequest,
-        project: Project,
-        environment: &Environment,
+        opening: Opening<'_>,
         notice: &(dyn Fn(&str) + Sync),
         stop: &CancellationToken,
     ) -> Result<Self, Failure> {
+        let Opening { place, access, project, environment, tooling } = opening;
         let folders = environment.folders()?;
         let files = project.files();
         let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
@@ -114,7 +137,13 @@ impl App {
         let mode = grants::approval_mode(access, configuration.approval_mode);
         let denied = DeniedFiles::read(&configuration.deny, access, &root, environment)?;
         let walls = denied.walls(program_walls(&configuration.confine, access.confine, mode)?);
-        let mut programs = program_access(&configuration.confine, walls, &root, environment, &folders);
+        let mut programs = program_access(
+            &configuration.confine,
+            walls,
+            &root,
+            (environment, &folders),
+            tooling.compile.program.as_deref(),
+        );
         programs.shown = denied.left_to_programs();
         match configuration.commands() {
             Some(commands) if commands.owner == Owner::User => {
@@ -140,7 +169,7 @@ impl App {
             variables: configuration.confine.variables.clone(),
             access: current.clone(),
             limits: configuration.limits(),
-            compile: environment.compile().clone(),
+            compile: tooling.compile.clone(),
         }));
         let places = Places {
             configuration: &configuration,
@@ -155,7 +184,7 @@ impl App {
         };
         let ConfiguredServers { servers, notes } = ConfiguredServers::read(&places)?;
         notes.iter().for_each(|note| notice(note));
-        let connector = environment.mcp().filter(|_| !servers.is_empty());
+        let connector = tooling.connector.clone().filter(|_| !servers.is_empty());
         let mcp = connector
             .map(|connector| Arc::new(McpHub::new(servers, connector, Arc::clone(&runtime), folders.mcp.clone())));
         let mut sources = PluginSources::new(&access.plugin, configuration.commands(), mcp.is_some(), settings);

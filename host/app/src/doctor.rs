@@ -20,7 +20,7 @@ use host_settings::request::{AccessRequest, FolderRequest};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{self, App};
+use crate::app::{self, App, Opening, Tooling};
 use crate::session::pages::servers::listed;
 
 /// A check that was made.
@@ -69,7 +69,7 @@ impl Checks {
 }
 
 /// Makes all checks.
-pub async fn checks(environment: &Environment) -> Vec<Check> {
+pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> {
     let mut checks = Checks::default();
     let (configuration, cache) = match environment.folders() {
         Ok(folders) => {
@@ -81,11 +81,11 @@ pub async fn checks(environment: &Environment) -> Vec<Check> {
             (Configuration::default(), None)
         }
     };
-    let runtime = checks.engine(cache, environment);
+    let runtime = checks.engine(cache, tooling);
     checks.confinement();
     checks.built_in_tools(&runtime).await;
     checks.discovered_tools(&configuration, environment);
-    checks.servers(&configuration, environment).await;
+    checks.servers(&configuration, environment, tooling).await;
     checks.model(&configuration, environment).await;
     checks.0
 }
@@ -114,8 +114,8 @@ impl Checks {
         }
     }
 
-    fn engine(&mut self, cache: Option<PathBuf>, environment: &Environment) -> Arc<Runtime> {
-        let compile = environment.compile().clone();
+    fn engine(&mut self, cache: Option<PathBuf>, tooling: &Tooling) -> Arc<Runtime> {
+        let compile = tooling.compile.clone();
         let runtime = Arc::new(Runtime::new(RuntimeOptions { cache, compile, ..RuntimeOptions::default() }));
         match runtime.allocator() {
             Ok(Allocator::Pooling) => self.good("engine", "pooled instances"),
@@ -174,11 +174,11 @@ impl Checks {
     }
 
     /// The MCP servers of the user's configuration, each connected once.
-    async fn servers(&mut self, configuration: &Configuration, environment: &Environment) {
+    async fn servers(&mut self, configuration: &Configuration, environment: &Environment, tooling: &Tooling) {
         if !configuration.mcp.values().any(McpConfig::is_server) {
             return;
         }
-        let app = match open(environment).await {
+        let app = match open(environment, tooling).await {
             Ok(app) => app,
             Err(failure) => return self.bad("MCP servers", failure.message),
         };
@@ -219,10 +219,12 @@ impl Checks {
 }
 
 /// Opens the application where it is, without what a project brings.
-async fn open(environment: &Environment) -> Result<App, Failure> {
+async fn open(environment: &Environment, tooling: &Tooling) -> Result<App, Failure> {
     let place = FolderRequest { folder: None, any_folder: true };
     let project = app::project(&place, &environment.folders()?)?;
-    App::open(&place, &AccessRequest::default(), project, environment, &|_| {}, &CancellationToken::new()).await
+    let access = AccessRequest::default();
+    let opening = Opening { place: &place, access: &access, project, environment, tooling };
+    App::open(opening, &|_| {}, &CancellationToken::new()).await
 }
 
 fn state_of(report: &McpReport) -> CheckState {

@@ -63,7 +63,7 @@ use host_model::Recording;
 use host_plugin::BackgroundPrograms;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
-use host_settings::request::RunRequest;
+use host_settings::request::{Attended, RunRequest};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -99,7 +99,7 @@ pub struct SessionRequest {
     /// such a session is an error.
     pub has_prompt: bool,
     /// Whether a user is there to answer questions about calls. The system prompt depends on it.
-    pub is_attended: bool,
+    pub attended: Attended,
 }
 
 /// A session under way.
@@ -107,7 +107,7 @@ pub struct Session {
     app: App,
     agents: Agents,
     request: RunRequest,
-    is_attended: bool,
+    attended: Attended,
     /// The approval mode at the start.
     began_in: ApprovalMode,
     model: Model,
@@ -171,11 +171,14 @@ impl Session {
     /// If the session to resume cannot be found, is in use or has nothing left to do; if there is no model; if an
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(mut app: App, request: SessionRequest) -> Result<Self, Failure> {
-        let SessionRequest { run, resume, has_prompt, is_attended } = request;
+        let SessionRequest { run, resume, has_prompt, attended } = request;
         if let Some(effort) = run.effort {
             app.configuration.choose_effort(effort);
         }
-        let told = if is_attended { start_mode::by_default(&mut app) } else { None };
+        let told = match attended {
+            Attended::Yes => start_mode::by_default(&mut app),
+            Attended::No => None,
+        };
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let reopened = match resume {
@@ -202,7 +205,7 @@ impl Session {
             observers: &observers,
             approvals: &approvals,
             run_clock: &run_clock,
-            is_attended,
+            attended,
         };
         let (mut conversation, definition, grants) = start.conversation(app.grants().clone(), reopened)?;
         let began_in = grants.mode();
@@ -224,7 +227,7 @@ impl Session {
             app,
             agents,
             request: run,
-            is_attended,
+            attended,
             began_in,
             model,
             definition,
@@ -558,7 +561,7 @@ impl Session {
             observers: &self.observers,
             approvals: &self.approvals,
             run_clock: &self.run_clock,
-            is_attended: self.is_attended,
+            attended: self.attended,
         };
         let (mut conversation, definition, grants) = start.conversation(self.grants().clone().renewed(), None)?;
         self.entered.reset();
@@ -647,7 +650,7 @@ impl Session {
     fn equip(&self, plugins: &[LoadedPlugin], grants: UserGrants) -> Result<Equipment, Failure> {
         let gate = self.conversation.gate.in_mode(grants.mode());
         let gate = match self.request.agent {
-            None if self.is_attended => {
+            None if self.attended == Attended::Yes => {
                 gate.switching(self.conversation.switch.clone(), grants.switches(self.app.workspace.root()))
             }
             None | Some(_) => gate,
@@ -669,7 +672,7 @@ impl Session {
             return Ok(self.definition.clone());
         }
         let definition = main_agent::definition(&self.request, &self.app, model)?;
-        let (is_attended, tools) = (self.is_attended, &prompted::offered(tools, gate));
+        let (is_attended, tools) = (self.attended == Attended::Yes, &prompted::offered(tools, gate));
         Ok(Prompted { app: &self.app, model: model.into(), grants, is_attended, tools }.main(definition))
     }
 
@@ -701,7 +704,7 @@ impl Session {
             request: &self.request,
             model,
             recording: self.recording.as_ref(),
-            switch: self.is_attended.then_some(switch),
+            switch: (self.attended == Attended::Yes).then_some(switch),
             deferred,
             files,
             skills,

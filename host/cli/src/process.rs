@@ -3,6 +3,8 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
+use host_app::app::Tooling;
+use host_plugin::CompileOptions;
 use host_settings::configuration::Configuration;
 use host_settings::environment::{Environment, Terminals};
 use host_terminal::{Answers, Resize, TerminalMode};
@@ -16,15 +18,22 @@ pub(crate) fn environment() -> Environment {
         stdout: std::io::stdout().is_terminal(),
         stderr: std::io::stderr().is_terminal(),
     };
-    let term = std::env::var("TERM").ok();
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     Environment::new(std::env::vars_os().collect(), home, terminals)
-        .with_mcp(Arc::new(host_mcp::Connector))
-        .with_compile(compiling::options(match (terminals.stderr, term.as_deref()) {
-            (false, _) => compiling::Stderr::NoTerminal,
-            (true, None | Some("dumb")) => compiling::Stderr::Printing,
-            (true, Some(_)) => compiling::Stderr::Moving,
-        }))
+}
+
+/// Returns what loads plugins and connects MCP servers.
+pub(crate) fn tooling(environment: &Environment) -> Tooling {
+    Tooling { compile: compile_options(environment), connector: Some(Arc::new(host_mcp::Connector)) }
+}
+
+/// Returns how components are compiled: what is compiled is shown on standard error, as far as that can.
+pub(crate) fn compile_options(environment: &Environment) -> CompileOptions {
+    compiling::options(match (environment.stderr_is_terminal, terminal_mode(environment)) {
+        (false, _) => compiling::Stderr::NoTerminal,
+        (true, TerminalMode::Dumb) => compiling::Stderr::Printing,
+        (true, TerminalMode::Ansi) => compiling::Stderr::Moving,
+    })
 }
 
 /// Returns how answers are shown on a terminal.

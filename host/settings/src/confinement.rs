@@ -178,13 +178,13 @@ pub fn check_without_ssh(servers: &[String], section: &str) -> Result<(), Confin
     Err(ConfinementError::Ssh { section: section.to_owned(), server: host_text::exact(server).into_owned() })
 }
 
-/// Returns what programs may touch in this workspace.
+/// Returns what programs may touch in this workspace. `host` is the host's own binary, which git starts as its ssh.
 pub fn program_access(
     configured: &Confine,
     walls: ProgramWalls,
     workspace: &Path,
-    environment: &Environment,
-    folders: &Folders,
+    (environment, folders): (&Environment, &Folders),
+    host: Option<&Path>,
 ) -> ProgramAccess {
     let home = environment.home();
     let named = |paths: &[PathBuf]| {
@@ -208,7 +208,7 @@ pub fn program_access(
         caches: caches(environment),
         servers: configured.net.clone(),
         // Within the walls `/proc/self/exe` is another program.
-        ssh_client: environment.compile().program.as_ref().and_then(|program| fs::canonicalize(program).ok()),
+        ssh_client: host.and_then(|program| fs::canonicalize(program).ok()),
         offered: home.into_iter().flat_map(|home| OFFERED.iter().map(|name| home.join(name))).collect(),
         never_offered: never_offered(home, folders),
         commands_in: Some(host_tool::commands_in),

@@ -5,26 +5,20 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use host_files::{ChainError, ChainStore};
 use host_journal::Sessions;
 use host_model::CredentialsFile;
-use host_plugin::CompileOptions;
 use host_text::Advice;
 
 use crate::agent_files::AGENT_FILES;
 use crate::error::{ErrorKind, Fault};
-use crate::mcp::McpConnector;
 
 /// The environment that the process was started with.
 #[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     home: Option<PathBuf>,
-    /// Connects MCP servers; `None` if this frontend uses none.
-    mcp: Option<Arc<dyn McpConnector>>,
-    compile: CompileOptions,
     /// Whether standard output is a terminal.
     pub stdout_is_terminal: bool,
     /// Whether standard error is a terminal.
@@ -215,37 +209,7 @@ impl Environment {
     /// Creates an environment with these variables and this home folder, if it is known.
     pub fn new(variables: BTreeMap<OsString, OsString>, home: Option<PathBuf>, terminals: Terminals) -> Self {
         let Terminals { stdin, stdout, stderr } = terminals;
-        Self {
-            variables,
-            home,
-            mcp: None,
-            compile: CompileOptions::default(),
-            stdout_is_terminal: stdout,
-            stderr_is_terminal: stderr,
-            stdin_is_terminal: stdin,
-        }
-    }
-
-    /// Sets what connects MCP servers.
-    #[must_use]
-    pub fn with_mcp(self, connector: Arc<dyn McpConnector>) -> Self {
-        Self { mcp: Some(connector), ..self }
-    }
-
-    /// Sets how components are compiled.
-    #[must_use]
-    pub fn with_compile(self, compile: CompileOptions) -> Self {
-        Self { compile, ..self }
-    }
-
-    /// Returns how components are compiled.
-    pub fn compile(&self) -> &CompileOptions {
-        &self.compile
-    }
-
-    /// Returns what connects MCP servers.
-    pub fn mcp(&self) -> Option<Arc<dyn McpConnector>> {
-        self.mcp.clone()
+        Self { variables, home, stdout_is_terminal: stdout, stderr_is_terminal: stderr, stdin_is_terminal: stdin }
     }
 
     /// The home folder of the user, if it is known.

@@ -17,6 +17,23 @@ pub struct FolderRequest {
     pub any_folder: bool,
 }
 
+/// Whether a user is there who can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attended {
+    /// One is.
+    Yes,
+    /// Nobody is: what would be asked about is denied.
+    #[default]
+    No,
+}
+
+impl Attended {
+    /// Returns `Yes` if a user is there.
+    pub fn from_presence(is_there: bool) -> Self {
+        if is_there { Self::Yes } else { Self::No }
+    }
+}
+
 /// Access of tools, as the user wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct AccessRequest {

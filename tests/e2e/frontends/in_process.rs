@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use host_agent::{Event, EventKind, Observer};
-use host_app::app::{self, App};
+use host_app::app::{self, App, Opening, Tooling};
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_extensions::install::{self, InstallAnswer, InstallPlan, InstallRequest, Installer, Target};
 use host_plugin::Confirmation;
 use host_settings::environment::{Environment, Folders, Terminals};
 use host_settings::project::question::{TrustAnswer, TrustQuestion};
-use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
+use host_settings::request::{AccessRequest, Attended, FolderRequest, RunRequest};
 use host_tests::host::Host;
 use host_tests::{cache, runtime as plugin_runtime};
 use host_tool::{Answer, ApprovalMode, Listener, Notice};
@@ -87,10 +87,12 @@ impl Frontend for InProcess {
         let access = AccessRequest { approval_mode: Some(ApprovalMode::Default), ..AccessRequest::default() };
         let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
         let resume = resumes.then_some(Resume::Last);
-        let request = SessionRequest { run, resume, has_prompt: true, is_attended: true };
+        let request = SessionRequest { run, resume, has_prompt: true, attended: Attended::Yes };
         let session = runtime.block_on(async {
             let stop = CancellationToken::new();
-            let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");
+            let (tooling, environment) = (Tooling::default(), &environment);
+            let opening = Opening { place: &place, access: &access, project, environment, tooling: &tooling };
+            let app = App::open(opening, &|_| {}, &stop).await.expect("it opens");
             Session::start(app, request).await.expect("it starts")
         });
         assert_eq!(session.is_resumed(), resumes);

@@ -18,7 +18,7 @@ use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
-use host_settings::request::RunRequest;
+use host_settings::request::{Attended, RunRequest};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
@@ -128,7 +128,7 @@ pub(super) struct Start<'a> {
     pub(super) approvals: &'a ApprovalQueue,
     pub(super) run_clock: &'a PausableClock,
     /// Whether a user is there to be asked.
-    pub(super) is_attended: bool,
+    pub(super) attended: Attended,
 }
 
 impl Start<'_> {
@@ -170,7 +170,9 @@ impl Start<'_> {
         let switch = ModeSwitch::default();
         let gate = app.gate(self.approvals.clone(), grants.mode()).with_hooks(hooks);
         let gate = match request.agent {
-            None if self.is_attended => gate.switching(switch.clone(), grants.switches(app.workspace.root())),
+            None if self.attended == Attended::Yes => {
+                gate.switching(switch.clone(), grants.switches(app.workspace.root()))
+            }
             None | Some(_) => gate,
         };
         let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
@@ -193,7 +195,7 @@ impl Start<'_> {
             request,
             model,
             recording,
-            switch: self.is_attended.then_some(&switch),
+            switch: (self.attended == Attended::Yes).then_some(&switch),
             deferred: &deferred,
             files: &files,
             skills: &skills,
@@ -202,7 +204,7 @@ impl Start<'_> {
         let definition = match request.agent {
             Some(_) => definition.clone(),
             None => {
-                let (is_attended, tools) = (self.is_attended, &prompted::offered(&tools, &gate));
+                let (is_attended, tools) = (self.attended == Attended::Yes, &prompted::offered(&tools, &gate));
                 Prompted { app, model: model.into(), grants: &grants, is_attended, tools }.main(definition.clone())
             }
         };

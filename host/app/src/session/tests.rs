@@ -4,11 +4,12 @@ use std::path::Path;
 use host_capability::Capability;
 use host_settings::environment::{Environment, Terminals};
 use host_settings::project::Project;
-use host_settings::request::{AccessRequest, FolderRequest};
+use host_settings::request::{AccessRequest, Attended, FolderRequest};
 use host_tool::ApprovalMode;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::app::{Opening, Tooling};
 
 /// A session with a scripted model in a repository of its own; the folders live as long as they are held.
 async fn session(replies: &str) -> (Session, tempfile::TempDir) {
@@ -25,9 +26,11 @@ async fn session(replies: &str) -> (Session, tempfile::TempDir) {
     let project = Project::find(&root, &folders).expect("it brings nothing");
     let stop = CancellationToken::new();
     let access = AccessRequest::default();
-    let app = App::open(&place, &access, project, &environment, &|_| {}, &stop).await.expect("it opens");
+    let tooling = Tooling::default();
+    let opening = Opening { place: &place, access: &access, project, environment: &environment, tooling: &tooling };
+    let app = App::open(opening, &|_| {}, &stop).await.expect("it opens");
     let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
-    let request = SessionRequest { run, has_prompt: true, is_attended: true, ..SessionRequest::default() };
+    let request = SessionRequest { run, has_prompt: true, attended: Attended::Yes, ..SessionRequest::default() };
     (Session::start(app, request).await.expect("it starts"), folder)
 }
 

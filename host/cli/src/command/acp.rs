@@ -10,16 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::acp::Acp;
 use crate::exit::Code;
-use crate::printer;
+use crate::{printer, process};
 
 /// Serves the editor until it ends the input.
-pub(crate) async fn run(acp: Acp, mut environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
-    // The streams belong to the editor, whatever they are.
-    environment.stdin_is_terminal = false;
-    environment.stdout_is_terminal = false;
+pub(crate) async fn run(acp: Acp, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     printer::never_wait();
     let (access, run) = (acp.access.request(), acp.request());
-    let setup = Setup { environment, access, run, any_folder: acp.any_folder };
+    let tooling = process::tooling(&environment);
+    let setup = Setup { environment, tooling, access, run, any_folder: acp.any_folder };
     serve(setup, Box::new(std::io::stdin()), Box::new(std::io::stdout()), stop.clone()).await?;
     Ok(if stop.is_cancelled() { Code::Failed(ErrorKind::Cancelled) } else { Code::Done })
 }

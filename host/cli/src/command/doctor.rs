@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Doctor;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
+use crate::process;
 
 pub(crate) async fn run(doctor: Doctor, environment: Environment) -> Result<Code, Failure> {
-    let checks = checks(&environment).await;
+    let checks = checks(&environment, &process::tooling(&environment)).await;
     let out = Out::new(CancellationToken::new());
     match doctor.json {
         true => out.write(&printer::json(&checks)?),

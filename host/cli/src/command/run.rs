@@ -7,7 +7,7 @@ mod user_input;
 
 use std::sync::Arc;
 
-use host_app::app::{self, App};
+use host_app::app::{self, App, Opening};
 use host_app::attach::{Attached, Author, attach};
 use host_app::report::Report;
 use host_app::report::refusals::Refusals;
@@ -19,7 +19,7 @@ use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_settings::project::Project;
-use host_settings::request::FolderRequest;
+use host_settings::request::{Attended, FolderRequest};
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
 use tokio_util::sync::CancellationToken;
 
@@ -32,11 +32,11 @@ use crate::exit::{self, Code};
 use crate::first_start;
 use crate::folder_question;
 use crate::printer::terminal::{self as drawn, Stats};
-use crate::printer::{self, Format, Out, current_terminal};
+use crate::printer::{self, Out, current_terminal};
 use crate::process;
 use crate::trust_question;
 
-pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
+pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Interrupt) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
     if run.quiet {
         printer::be_quiet();
@@ -56,24 +56,23 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
             "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
         ));
     }
-    let can_talk = conversation::is_possible(&run, &environment);
+    let attended = attended(&run, &environment);
+    let can_talk = attended == Attended::Yes && run.agent.is_none();
     let mut words = match run.agent {
         None => read_input(&run, resume.is_some() || can_talk, &environment, &stop).await?,
         Some(_) => UserInput::nothing(),
     };
-    if run.print {
-        // Nobody is asked, as if there were no terminal.
-        environment.stdin_is_terminal = false;
-    }
     let talks = can_talk && !compresses && (run.starts_conversation || words.is_nothing());
     let first_prompt = talks.then(|| words.take()).filter(|words| !words.is_empty());
     let is_prompted = run.agent.is_some() || !words.is_nothing();
-    let asker = Asker::new(&environment, &interrupt).filter(|_| run.output_format == Format::Text);
+    let asker = Asker::new(&environment, &interrupt).filter(|_| attended == Attended::Yes);
     let folders = environment.folders()?;
     let place = folder_question::about(run.place.request(), &environment, &folders, asker.as_ref()).await?;
     let project = project(&run, &place, &environment, asker.as_ref()).await?;
     let notice = |note: &str| printer::notes(&[note.to_owned()], &environment);
-    let mut app = App::open(&place, &run.access(), project, &environment, &notice, &stop).await?;
+    let (access, tooling) = (run.access(), process::tooling(&environment));
+    let opening = Opening { place: &place, access: &access, project, environment: &environment, tooling: &tooling };
+    let mut app = App::open(opening, &notice, &stop).await?;
     if let Some(asker) = asker.as_ref().filter(|_| run.agent.is_none() && resume.is_none()) {
         first_start::choose(&mut app, run.model.as_deref(), run.access().approval_mode, asker).await?;
     }
@@ -82,23 +81,22 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
         resume = Some(pick::choose(how, &app, asker.as_ref()).await?);
     }
     // Before there is a session: a prompt that cannot be read starts none.
-    let is_attended = is_drawn(&run, &environment) && environment.stdin_is_terminal;
     let command = Some(&words).filter(|words| run.agent.is_none() && app.is_command(&words.words)).is_some();
     let (line, prompt) = match run.agent {
         // A session has to be there for what a command changes in it.
         None if command => (Some(words), None),
-        None if is_prompted => (None, Some(prompt(words, is_attended, &app, &stop).await?)),
+        None if is_prompted => (None, Some(prompt(words, attended, &app, &stop).await?)),
         _ => (None, None),
     };
     let has_prompt = is_prompted || talks;
-    let request = SessionRequest { run: run.request(), resume, has_prompt, is_attended };
+    let request = SessionRequest { run: run.request(), resume, has_prompt, attended };
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
     if is_prompted && session.left() == Left::Question {
         notice("the last prompt has no reply and is sent again with this one");
     }
     let prompt = match line {
-        Some(line) => command_prompt(line, is_attended, &session, &stop).await?,
+        Some(line) => command_prompt(line, attended, &session, &stop).await?,
         None => prompt,
     };
     if let Some(prompt) = &prompt {
@@ -138,9 +136,14 @@ pub(crate) async fn run(mut run: Run, mut environment: Environment, interrupt: I
 
 /// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`, and the words of
 /// a script may be those of whoever wrote what it works on.
-async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &CancellationToken) -> Result<Attached, Failure> {
+async fn prompt(
+    input: UserInput,
+    attended: Attended,
+    app: &App,
+    stop: &CancellationToken,
+) -> Result<Attached, Failure> {
     let UserInput { words, piped } = input;
-    let author = if is_attended && !words.is_empty() { Author::User } else { Author::Unknown };
+    let author = if words.is_empty() { Author::Unknown } else { author(attended) };
     let (mentioning, beside) = if words.is_empty() { (piped, String::new()) } else { (words, piped) };
     let attached = attach(&mentioning, author, app, app.grants(), stop).await?;
     Ok(with_piped(attached, beside))
@@ -149,13 +152,12 @@ async fn prompt(input: UserInput, is_attended: bool, app: &App, stop: &Cancellat
 /// Returns the prompt of a command of the session, such as a skill.
 async fn command_prompt(
     input: UserInput,
-    is_attended: bool,
+    attended: Attended,
     session: &Session,
     stop: &CancellationToken,
 ) -> Result<Option<Attached>, Failure> {
     let UserInput { words, piped } = input;
-    let author = if is_attended { Author::User } else { Author::Unknown };
-    let attached = session.command_prompt(&words, author, stop).await?;
+    let attached = session.command_prompt(&words, author(attended), stop).await?;
     Ok(attached.map(|attached| with_piped(attached, piped)))
 }
 
@@ -166,6 +168,20 @@ fn with_piped(attached: Attached, piped: String) -> Attached {
         (true, false) => Attached { prompt: piped, ..attached },
         (false, false) => Attached { piped: Some(piped), ..attached },
     }
+}
+
+/// Returns who wrote the words of the command line.
+fn author(attended: Attended) -> Author {
+    match attended {
+        Attended::Yes => Author::User,
+        Attended::No => Author::Unknown,
+    }
+}
+
+/// Returns whether the user can be asked: where the run is shown on a terminal, and that is also what they type on.
+/// With `--print` nobody is.
+fn attended(run: &Run, environment: &Environment) -> Attended {
+    Attended::from_presence(is_drawn(run, environment) && environment.stdin_is_terminal)
 }
 
 /// Returns whether the run is shown on a terminal while it is under way.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host_app::app::{self, App};
+use host_app::app::{self, App, Opening};
 use host_app::session::pages::tools::{self, ListedTool};
 use host_app::single_call::{self, Ended};
 use host_extensions::plugins::MCP;
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::{Access, Place, Tool};
 use crate::exit::Code;
 use crate::printer::{self, Out};
+use crate::process;
 
 /// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other
 /// capabilities.
@@ -59,15 +60,9 @@ pub(super) async fn open(
     let place = folder::configured(place.request(), environment)?;
     let project = app::project(&place, &environment.folders()?)?;
     printer::notes(project.note().as_slice(), environment);
-    App::open(
-        &place,
-        &access.request(),
-        project,
-        environment,
-        &|note| printer::notes(&[note.to_owned()], environment),
-        stop,
-    )
-    .await
+    let (access, tooling) = (access.request(), process::tooling(environment));
+    let opening = Opening { place: &place, access: &access, project, environment, tooling: &tooling };
+    App::open(opening, &|note| printer::notes(&[note.to_owned()], environment), stop).await
 }
 
 fn not_arguments(why: &str) -> Failure {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use host_app::app::{self, App};
+use host_app::app::{self, App, Opening, Tooling};
 use host_app::session::{Session, SessionRequest};
 use host_settings::environment::{Environment, Terminals};
 use host_settings::project::question::{TrustAnswer, TrustQuestion};
-use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
+use host_settings::request::{AccessRequest, Attended, FolderRequest, RunRequest};
 use host_tests::cache;
 use host_tests::host::Host;
 use host_tool::{Answer, ApprovalMode, Lasting, Listener, Notice, Until};
@@ -85,9 +85,11 @@ async fn questions(mode: ApprovalMode) -> usize {
     let access = AccessRequest { approval_mode: Some(mode), ..AccessRequest::default() };
     let script = host.home().join("script.jsonl");
     let run = RunRequest { model: Some(format!("scripted:{}", script.display())), ..RunRequest::default() };
-    let request = SessionRequest { run, resume: None, has_prompt: true, is_attended: true };
+    let request = SessionRequest { run, resume: None, has_prompt: true, attended: Attended::Yes };
     let cancel = CancellationToken::new();
-    let app = App::open(&place, &access, project, &environment, &|_| {}, &cancel).await.expect("it opens");
+    let tooling = Tooling::default();
+    let opening = Opening { place: &place, access: &access, project, environment: &environment, tooling: &tooling };
+    let app = App::open(opening, &|_| {}, &cancel).await.expect("it opens");
     let mut session = Session::start(app, request).await.expect("it starts");
     let mut listener = session.approvals().listen();
     let mut asked = 0;

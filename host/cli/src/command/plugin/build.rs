@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Sources;
 use crate::exit::Code;
 use crate::printer::Out;
+use crate::process;
 
 /// Builds the plugins of a folder, or compares the target with what would be built.
 pub(super) async fn run(folder: &Path, target: &Path, check: bool, environment: &Environment) -> Result<Code, Failure> {
@@ -51,7 +52,7 @@ pub(super) fn failed(error: PluginError) -> Failure {
 
 /// The runtime that asks a plugin for its tools.
 pub(super) fn runtime(environment: &Environment) -> Runtime {
-    let compile = environment.compile().clone();
+    let compile = process::compile_options(environment);
     Runtime::new(RuntimeOptions { cache: cache(environment), compile, ..RuntimeOptions::default() })
 }
 

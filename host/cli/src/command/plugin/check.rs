@@ -12,6 +12,7 @@ use super::build;
 use crate::arguments::PluginCheck;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
+use crate::process;
 
 /// Checks the plugins and prints what was found.
 pub(super) async fn run(
@@ -26,7 +27,7 @@ pub(super) async fn run(
     };
     let mut checked = Vec::new();
     for plugin in plugins {
-        let one = host_devkit::check(plugin, &released, environment.compile().clone())
+        let one = host_devkit::check(plugin, &released, process::compile_options(environment))
             .await
             .map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         if !arguments.json {

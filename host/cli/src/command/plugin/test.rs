@@ -11,6 +11,7 @@ use super::build;
 use crate::arguments::PluginTest;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
+use crate::process;
 
 /// Runs the cases of these plugins and prints their results.
 pub(super) async fn run(
@@ -44,7 +45,7 @@ pub(super) fn options(filter: Option<String>, environment: &Environment) -> Case
         filter,
         cache: build::cache(environment),
         environment: environment.all(),
-        compile: environment.compile().clone(),
+        compile: process::compile_options(environment),
     }
 }
 

@@ -31,7 +31,6 @@ use host_app::session::hooks::SessionEnd;
 use host_app::session::{Session, pages};
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_journal::TerminateReason;
-use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure, run_failure};
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{counted, exact, visible};
@@ -41,7 +40,6 @@ use self::commands::ParsedLine;
 use self::line::SharedModes;
 use self::output::CallPages;
 use crate::approval;
-use crate::arguments::Run;
 use crate::exit::{self, Code};
 use crate::printer::{self, Style, current_terminal, terminal as drawn};
 use crate::process;
@@ -51,11 +49,6 @@ const INDENT: usize = 9;
 
 /// The program and its version.
 const HOST: &str = concat!("host ", env!("CARGO_PKG_VERSION"));
-
-/// Returns whether a run can be a conversation.
-pub(super) fn is_possible(run: &Run, environment: &Environment) -> bool {
-    super::is_drawn(run, environment) && environment.stdin_is_terminal && run.agent.is_none()
-}
 
 /// A conversation under way.
 struct Repl {
