@@ -30,13 +30,13 @@ impl Tools {
     /// Reads the tools of a session.
     pub(crate) fn new(session: &Session) -> Self {
         let app = session.app();
-        let tools = app.plugins.iter().flat_map(|plugin| &plugin.manifest.tools);
+        let tools = app.plugins().iter().flat_map(|plugin| &plugin.manifest.tools);
         let kinds = tools.map(|tool| {
             let name = tool.spec.name.as_str();
             (name.to_owned(), kind(name, |capability| tool.needs(capability)))
         });
         let agents = session.agents().all().iter().map(|agent| (agent.name().to_owned(), ToolKind::Think));
-        Self { kinds: kinds.chain(agents).collect(), workspace: Workspace::new(app.workspace.root().to_owned()) }
+        Self { kinds: kinds.chain(agents).collect(), workspace: Workspace::new(app.workspace().root().to_owned()) }
     }
 
     /// The kind of a tool.

@@ -102,7 +102,7 @@ fn own() -> Vec<AvailableCommand> {
 
 /// The prompts of MCP servers that are connected.
 fn of_servers(app: &App) -> Vec<AvailableCommand> {
-    let statuses = app.mcp.iter().flat_map(|servers| servers.statuses());
+    let statuses = app.mcp().into_iter().flat_map(|servers| servers.statuses());
     let prompts = statuses.flat_map(|status| {
         let server = status.name;
         status.prompts.into_iter().map(move |prompt| (format!("{server}:{}", prompt.name), prompt))

@@ -21,7 +21,7 @@ struct Editor {
 /// Lets the tools of a session read what its editor has.
 pub(crate) fn connect(session: &Session, connection: &Connection, id: &SessionId) {
     let editor = Editor { connection: connection.clone(), session: id.clone() };
-    session.app().runtime.set_open_files(Arc::new(editor));
+    session.app().runtime().set_open_files(Arc::new(editor));
 }
 
 impl OpenFiles for Editor {

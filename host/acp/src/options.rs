@@ -38,7 +38,7 @@ impl Models {
     /// The models of a session before any service was asked: those that the user named.
     pub(crate) fn new(session: &Session) -> Self {
         let mut models = Self::default();
-        let configuration = &session.app().configuration;
+        let configuration = session.app().configuration();
         let saved = configuration.saved.as_ref().and_then(|saved| saved.id());
         models.add([session.model().id.as_str()].into_iter().chain(configuration.model.as_deref()).chain(saved));
         models

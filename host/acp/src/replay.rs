@@ -27,7 +27,7 @@ use crate::updates::{Ended, plan};
 ///
 /// If its log cannot be read.
 pub(crate) fn send(session: &Session, id: &SessionId, tools: &Tools, outbox: &Outbox) -> Result<(), Failure> {
-    let stored = find::by_whole_id(&*session.app().journals, session.id().as_str())?;
+    let stored = find::by_whole_id(&**session.app().journals(), session.id().as_str())?;
     let transcript = Transcript::read(&stored);
     let items = transcript.checklist().to_vec();
     let calls = transcript.entries.into_iter().filter(|entry| entry.agent.as_deref() == Some(MAIN));

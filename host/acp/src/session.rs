@@ -129,7 +129,7 @@ pub(crate) async fn open(
         id: id.clone(),
         modes: options::modes(&session),
         options: options::options(&session, &models),
-        configuration: session.app().configuration.clone(),
+        configuration: session.app().configuration().clone(),
     };
     // Replayed before the answer, as the protocol has it; resuming replays nothing.
     if let Begins::Loads(_) = begins {

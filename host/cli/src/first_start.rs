@@ -36,7 +36,7 @@ pub(crate) async fn choose(
     mode: Option<ApprovalMode>,
     asker: &Asker<'_>,
 ) -> Result<(), Failure> {
-    if !ways::is_undecided(flag, &app.configuration, &app.environment) {
+    if !ways::is_undecided(flag, app.configuration(), app.environment()) {
         return Ok(());
     }
     let (way, model) = loop {
@@ -59,9 +59,9 @@ pub(crate) async fn choose(
     // The planner is for a try.
     let is_try = way == Way::Offline;
     if !is_try && is_kept(&model, app, asker).await? {
-        model.save(&app.folders)?;
+        model.save(app.folders())?;
     }
-    app.configuration.saved = Some(model);
+    app.use_saved(model);
     if !is_try {
         how_to_work(app, mode, asker).await?;
     }
@@ -103,7 +103,7 @@ fn in_mode(mode: ApprovalMode) -> (char, String) {
 
 /// Asks for a way, and for the address of a server if that is the way.
 async fn way(app: &App, asker: &Asker<'_>) -> Result<(Way, String), Failure> {
-    let mut ways = ways::ways(&app.configuration, &app.environment).await;
+    let mut ways = ways::ways(app.configuration(), app.environment()).await;
     let mut page = Page::new(asker.style(), asker.columns());
     page.title("No model is set up yet. Which one do you want to use?");
     let mut choices: Vec<Choice> = Vec::new();
@@ -197,7 +197,7 @@ async fn service(provider: ProviderId, app: &App) -> Result<SavedModel, Failure>
         let Some(key) = typed.map_err(|error| Failure::input(format!("the key cannot be read: {error}")))?? else {
             break;
         };
-        match ways::check_key(provider, &key, &app.configuration, &app.environment).await {
+        match ways::check_key(provider, &key, app.configuration(), app.environment()).await {
             KeyCheck::Accepted => return Ok(SavedModel::Service { provider, key }),
             KeyCheck::Rejected(why) => to_stderr(&format!("the key was rejected: {}\n", visible(&why))),
             KeyCheck::Unknown(why) => {
@@ -229,7 +229,7 @@ async fn is_kept(model: &SavedModel, app: &App, asker: &Asker<'_>) -> Result<boo
     };
     let mut page = Page::new(asker.style(), asker.columns());
     page.title(what);
-    page.path(&saved::path(&app.folders).display().to_string());
+    page.path(&saved::path(app.folders()).display().to_string());
     let choices = vec![choice('y', "Save it"), choice('n', "Use it only this time")];
     let asked = Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Skips };
     let answer = asker.ask(asked).await?;

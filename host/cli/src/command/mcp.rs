@@ -60,9 +60,9 @@ async fn reports(app: &App, servers: &Arc<McpHub>, stop: &CancellationToken) -> 
         reports = &mut settled => return Ok(reports),
         () = tokio::time::sleep(SILENCE) => {}
     }
-    if app.environment.stderr_is_terminal {
+    if app.environment().stderr_is_terminal {
         let names: Vec<&str> = servers.servers().iter().map(|server| server.name.as_str()).collect();
-        printer::notes(&[format!("waiting for MCP servers: {}", names.join(", "))], &app.environment);
+        printer::notes(&[format!("waiting for MCP servers: {}", names.join(", "))], app.environment());
     }
     tokio::select! {
         biased;
@@ -73,7 +73,7 @@ async fn reports(app: &App, servers: &Arc<McpHub>, stop: &CancellationToken) -> 
 
 /// The servers of the application.
 fn configured(app: &App) -> Result<&Arc<McpHub>, Failure> {
-    app.mcp.as_ref().ok_or_else(|| {
+    app.mcp().ok_or_else(|| {
         let failure = Failure::input("no MCP server is configured");
         failure.help("`host mcp --help` shows how to configure one; docs/mcp.md has all keys")
     })

@@ -109,7 +109,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     if talks {
         return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
-    let terminal = terminal(&environment, &session.app().configuration, &run, interrupt)?;
+    let terminal = terminal(&environment, session.app().configuration(), &run, interrupt)?;
     let _approvals = listen(&session, terminal.as_ref(), &environment);
     let out = Out::new(stop.clone());
     let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);

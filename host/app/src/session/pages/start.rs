@@ -23,10 +23,10 @@ pub fn lines(session: &Session) -> Vec<String> {
         let named: Vec<&str> = files.iter().take(FILES).map(|file| file.shown.as_str()).collect();
         lines.push(format!("context: {}{more}", named.join(", ")));
     }
-    if let Some(brings) = session.app().project.brings() {
+    if let Some(brings) = session.app().project().brings() {
         lines.push(format!("project: {FOLDER} (trusted): {brings}"));
     }
-    if let Some(servers) = &session.app().mcp {
+    if let Some(servers) = session.app().mcp() {
         let names: Vec<&str> = servers.servers().iter().map(|server| server.name.as_str()).collect();
         let more = match names.len().saturating_sub(SERVERS) {
             0 => String::new(),

@@ -12,11 +12,11 @@ use crate::exit::Code;
 use crate::printer::{self, Out};
 
 pub(super) async fn run(app: &App, json: bool, out: &Out, stop: &CancellationToken) -> Result<Code, Failure> {
-    let Some(servers) = &app.mcp else {
+    let Some(servers) = app.mcp() else {
         if json {
             return print_json(&json!([]), out);
         }
-        printer::notes(&["no MCP server is configured; `host mcp --help` shows how".to_owned()], &app.environment);
+        printer::notes(&["no MCP server is configured; `host mcp --help` shows how".to_owned()], app.environment());
         return Ok(Code::Done);
     };
     let reports = super::reports(app, servers, stop).await?;

@@ -79,7 +79,7 @@ pub(super) async fn hold(
     first: Option<String>,
 ) -> Result<Code, Failure> {
     let stop = interrupt.stop.clone();
-    let environment = &session.app().environment;
+    let environment = session.app().environment();
     let style = printer::style(environment);
     let (modes, outputs) = (SharedModes::default(), Arc::new(Mutex::new(session.outputs().to_owned())));
     let terminal = open(&session, style, interrupt, &modes, &outputs)?;
@@ -117,12 +117,12 @@ fn open(
 ) -> Result<Terminal, Failure> {
     let terminal = current_terminal::open(terminal::Setup {
         keyboard: Keyboard::Always,
-        mode: process::terminal_mode(&session.app().environment),
+        mode: process::terminal_mode(session.app().environment()),
         style,
         interrupt: interrupt.clone(),
-        history: History::open(session.app().folders.history.clone()),
-        resize: process::resize(&session.app().environment),
-        answers: process::answers(&session.app().configuration),
+        history: History::open(session.app().folders().history.clone()),
+        resize: process::resize(session.app().environment()),
+        answers: process::answers(session.app().configuration()),
         assist: line::assist(session, modes, outputs),
         attention: attention::of(session),
     })
@@ -189,7 +189,7 @@ impl Repl {
     /// Prints the first lines of a conversation.
     fn greet(&self) {
         let mode = self.session.mode();
-        let folder = self.session.app().workspace.root().display().to_string();
+        let folder = self.session.app().workspace().root().display().to_string();
         let columns = self.terminal.columns();
         let mut lines = vec![
             terminal::wrapped(

@@ -35,8 +35,8 @@ pub(super) enum Choose {
 ///
 /// If there is none, or the user picks none.
 pub(super) async fn choose(how: Choose, app: &App, asker: Option<&Asker<'_>>) -> Result<Resume, Failure> {
-    let here = app.workspace.root();
-    let sessions = &*app.journals;
+    let here = app.workspace().root();
+    let sessions = &**app.journals();
     let mut offered = list::resumable(sessions, here)?;
     if offered.is_empty() {
         return Err(Failure::input(format!("there is no session of `{}` to continue", here.display()))

@@ -197,7 +197,7 @@ impl Repl {
 
     /// Opens the user's editor on a context file.
     async fn edit(&mut self, file: &ContextFile, before: String) -> Result<(), Failure> {
-        let editor = Editor::from_environment(&self.session.app().environment);
+        let editor = Editor::from_environment(self.session.app().environment());
         let edited = editor.edit(&self.terminal, before.clone(), "context.md".to_owned()).await;
         match edited.map_err(Failure::input)? {
             None => self.note("nothing was changed"),
@@ -235,7 +235,7 @@ impl Repl {
                 Failure::input("this terminal has no clipboard").help("use /export to write the session to a file")
             );
         }
-        let sequence = clipboard::sequence(answer, &self.session.app().environment)?;
+        let sequence = clipboard::sequence(answer, self.session.app().environment())?;
         self.terminal.steer(&sequence);
         let characters = answer.chars().count();
         self.note(&format!("copied {} (if your terminal supports OSC 52)", counted(characters, "character")));

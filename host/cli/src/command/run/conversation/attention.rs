@@ -17,9 +17,9 @@ use super::Repl;
 /// How the user's attention is drawn, by their settings.
 pub(super) fn of(session: &Session) -> Attention {
     let app = session.app();
-    let Conversation { notify, notify_command, title, .. } = &app.configuration.conversation;
-    let folder = app.workspace.root().file_name().unwrap_or(app.workspace.root().as_os_str());
-    let command = NotifyCommand::new(notify_command, &app.environment);
+    let Conversation { notify, notify_command, title, .. } = &app.configuration().conversation;
+    let folder = app.workspace().root().file_name().unwrap_or(app.workspace().root().as_os_str());
+    let command = NotifyCommand::new(notify_command, app.environment());
     Attention {
         name: format!("host: {}", folder.to_string_lossy()),
         title: if *title == Some(false) { Title::Kept } else { Title::Set },
@@ -43,7 +43,7 @@ impl Repl {
             TerminateReason::Timeout | TerminateReason::MaxTurns => "stopped at a limit",
         };
         let rang = self.terminal.alert(&format!("{how} after {} s", took.as_secs()));
-        let bell = self.session.app().configuration.conversation.bell_seconds;
+        let bell = self.session.app().configuration().conversation.bell_seconds;
         if !rang && bell.is_some_and(|seconds| took.as_secs() >= seconds) {
             self.terminal.steer("\u{7}");
         }

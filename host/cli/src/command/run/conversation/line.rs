@@ -46,11 +46,11 @@ pub(super) fn label(now: ApprovalMode) -> String {
 /// Puts together what is done for the input line.
 pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex<PathBuf>>) -> Assist {
     let (app, possible) = (session.app(), session.possible_modes());
-    let editor = Editor::from_environment(&app.environment);
-    let (environment, workspace) = (app.environment.clone(), app.workspace.root().to_owned());
+    let editor = Editor::from_environment(app.environment());
+    let (environment, workspace) = (app.environment().clone(), app.workspace().root().to_owned());
     let (modes, outputs) = (Arc::clone(modes), Arc::clone(outputs));
     Assist {
-        keymap: match app.configuration.conversation.keys.unwrap_or_default() {
+        keymap: match app.configuration().conversation.keys.unwrap_or_default() {
             Keys::Emacs => Keymap::Emacs,
             Keys::Vim => Keymap::Vim,
         },

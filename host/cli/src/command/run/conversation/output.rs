@@ -42,8 +42,8 @@ impl Drop for PageTask {
 
 impl CallPages {
     pub(super) fn new(session: &Session, terminal: Terminal) -> Self {
-        let pager = Pager::from_environment(&session.app().environment, terminal.mode());
-        let sessions = Arc::clone(&session.app().journals);
+        let pager = Pager::from_environment(session.app().environment(), terminal.mode());
+        let sessions = Arc::clone(session.app().journals());
         Self { terminal, pager, sessions, session: Arc::new(Mutex::new(session.id().clone())) }
     }
 
