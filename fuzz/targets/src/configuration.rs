@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::OnceLock;
 
 use host_plugin::Digest;
-use host_settings::configuration::{Amount, Configuration};
+use host_settings::configuration::Configuration;
 use host_settings::environment::{Environment, Folders, Terminals};
 use host_settings::project::{Part, ProjectFile};
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ pub fn configuration(data: &[u8]) {
     };
     use_it(&configuration);
     let services = |configuration: &Configuration| format!("{:?}", configuration.providers);
-    let (services_before, mode) = (services(&configuration), configuration.approval_mode);
+    let (services_before, mode) = (services(&configuration), configuration.approval_mode().value());
     let (limits, cost) = (configuration.limits(), cost(&configuration));
     let bytes = project.as_bytes().to_vec();
     let file = ProjectFile {
@@ -45,13 +45,13 @@ pub fn configuration(data: &[u8]) {
         let less = both.limits();
         assert!(less.time <= limits.time && less.process_time <= limits.process_time, "{project}");
         assert!(less.memory <= limits.memory && self::cost(&both) <= cost, "{project}");
-        assert!(both.approval_mode.unwrap_or_default() <= mode.unwrap_or_default(), "{project}");
+        assert!(both.approval_mode().value() <= mode, "{project}");
     }
 }
 
 /// The most that a run may cost.
 fn cost(configuration: &Configuration) -> f64 {
-    configuration.run.max_cost.as_ref().map_or(f64::INFINITY, |Amount(amount)| *amount)
+    configuration.tree_limits().cost.map_or(f64::INFINITY, |cost| cost.amount())
 }
 
 fn use_it(configuration: &Configuration) {

@@ -1,5 +1,5 @@
-//! The application, opened once in three stages: [`Opened`] has the folder, its project with its trust and the settings,
-//! [`Catalog`] what there is to use, [`App`] what it may touch.
+//! The application, opened once in three stages: [`Opened`] has the folder, its project with its trust and the
+//! settings, [`Catalog`] what there is to use, [`App`] what it may touch.
 //!
 //! Promises: opening it compiles and runs nothing, except the command that lists tools if one is configured; MCP
 //! servers are connected when a session, or a command about tools, wants theirs.

@@ -16,7 +16,7 @@ use host_settings::own_file::OwnFile;
 /// Returns the modes to choose from, the recommended one first; none if there is nothing to choose. `flag` is the mode
 /// that was asked for.
 pub fn modes(app: &App, flag: Option<ApprovalMode>) -> Vec<ApprovalMode> {
-    let is_chosen = flag.is_some() || app.configuration.approval_mode.is_some();
+    let is_chosen = app.configuration.approval_mode().under(flag).is_chosen();
     match !is_chosen && in_auto(app).is_some() {
         true => vec![ApprovalMode::Auto, ApprovalMode::Default],
         false => Vec::new(),
@@ -30,7 +30,7 @@ fn in_auto(app: &App) -> Option<UserGrants> {
 
 /// Returns the access of a session at which a user is, if no mode was chosen: that of `auto` where it is possible.
 pub(crate) fn usual(app: &App) -> Option<UserGrants> {
-    let is_chosen = app.access.approval_mode.is_some() || app.configuration.approval_mode.is_some();
+    let is_chosen = app.configuration.approval_mode().under(app.access.approval_mode).is_chosen();
     if is_chosen { None } else { in_auto(app) }
 }
 
@@ -72,7 +72,7 @@ pub fn choose(app: &mut App, mode: ApprovalMode) -> Result<(), Failure> {
         own.write()
     });
     saved.map_err(|failure| failure.help(help()))?;
-    app.configuration.approval_mode = Some(mode);
+    app.configuration.choose_mode(mode);
     app.take_up(grants);
     Ok(())
 }

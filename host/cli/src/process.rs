@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use host_app::app::Tooling;
 use host_plugin::CompileOptions;
-use host_settings::configuration::Configuration;
+use host_settings::configuration::{Configuration, ShownAnswers};
 use host_settings::environment::{Environment, Terminals};
 use host_terminal::{Answers, Resize, TerminalMode};
 
@@ -38,9 +38,9 @@ pub(crate) fn compile_options(environment: &Environment) -> CompileOptions {
 
 /// Returns how answers are shown on a terminal.
 pub(crate) fn answers(configuration: &Configuration) -> Answers {
-    match configuration.conversation.raw {
-        Some(true) => Answers::Source,
-        Some(false) | None => Answers::Rendered,
+    match configuration.conversation().answers {
+        ShownAnswers::Source => Answers::Source,
+        ShownAnswers::Rendered => Answers::Rendered,
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use host_capability::{Capability, Grants, PluginName, Scope, ScopeError};
 use host_files::RealPaths;
 use host_plugin::{Access, ProgramAccess, ProgramWalls, SessionReads};
+use host_settings::configuration::Preference;
 use host_settings::confinement::{self, SHELL_FILES};
 use host_settings::denied_files::DeniedFiles;
 use host_settings::environment::{Environment, Folders};
@@ -95,7 +96,7 @@ impl UserGrants {
     ///
     /// If a flag is invalid, names an unknown plugin, or grants what its plugin does not request.
     pub fn read(
-        (access, configured, denied): (&AccessRequest, Option<ApprovalMode>, &DeniedFiles),
+        (access, configured, denied): (&AccessRequest, Preference<ApprovalMode>, &DeniedFiles),
         plugins: &[LoadedPlugin],
         workspace: &Path,
         (own, environment): (&Folders, &Environment),
@@ -375,8 +376,8 @@ fn writable(own: &Folders, plugins: &[LoadedPlugin]) -> Result<Scope, Failure> {
 }
 
 /// Returns the mode that was asked for, or configured.
-pub fn approval_mode(access: &AccessRequest, configured: Option<ApprovalMode>) -> ApprovalMode {
-    access.approval_mode.or(configured).unwrap_or_default()
+pub fn approval_mode(access: &AccessRequest, configured: Preference<ApprovalMode>) -> ApprovalMode {
+    configured.under(access.approval_mode).value()
 }
 
 fn by_mode(mode: ApprovalMode, walls: ProgramWalls, workspace: &Path) -> Result<Grants, Failure> {

@@ -140,8 +140,8 @@ pub struct HookSources<'a> {
     pub project: &'a Path,
     /// What plugins bring.
     pub brought: &'a [Brought<'a>],
-    /// Whether programs are confined, if the user said so.
-    pub confine: Option<ConfineMode>,
+    /// Whether programs are confined.
+    pub confine: ConfineMode,
 }
 
 /// Finds the hooks of a project and of the user, without opening anything else.
@@ -161,7 +161,7 @@ pub fn find(project: &Project, environment: &Environment) -> Result<HookSet, Fai
         folders: &folders,
         files: &files,
         project: &project.root,
-        confine: configuration.confine.mode,
+        confine: configuration.confine_mode().value(),
     })
 }
 
@@ -173,11 +173,7 @@ impl HookSet {
     /// If the user's own configuration or file is invalid: a guard that is not used in silence guards nothing.
     pub fn read(sources: &HookSources<'_>) -> Result<Self, Failure> {
         let config = &sources.configuration.hooks;
-        let mut set = Self {
-            confine: sources.confine.unwrap_or(ConfineMode::Auto),
-            resources: resources(sources)?,
-            ..Self::default()
-        };
+        let mut set = Self { confine: sources.confine, resources: resources(sources)?, ..Self::default() };
         let (own, _) = Configuration::path(sources.environment, sources.folders);
         for event in HookEvent::ALL {
             for hook in config.of(event) {

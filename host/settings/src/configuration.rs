@@ -11,6 +11,7 @@ mod mcp;
 mod plugins;
 mod project;
 mod range;
+mod resolved;
 mod schema;
 mod written;
 
@@ -40,6 +41,7 @@ pub use self::plugins::{
 };
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
+pub use self::resolved::{Bell, ContextNames, ConversationSettings, Preference, ShownAnswers};
 pub use self::schema::schema;
 pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_address};
 use crate::environment::{Environment, Folders};
@@ -73,10 +75,10 @@ pub struct Configuration {
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
-    pub approval_mode: Option<ApprovalMode>,
+    pub(crate) approval_mode: Option<ApprovalMode>,
     /// Whether to work in folders that are not in a repository without asking.
     #[schemars(extend("default" = false))]
-    pub any_folder: Option<bool>,
+    pub(crate) any_folder: Option<bool>,
     /// Confinement of the programs that tools start.
     pub confine: Confine,
     /// Files that no tool and no program may have.
@@ -84,26 +86,26 @@ pub struct Configuration {
     /// Programs that are asked about events of a session.
     pub hooks: HooksConfig,
     /// Limits of a run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// Limits of all runs of a day together.
-    pub budget: DailyBudget,
+    pub(crate) budget: DailyBudget,
     /// What a model reads before the first request.
-    pub context: Context,
+    pub(crate) context: Context,
     /// Behaviour of a conversation in a terminal.
-    pub conversation: Conversation,
+    pub(crate) conversation: Conversation,
     /// Limits of one call.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Commands that list and call further tools.
-    pub tools: ToolCommands,
+    pub(crate) tools: ToolCommands,
     /// Retries of requests to a model.
-    pub retry: Retry,
+    pub(crate) retry: Retry,
     /// Compression of a long history.
-    pub compression: Compression,
+    pub(crate) compression: Compression,
     /// Services, by the provider's name.
     #[schemars(schema_with = "schema::providers")]
     pub providers: BTreeMap<ProviderId, Service>,
     /// The choice that the model `auto` makes.
-    pub routing: Routing,
+    pub(crate) routing: Routing,
     /// Options of models, by their names as `--model` takes them.
     pub models: BTreeMap<String, Model>,
     /// Changes to declared agents, by their names.

@@ -124,7 +124,7 @@ impl Catalog {
             return Err(failure.into());
         }
         let Opened { configuration, denied, root, folders, environment, .. } = &self.opened;
-        let asked = (access, configuration.approval_mode, denied);
+        let asked = (access, configuration.approval_mode(), denied);
         UserGrants::read(asked, &self.plugins, root, (folders, environment), &self.programs)
     }
 
@@ -179,7 +179,7 @@ impl Opened {
             files: &self.files.servers,
             server_files: &self.files.server_files,
             is_trusted: self.project.is_trusted(),
-            confine: self.access.confine.or(self.configuration.confine.mode),
+            confine: self.configuration.confine_mode().under(self.access.confine).value(),
             environment: &self.environment,
             folders: &self.folders,
             workspace: &self.root,
@@ -199,7 +199,7 @@ impl Opened {
             files: &self.files,
             project: &self.project.root,
             brought,
-            confine: self.access.confine.or(self.configuration.confine.mode),
+            confine: self.configuration.confine_mode().under(self.access.confine).value(),
         })
     }
 

@@ -79,7 +79,7 @@ impl Opened {
         notes.iter().for_each(|note| notice(note));
         let root = folder::work_in(place, &folders)?;
         let settings = PluginSettings::read(&configuration, environment)?;
-        let mode = grants::approval_mode(access, configuration.approval_mode);
+        let mode = grants::approval_mode(access, configuration.approval_mode());
         let denied = DeniedFiles::read(&configuration.deny, access, &root, environment)?;
         let walls = denied.walls(program_walls(&configuration.confine, access.confine, mode)?);
         let host = tooling.compile.program.as_deref();

@@ -10,7 +10,7 @@ use host_capability::PluginName;
 use host_extensions::grants::UserGrants;
 use host_files::Exposed;
 use host_plugin::{ReadError, Reader, Workspace};
-use host_settings::configuration::{CONTEXT_FALLBACK, CONTEXT_FILES};
+use host_settings::configuration::ContextNames;
 use host_settings::outside::expanded;
 use host_settings::repository::repository_of;
 
@@ -58,11 +58,7 @@ pub(super) struct FolderFiles {
 }
 
 /// The names of context files.
-pub(super) struct Names {
-    names: Vec<String>,
-    /// Whether the user and the project set none, so that the fallback is one.
-    are_usual: bool,
-}
+pub(super) struct Names(ContextNames);
 
 /// A folder with context files, out of which their includes do not lead.
 pub(super) struct Root {
@@ -88,7 +84,8 @@ struct Collector {
 
 /// Reads the context files of a workspace.
 pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
-    let (own, of_project) = (Names::new(app.configuration.context.files.as_ref()), Names::of_project(app));
+    let own = Names(app.configuration.own_context_files());
+    let of_project = Names::of_project(app);
     let mut collector = Collector::new();
     // Without the folder there is nothing in it.
     if let Ok(folder) = std::fs::canonicalize(&app.folders.configuration)
@@ -107,27 +104,19 @@ pub(super) fn read(app: &App, grants: &UserGrants) -> Files {
 }
 
 impl Names {
-    fn new(set: Option<&Vec<String>>) -> Self {
-        let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
-        Self { names: set.cloned().unwrap_or_else(usual), are_usual: set.is_none() }
-    }
-
-    /// Those of the project: it names its own files and not the user's, whose folder contains more than a model may
-    /// see.
+    /// Those of the project.
     pub(super) fn of_project(app: &App) -> Self {
-        let configuration = &app.configuration;
-        Self::new(configuration.project.context_files.as_ref().or(configuration.context.files.as_ref()))
+        Self(app.configuration.context_files())
     }
 
     /// The paths of the files that a folder may have.
     fn paths(&self, folder: &Path) -> Vec<PathBuf> {
-        self.names.iter().filter(|name| !self.leaves_out(name, folder)).map(|name| folder.join(name)).collect()
+        self.0.names().iter().filter(|name| !self.leaves_out(name, folder)).map(|name| folder.join(name)).collect()
     }
 
     /// Returns whether a file is left out because the folder has a better one.
     fn leaves_out(&self, name: &str, folder: &Path) -> bool {
-        let preferred = CONTEXT_FILES.first().map(|first| folder.join(first));
-        self.are_usual && name == CONTEXT_FALLBACK && preferred.is_some_and(|path| path.symlink_metadata().is_ok())
+        self.0.preferred_to(name).is_some_and(|preferred| folder.join(preferred).symlink_metadata().is_ok())
     }
 }
 

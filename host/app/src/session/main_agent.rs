@@ -2,12 +2,9 @@
 //!
 //! Deliberately not here: its system prompt (`prompted`), for which its tools must be known.
 
-use std::time::Duration;
-
 use host_agent::{
     AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
-use host_settings::configuration::AtLeastOne;
 use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::request::RunRequest;
@@ -27,8 +24,7 @@ pub(super) const CONTEXT: &str = "context";
 
 /// The agent, asking this model, without its system prompt.
 pub fn definition(run: &RunRequest, app: &App, model: &Model) -> Result<AgentDefinition, Failure> {
-    let usual = app.configuration.with_run_defaults(RunConfig::unlimited(), model);
-    let configured = &app.configuration.run;
+    let configured = app.configuration.main_run(model);
     let text = |name: &str, description: &str| {
         (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })
     };
@@ -46,9 +42,9 @@ pub fn definition(run: &RunRequest, app: &App, model: &Model) -> Result<AgentDef
         prompt: PromptConfig { system: None, initial_messages: Vec::new(), query: format!("${{{PROMPT}}}") },
         model: ModelConfig { model: model.name.clone(), settings: model.settings.clone() },
         run: RunConfig {
-            max_turns: run.max_turns.or(configured.max_turns.map(AtLeastOne::get)),
-            max_time: run.timeout.or(configured.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get()))),
-            ..usual
+            max_turns: run.max_turns.or(configured.max_turns),
+            max_time: run.timeout.or(configured.max_time),
+            ..configured
         },
         tools: ToolConfig::All,
         inputs: InputConfig(inputs.into_iter().collect()),

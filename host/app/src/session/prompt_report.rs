@@ -95,7 +95,7 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     }
     tools.register(Arc::new(AskUser::new(queue))).map_err(unusable)?;
     let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
-    let called = app.configuration.run.max_subagents != Some(0);
+    let called = app.configuration.tree_limits().subagents > 0;
     let enabled = agents.all().iter().filter(|agent| agent.enabled && called);
     let mut specs = prompted::specs(&tools, &gate);
     specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));

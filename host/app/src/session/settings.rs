@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use host_model::{PROVIDERS, Vertex};
-use host_settings::configuration::{Configuration, NOT_SHOWN, Origin, Setting, shown_address};
+use host_settings::configuration::{Configuration, NOT_SHOWN, Origin, Preference, Setting, shown_address};
 use host_settings::models::saved::{self, SavedModel};
 
 use super::Session;
@@ -115,11 +115,11 @@ impl Session {
             set(settings, "model", quoted(model), origin);
         }
         let mode = self.mode();
-        let origin = match (app.access.approval_mode, configuration.approval_mode) {
+        let origin = match (app.access.approval_mode, configuration.approval_mode()) {
             (Some(flag), _) if flag == mode => Some(Origin::Flag("--approval-mode")),
-            (None, Some(configured)) if configured == mode => None,
+            (None, Preference::Chosen(configured)) if configured == mode => None,
             // A user's session begins in this one where it can.
-            (None, None) if mode == self.began_in => Some(Origin::Default),
+            (None, Preference::Usual(_)) if mode == self.began_in => Some(Origin::Default),
             _ => Some(Origin::Session),
         };
         if let Some(origin) = origin {

@@ -6,7 +6,7 @@ use host_agent::{Cost, Subagent, SubagentSetup, TreeLimits};
 use host_extensions::agents::Agents;
 use host_message::ToolName;
 use host_model::Recording;
-use host_settings::configuration::{AtLeastOne, Configuration};
+use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
@@ -18,13 +18,11 @@ use crate::app::App;
 
 /// The limits of a run and its subagents together.
 pub(crate) fn tree_limits(asked: &RunRequest, configuration: &Configuration) -> TreeLimits {
-    let usual = TreeLimits::default();
+    let configured = configuration.tree_limits();
     TreeLimits {
-        tokens: asked.max_tokens.or(configuration.run.max_tokens.map(AtLeastOne::get)),
-        cost: asked.max_cost.or(configuration.run.max_cost.map(|amount| amount.0)).map(Cost::from_amount),
-        subagents: configuration.run.max_subagents.unwrap_or(usual.subagents),
-        turns: configuration.run.max_total_turns.map(AtLeastOne::get),
-        ..usual
+        tokens: asked.max_tokens.or(configured.tokens),
+        cost: asked.max_cost.map(Cost::from_amount).or(configured.cost),
+        ..configured
     }
 }
 
@@ -56,7 +54,7 @@ pub(crate) fn add(
     let mut setup = setup.clone();
     let prices = models::prices::of(configuration, environment);
     agents.all().iter().for_each(|agent| setup.tools.leave_out(ToolName::new(agent.name())));
-    let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.run.max_subagents != Some(0));
+    let wanted = agents.all().iter().filter(|agent| agent.enabled && configuration.tree_limits().subagents > 0);
     for agent in wanted {
         let Asked { model, recording } = asked;
         // A recording has the replies to every agent, so it replaces all their models.

@@ -8,7 +8,7 @@
 
 use host_extensions::grants::UserGrants;
 use host_model::Offline;
-use host_settings::configuration::CONTEXT_FILES;
+use host_settings::configuration::ContextNames;
 use host_settings::error::Failure;
 use host_settings::repository::repository_of;
 use host_text::{Advice, Flag};
@@ -66,10 +66,10 @@ impl Session {
             return Err(Failure::input("/init writes a file, and the mode `plan` only reads")
                 .help("change the mode first: /mode default"));
         }
-        let configuration = &self.app.configuration;
-        let set = configuration.project.context_files.as_ref().or(configuration.context.files.as_ref());
-        let usual = || CONTEXT_FILES.iter().map(|name| (*name).to_owned()).collect();
-        let names = set.cloned().filter(|names| !names.is_empty()).unwrap_or_else(usual);
+        let names = match self.app.configuration.context_files().names() {
+            none if none.is_empty() => ContextNames::Usual.names(),
+            names => names,
+        };
         let root = self.app.workspace.root();
         let existing: Vec<&String> = names.iter().filter(|name| root.join(name).symlink_metadata().is_ok()).collect();
         let prompt = match (existing.as_slice(), names.first()) {

@@ -41,7 +41,7 @@ impl ServedAgents {
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let is_undecided = ways::is_undecided(model.as_deref(), &app.configuration, &app.environment);
-        let has_any = app.configuration.run.max_subagents != Some(0);
+        let has_any = app.configuration.tree_limits().subagents > 0;
         let enabled = agents.all().iter().filter(|agent| agent.enabled && has_any);
         let all: Vec<ToolSpec> = enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)).collect();
         let lacks_model = is_undecided && !all.is_empty();

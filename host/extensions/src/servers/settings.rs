@@ -47,8 +47,8 @@ pub struct Places<'a> {
     pub server_files: &'a [ProjectFile],
     /// Whether the project is trusted: only then code of its folder runs in servers of others.
     pub is_trusted: bool,
-    /// Whether programs are confined, if the user said so.
-    pub confine: Option<ConfineMode>,
+    /// Whether programs are confined.
+    pub confine: ConfineMode,
     /// The environment of the process.
     pub environment: &'a Environment,
     /// The folders of the host.
@@ -171,7 +171,7 @@ fn of_user(name: &McpServerName, config: &McpConfig, origin: &Path, places: &Pla
                 None => places.start_folder(),
             };
             let resources = resources(name, config, &command, places.named_by(&command), places)?;
-            let confine = places.confine.unwrap_or(ConfineMode::Auto);
+            let confine = places.confine;
             let files = Vec::new();
             McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
@@ -210,7 +210,7 @@ fn of_file(
             let resources = resources(name, config, &command, Vec::new(), places)?;
             let files = places.server_files.iter().map(|file| (file.path.clone(), file.digest.clone())).collect();
             // Whatever the user chose for programs that they look at.
-            let confine = places.confine.unwrap_or_default().max(ConfineMode::Auto);
+            let confine = places.confine.max(ConfineMode::Auto);
             let (directory, environment) = (Some(directory), secret(found.environment));
             McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }
@@ -244,7 +244,7 @@ fn of_client(
             let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
             let resources = resources(name, &config, &command, places.named_by(&command), places)?;
             let (directory, environment) = (places.start_folder(), secret(env));
-            let confine = places.confine.unwrap_or(ConfineMode::Auto);
+            let confine = places.confine;
             let files = Vec::new();
             McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
         }

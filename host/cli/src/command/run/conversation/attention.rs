@@ -9,7 +9,7 @@ use host_agent::RunResult;
 use host_app::session::Session;
 use host_extensions::notify::NotifyCommand;
 use host_journal::TerminateReason;
-use host_settings::configuration::{Alert, Conversation};
+use host_settings::configuration::{Alert, Bell, ConversationSettings};
 use host_terminal::{self as terminal, Attention, NotifyUser, Title};
 
 use super::Repl;
@@ -17,13 +17,13 @@ use super::Repl;
 /// How the user's attention is drawn, by their settings.
 pub(super) fn of(session: &Session) -> Attention {
     let app = session.app();
-    let Conversation { notify, notify_command, title, .. } = &app.configuration().conversation;
+    let ConversationSettings { notify, notify_command, has_title, .. } = app.configuration().conversation();
     let folder = app.workspace().root().file_name().unwrap_or(app.workspace().root().as_os_str());
-    let command = NotifyCommand::new(notify_command, app.environment());
+    let command = NotifyCommand::new(&notify_command, app.environment());
     Attention {
         name: format!("host: {}", folder.to_string_lossy()),
-        title: if *title == Some(false) { Title::Kept } else { Title::Set },
-        alert: match notify.unwrap_or_default() {
+        title: if has_title { Title::Set } else { Title::Kept },
+        alert: match notify {
             Alert::Bell => terminal::Alert::Bell,
             Alert::Osc9 => terminal::Alert::Osc9,
             Alert::Off => terminal::Alert::Nothing,
@@ -43,8 +43,11 @@ impl Repl {
             TerminateReason::Timeout | TerminateReason::MaxTurns => "stopped at a limit",
         };
         let rang = self.terminal.alert(&format!("{how} after {} s", took.as_secs()));
-        let bell = self.session.app().configuration().conversation.bell_seconds;
-        if !rang && bell.is_some_and(|seconds| took.as_secs() >= seconds) {
+        let is_long = match self.session.app().configuration().conversation().bell {
+            Bell::Never => false,
+            Bell::After(limit) => took >= limit,
+        };
+        if !rang && is_long {
             self.terminal.steer("\u{7}");
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn assist(session: &Session, modes: &SharedModes, outputs: &Arc<Mutex
     let (environment, workspace) = (app.environment().clone(), app.workspace().root().to_owned());
     let (modes, outputs) = (Arc::clone(modes), Arc::clone(outputs));
     Assist {
-        keymap: match app.configuration().conversation.keys.unwrap_or_default() {
+        keymap: match app.configuration().conversation().keys {
             Keys::Emacs => Keymap::Emacs,
             Keys::Vim => Keymap::Vim,
         },

@@ -77,5 +77,5 @@ impl Repl {
 
 /// Whether the user wants to see the row.
 pub(super) fn is_shown(session: &Session) -> bool {
-    session.app().configuration().conversation.status != Some(false)
+    session.app().configuration().conversation().has_status
 }
