@@ -22,7 +22,7 @@ use crate::bindings::child::Child;
 use crate::bindings::process::Exit;
 use crate::listener::ProgramEnd;
 use crate::lock::lock;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The most programs that run in the background of a session at once. Protects the machine and the user's overview.
 pub(crate) const MAX_RUNNING: usize = 8;
@@ -258,14 +258,14 @@ impl From<BackgroundProgram> for wit::Program {
     }
 }
 
-impl wit::Host for CallState {
+impl wit::Host for StoreData {
     async fn announce(&mut self) -> wasmtime::Result<()> {
         self.announced = true;
         Ok(())
     }
 
     async fn list(&mut self) -> wasmtime::Result<Vec<wit::Program>> {
-        let all = self.background.as_ref().map(|programs| programs.list()).unwrap_or_default();
+        let all = self.call.background.as_ref().map(|programs| programs.list()).unwrap_or_default();
         Ok(all.into_iter().filter(|program| program.plugin == self.plugin).map(Into::into).collect())
     }
 
@@ -279,7 +279,7 @@ impl wit::Host for CallState {
         });
         let Some((output, failure)) = read else { return Ok(None) };
         if let Some(end) = failure {
-            self.listener.background_failed(end);
+            self.call.listener.background_failed(end);
         }
         Ok(Some(output))
     }
@@ -291,7 +291,7 @@ impl wit::Host for CallState {
             biased;
             // It fails only if the program was ended with its session.
             _ = ended.wait_for(Option::is_some) => {}
-            () = self.cancel.cancelled() => {}
+            () = self.call.cancel.cancelled() => {}
             () = tokio::time::sleep(limit) => {}
         }
         Ok(self.own(&id, |program| program.shown().into()))
@@ -309,10 +309,10 @@ impl wit::Host for CallState {
     }
 }
 
-impl CallState {
+impl StoreData {
     /// Does something with a program that this plugin started; `None` if there is none with this id.
     fn own<T>(&self, id: &str, work: impl FnOnce(&Program) -> T) -> Option<T> {
-        self.background.as_ref()?.with(&self.plugin, id, work)
+        self.call.background.as_ref()?.with(&self.plugin, id, work)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Always linked, since it reaches nothing but the host itself; everything that enters is limited here.
 
 use crate::bindings::context::{Host, Level};
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The longest message of a progress report and of a panic, in bytes. Protects the frontend that shows it.
 const MAX_LINE: usize = 8 << 10;
@@ -14,7 +14,7 @@ const MAX_EMIT_CALL: usize = 8 << 20;
 /// How a guest's panic hook marks its message.
 const PANIC_MARK: &str = "panic: ";
 
-impl Host for CallState {
+impl Host for StoreData {
     fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
         match (level, message.strip_prefix(PANIC_MARK)) {
             // The call's error reports it; logging it too would be a duplicate.
@@ -33,24 +33,24 @@ impl Host for CallState {
         }
         let shown = cut(&output, MAX_EMIT.min(left));
         self.emitted = self.emitted.saturating_add(output.len());
-        self.listener.output(shown);
+        self.call.listener.output(shown);
         if shown.len() < output.len() {
-            self.listener.output("\n[live output cut here; the result has the rest]\n");
+            self.call.listener.output("\n[live output cut here; the result has the rest]\n");
         }
         Ok(())
     }
 
     fn progress(&mut self, done: u64, total: Option<u64>, message: String) -> wasmtime::Result<()> {
-        self.listener.progress(done, total, cut(&message, MAX_LINE));
+        self.call.listener.progress(done, total, cut(&message, MAX_LINE));
         Ok(())
     }
 
     fn should_stop(&mut self) -> wasmtime::Result<bool> {
-        Ok(self.cancel.is_cancelled())
+        Ok(self.call.cancel.is_cancelled())
     }
 
     fn config(&mut self, key: String) -> wasmtime::Result<Option<String>> {
-        Ok(self.config.get(&key).cloned())
+        Ok(self.call.config.get(&key).cloned())
     }
 }
 

@@ -12,9 +12,9 @@ use crate::bindings::fs_read::{Batch, Entry, Error, Host, HostWalk, Metadata, Ra
 use crate::digest::Digest;
 use crate::limits::{MAX_WALKS, MAX_WHOLE};
 use crate::readable::{MAX_RANGE, Readable, Search, Walk};
-use crate::store::CallState;
+use crate::store::StoreData;
 
-impl Host for CallState {
+impl Host for StoreData {
     async fn stat(&mut self, path: String) -> wasmtime::Result<Result<Metadata, Error>> {
         self.reading_at_once(path, Readable::metadata_at_once, |at| at.metadata()).await
     }
@@ -81,7 +81,7 @@ impl Host for CallState {
     }
 }
 
-impl HostWalk for CallState {
+impl HostWalk for StoreData {
     async fn next(&mut self, walk: Resource<Walk>) -> wasmtime::Result<Result<Option<Batch>, Error>> {
         let batch = self.table.get_mut(&walk)?.next().await;
         if let Ok(Some(batch)) = &batch {
@@ -101,7 +101,7 @@ impl HostWalk for CallState {
     }
 }
 
-impl CallState {
+impl StoreData {
     /// Begins a walk, of a search or of all files.
     async fn begin_walk(
         &mut self,
@@ -127,23 +127,23 @@ impl CallState {
 
     /// Takes note of a whole file that the call read, if its conversation wants to know.
     fn look_at_whole(&mut self, path: &str, content: &[u8]) {
-        if self.seen.is_some()
-            && let Ok(absolute) = self.workspace.absolute(path)
+        if self.call.seen.is_some()
+            && let Ok(absolute) = self.call.workspace.absolute(path)
         {
             self.looked.whole(absolute, content);
         }
     }
 
     fn look_at_part(&mut self, path: &str) {
-        if self.seen.is_some()
-            && let Ok(absolute) = self.workspace.absolute(path)
+        if self.call.seen.is_some()
+            && let Ok(absolute) = self.call.workspace.absolute(path)
         {
             self.looked.part(absolute);
         }
     }
 
     fn look_at_walked(&mut self, batch: &Batch) {
-        if self.seen.is_none() || !self.looked.wants_walked() {
+        if self.call.seen.is_none() || !self.looked.wants_walked() {
             return;
         }
         let (mut name_from, mut content_from) = (0, 0);
@@ -151,7 +151,7 @@ impl CallState {
             let (name_end, content_end) = (*name_end as usize, *content_end as usize);
             let name = batch.names.get(name_from..name_end).and_then(|name| std::str::from_utf8(name).ok());
             let content = batch.contents.get(content_from..content_end).unwrap_or_default();
-            if let Some(absolute) = name.and_then(|name| self.workspace.absolute(name).ok()) {
+            if let Some(absolute) = name.and_then(|name| self.call.workspace.absolute(name).ok()) {
                 self.looked.walked(absolute, content);
             }
             (name_from, content_from) = (name_end, content_end);
@@ -191,17 +191,17 @@ impl CallState {
         if self.has_walked || !self.shared.unsaved.has_editor() {
             return None;
         }
-        let at = Readable::new(&self.workspace, &self.grants, &self.plugin, path).ok()?;
+        let at = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path).ok()?;
         let absolute = at.absolute.clone();
         // Opening it checks the permit against the file that is really there.
         tokio::task::spawn_blocking(move || at.open_regular().map(drop)).await.ok()?.ok()?;
-        self.shared.unsaved.text(self.workspace.root(), &absolute).await
+        self.shared.unsaved.text(self.call.workspace.root(), &absolute).await
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
-        let readable = Readable::new(&self.workspace, &self.grants, &self.plugin, path);
-        if let (Err(Error::Denied(_)), Ok(absolute)) = (&readable, self.workspace.absolute(path)) {
-            self.listener.read_denied(&absolute);
+        let readable = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path);
+        if let (Err(Error::Denied(_)), Ok(absolute)) = (&readable, self.call.workspace.absolute(path)) {
+            self.call.listener.read_denied(&absolute);
         }
         readable
     }

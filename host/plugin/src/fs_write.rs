@@ -28,7 +28,7 @@ use crate::open_files;
 use crate::preview_guard::{Change, PreviewGuard};
 use crate::seen_files::{Current, SeenFiles};
 use crate::shared::Shared;
-use crate::store::CallState;
+use crate::store::StoreData;
 use crate::workspace::{MakeFolders, OpenError, Target, Workspace, changed};
 
 /// The most spans of one edit. Protects the host's time.
@@ -40,7 +40,7 @@ const MAX_MOVED: usize = 100_000;
 /// Prevents two writes of this process from interleaving between their check and their rename.
 static WRITING: Mutex<()> = Mutex::new(());
 
-impl Host for CallState {
+impl Host for StoreData {
     async fn write(
         &mut self,
         path: String,
@@ -70,7 +70,7 @@ impl Host for CallState {
             Ok(target) => target,
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
-        let (grants, plugin) = (self.grants.clone(), self.plugin.clone());
+        let (grants, plugin) = (self.call.grants.clone(), self.plugin.clone());
         self.writing(source, Change::Name, move |source| {
             let from = source.parent(MakeFolders::No)?;
             let to = target.parent(MakeFolders::No)?;
@@ -146,7 +146,7 @@ struct Writable {
     seen: Option<Arc<SeenFiles>>,
 }
 
-impl CallState {
+impl StoreData {
     async fn writing<T: Send + 'static>(
         &mut self,
         path: String,
@@ -172,16 +172,16 @@ impl CallState {
             return None;
         }
         let at = self.writable(path, Change::Content).ok()?;
-        self.shared.unsaved.text(self.workspace.root(), &at.absolute).await?;
+        self.shared.unsaved.text(self.call.workspace.root(), &at.absolute).await?;
         Some(Error::Io(open_files::refusal(&at.shown())))
     }
 
     fn writable(&self, path: &str, change: Change) -> Result<Writable, Error> {
-        let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
-        let permit = self.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
-        self.shown.change(&absolute, change, &self.workspace).map_err(Error::Denied)?;
-        let (workspace, shared) = (Arc::clone(&self.workspace), Arc::clone(&self.shared));
-        let (changes, seen) = (self.changes.clone(), self.seen.clone());
+        let absolute = self.call.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let permit = self.call.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
+        self.shown.change(&absolute, change, &self.call.workspace).map_err(Error::Denied)?;
+        let (workspace, shared) = (Arc::clone(&self.call.workspace), Arc::clone(&self.shared));
+        let (changes, seen) = (self.changes.clone(), self.call.seen.clone());
         Ok(Writable { workspace, shown: self.shown.clone(), absolute, permit, shared, changes, seen })
     }
 }

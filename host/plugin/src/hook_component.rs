@@ -20,8 +20,8 @@ use crate::hook_program::MAX_HOOK_OUTPUT;
 use crate::limits::Limit;
 use crate::missing;
 use crate::plugin::Plugin;
-use crate::runtime::{Invocation, Runtime};
-use crate::store::CallState;
+use crate::runtime::Runtime;
+use crate::store::{Invocation, StoreData};
 use crate::workspace::Workspace;
 
 mod bindings {
@@ -43,7 +43,7 @@ pub struct HookComponent {
     /// Whether it imports the inert part of WASI, and parts that are traps.
     wasi: bool,
     empty: bool,
-    linked: OnceCell<HookPre<CallState>>,
+    linked: OnceCell<HookPre<StoreData>>,
 }
 
 /// A call that a hook is asked about.
@@ -141,10 +141,9 @@ impl Runtime {
         // Counted with the calls, since it takes a place of the same pool.
         let _running = self.running.acquire().await.ok();
         let (id, tool) = (CallId::new("hook"), ToolName::new("hook"));
-        let grants = Arc::new(Grants::none());
-        let place = Arc::new(Workspace::nowhere());
-        let invocation = Invocation::new(id, tool, String::new(), Arc::clone(&grants), place);
-        let mut store = self.store(&hook.plugin, invocation, grants).map_err(words)?;
+        let (grants, nowhere) = (Arc::new(Grants::none()), Arc::new(Workspace::nowhere()));
+        let invocation = Invocation::new(id, tool, String::new(), grants, nowhere);
+        let mut store = self.store(&hook.plugin, invocation).map_err(words)?;
         let event = event(question);
         let work = async {
             let instance = pre.instantiate_async(&mut store).await?;
@@ -168,7 +167,7 @@ impl Runtime {
         }
     }
 
-    async fn link_hook(&self, hook: &HookComponent) -> Result<HookPre<CallState>, RuntimeError> {
+    async fn link_hook(&self, hook: &HookComponent) -> Result<HookPre<StoreData>, RuntimeError> {
         let component = self.compiled(&hook.plugin).await?;
         let failed = |error| RuntimeError::Instantiate { plugin: hook.plugin.name().to_string(), error };
         let linker = self.linker(CapabilitySet::default(), hook.wasi).map_err(failed)?;

@@ -28,7 +28,7 @@ use crate::network::{Network, PreparedNetwork};
 use crate::origin::{address, belongs_to_the_host, server};
 use crate::secrets::{Carried, Secrets};
 use crate::shared::Shared;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The longest exchange, whatever the guest requests.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// Fields of a response that concern authentication.
 const HIDDEN: &[&str] = &["set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info"];
 
-impl Host for CallState {
+impl Host for StoreData {
     async fn fetch(&mut self, request: Request) -> wasmtime::Result<Result<Response, Error>> {
         self.fetch_with_secrets(request, Vec::new()).await
     }
@@ -72,11 +72,11 @@ impl Host for CallState {
         let limit = request.time_limit.map_or(TIME_LIMIT, Duration::from_millis).min(TIME_LIMIT);
         let caller = Caller {
             plugin: self.plugin.clone(),
-            grants: Arc::clone(&self.grants),
+            grants: Arc::clone(&self.call.grants),
             asked: self.asked_servers.clone(),
             shared: Arc::clone(&self.shared),
-            network: self.network.clone(),
-            secrets: Arc::clone(&self.secrets),
+            network: self.call.network.clone(),
+            secrets: Arc::clone(&self.call.secrets),
         };
         let answer = tokio::time::timeout(limit, caller.exchange(request, &secrets)).await;
         Ok(self.denials.noting(answer.unwrap_or(Err(Error::TimedOut))))

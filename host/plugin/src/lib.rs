@@ -96,10 +96,11 @@ pub use precompiled::{CodeIdentity, PortableCompiler, PrecompileError, Precompil
 pub use readable::read_git_settings;
 pub use reader::{FileKind, Found, Listed, ReadError, Reader};
 pub use remote::{Redirects, RemoteClient, RemoteError, RemoteFailure, remote_failure};
-pub use runtime::{Invocation, Runtime, RuntimeOptions};
+pub use runtime::{Runtime, RuntimeOptions};
 pub use secrets::{PlacedSecret, Placement, SecretError, Secrets};
 pub use seen_files::{PastFiles, SeenFiles};
 pub use server_program::{ServerCommand, ServerProgram, ServerStartError, ServerStreams, ServerWalls};
 pub use session_reads::SessionReads;
+pub use store::Invocation;
 pub use touches::TouchError;
 pub use workspace::{PathError, Workspace};

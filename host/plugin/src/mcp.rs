@@ -18,13 +18,13 @@ use crate::bindings::mcp as wit;
 use crate::limits::{MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS};
 use crate::mcp_client::{Answering, McpAnswer, McpError};
 use crate::process::{AfterProgram, before_program};
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The most bytes of JSON that an MCP server may say beside an answer, for programs; more is left out. Protects the
 /// session log and what reads JSON lines, where it is beside each answer.
 const MAX_MCP_META: usize = 64 << 10;
 
-impl wit::Host for CallState {
+impl wit::Host for StoreData {
     async fn call(
         &mut self,
         server: String,
@@ -32,7 +32,7 @@ impl wit::Host for CallState {
         arguments: String,
     ) -> wasmtime::Result<Result<wit::Answer, wit::Error>> {
         let (call, cancel) = match self.begin(&server, &tool, &arguments) {
-            Ok(call) => (call, self.cancel.clone()),
+            Ok(call) => (call, self.call.cancel.clone()),
             Err(error) => return Ok(self.denials.noting(Err(error))),
         };
         // A server that changes files is undone like a program.
@@ -56,11 +56,11 @@ impl wit::Host for CallState {
     }
 }
 
-impl CallState {
+impl StoreData {
     /// Keeps what a server changes that is a program on this machine.
     fn changes_of(&self, server: &str) -> Option<CallRecorder> {
         let name = McpServerName::parse(server).ok()?;
-        self.changes.clone().filter(|_| self.mcp.as_ref().is_some_and(|client| client.is_program(&name)))
+        self.changes.clone().filter(|_| self.call.mcp.as_ref().is_some_and(|client| client.is_program(&name)))
     }
 
     /// Starts the call of a tool, if it is permitted.
@@ -68,13 +68,13 @@ impl CallState {
         let unknown = || wit::Error::NotFound(format!("there is no MCP server `{}`", host_text::excerpt(server, 40)));
         let name = McpServerName::parse(server).map_err(|_| unknown())?;
         // What the grants do not cover is denied before anything of the server is known.
-        let reads = self.mcp.as_ref().is_some_and(|client| client.only_reads(&name, tool));
-        let permit = self.grants.permit_mcp(&self.plugin, &name, tool, reads);
+        let reads = self.call.mcp.as_ref().is_some_and(|client| client.only_reads(&name, tool));
+        let permit = self.call.grants.permit_mcp(&self.plugin, &name, tool, reads);
         let permit = permit.map_err(|refused| wit::Error::Denied(denial(&refused)))?;
-        let client = self.mcp.as_ref().ok_or_else(unknown)?;
+        let client = self.call.mcp.as_ref().ok_or_else(unknown)?;
         let arguments = serde_json::from_str::<Map<String, Value>>(arguments)
             .map_err(|error| wit::Error::Invalid(format!("the arguments are not a JSON object: {error}")))?;
-        Ok(client.call(permit, arguments, Arc::clone(&self.listener)))
+        Ok(client.call(permit, arguments, Arc::clone(&self.call.listener)))
     }
 
     /// Returns the answer as the guest gets it. What the server says beside it passes by the guest.
@@ -82,7 +82,7 @@ impl CallState {
         let meta = answer.meta.take();
         let answer = for_guest(answer)?;
         if let Some(meta) = meta.filter(|meta| !meta.is_empty() && is_short(meta)) {
-            self.listener.mcp_meta(meta);
+            self.call.listener.mcp_meta(meta);
         }
         Ok(answer)
     }

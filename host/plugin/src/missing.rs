@@ -15,7 +15,7 @@ use wasmtime_wasi::p2::bindings::io::poll::Pollable as DynPollable;
 use wasmtime_wasi::p2::bindings::io::streams::{InputStream as DynInputStream, OutputStream as DynOutputStream};
 
 use crate::admission;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The type of a resource in an interface without an implementation. It has no values.
 enum Nothing {}
@@ -42,7 +42,7 @@ pub(crate) struct NotThere {
 
 /// Replaces the imports for which `is_missing` is true by traps, by their name in the component.
 pub(crate) fn trap(
-    linker: &mut Linker<CallState>,
+    linker: &mut Linker<StoreData>,
     component: &Component,
     is_missing: impl Fn(&str) -> bool,
 ) -> wasmtime::Result<()> {

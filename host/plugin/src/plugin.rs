@@ -15,7 +15,7 @@ use crate::bindings::EverythingPre;
 use crate::component::{ComponentBytes, ComponentError};
 use crate::digest::Digest;
 use crate::precompiled::Precompiled;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// A plugin. Creating one reads and compiles nothing; that happens at its first call.
 pub struct Plugin {
@@ -27,7 +27,7 @@ pub struct Plugin {
     digest: OnceLock<Digest>,
     pub(crate) precompiled: Option<Precompiled>,
     pub(crate) compiled: OnceCell<Component>,
-    pub(crate) linked: Mutex<HashMap<Linked, Arc<EverythingPre<CallState>>>>,
+    pub(crate) linked: Mutex<HashMap<Linked, Arc<EverythingPre<StoreData>>>>,
 }
 
 /// The linker that a component was linked with.

@@ -38,7 +38,7 @@ use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
 use crate::preview_guard::Lasts;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 pub(crate) use changes::{AfterProgram, before_program, repositories};
 pub(crate) use connect::{AllowedBy, Doors, KeptFrom, network};
@@ -60,9 +60,9 @@ const MAX_COMMAND: usize = 1 << 20;
 pub(crate) const NOBODY_THERE: &[(&str, &str)] =
     &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
 
-impl Host for CallState {
+impl Host for StoreData {
     async fn spawn_background(&mut self, command: Command) -> wasmtime::Result<Result<String, Error>> {
-        let Some(background) = self.background.clone() else {
+        let Some(background) = self.call.background.clone() else {
             let what =
                 "nothing can run in the background here: only the main agent of a session keeps programs running";
             return Ok(Err(Error::Io(what.to_owned())));
@@ -99,7 +99,7 @@ impl Host for CallState {
     }
 }
 
-impl HostChild for CallState {
+impl HostChild for StoreData {
     async fn read(&mut self, child: Resource<Child>) -> wasmtime::Result<Option<Chunk>> {
         Ok(self.table.get_mut(&child)?.output.recv().await)
     }
@@ -142,9 +142,9 @@ struct Enclosed {
     granted: Vec<PathBuf>,
 }
 
-impl CallState {
+impl StoreData {
     fn before(&self, lasts: Lasts) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
-        let (changes, reach) = (self.changes.clone(), self.reach);
+        let (changes, reach) = (self.changes.clone(), self.call.reach);
         let (shared, access) = (Arc::clone(&self.shared), Arc::clone(&self.access));
         async move {
             let (recorder, repositories) = tokio::join!(before_program(changes), repositories(shared, access, reach));
@@ -160,9 +160,9 @@ impl CallState {
     fn start(&self, command: Command, lasts: Lasts, mut before: BeforeProgram) -> Result<Child, Error> {
         check_words(&command)?;
         // What the user saw comes before the grants: a wide grant must not make up for a false preview.
-        self.shown.command(&command, lasts, &self.workspace).map_err(Error::Denied)?;
+        self.shown.command(&command, lasts, &self.call.workspace).map_err(Error::Denied)?;
         // The words as they are; the permit's own copy is what starts.
-        let permit = self.grants.permit_process(&self.plugin, &command.argv);
+        let permit = self.call.grants.permit_process(&self.plugin, &command.argv);
         let permit = permit.map_err(|refused| Error::Denied(denial(&refused)))?;
         let Some((name, arguments)) = permit.argv().split_first() else {
             return Err(Error::Invalid("the command does not name a program".to_owned()));
@@ -183,7 +183,7 @@ impl CallState {
             environment,
             has_input: command.stdin.is_some(),
         };
-        let started = match self.reach {
+        let started = match self.call.reach {
             // What nobody was asked about speaks to no server of another command.
             ProgramReach::Reading => host_process::start(&command_to_start, confinement.as_ref(), network),
             ProgramReach::Workspace | ProgramReach::Everything => {
@@ -197,7 +197,7 @@ impl CallState {
             Lasts::Call => {
                 // A guest may make the wait shorter and never longer.
                 let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
-                (Some(silence), self.cancel.clone(), Arc::clone(&self.listener))
+                (Some(silence), self.call.cancel.clone(), Arc::clone(&self.call.listener))
             }
             // Not that of the call, whose end would end it.
             Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
@@ -216,7 +216,7 @@ impl CallState {
         let given = given.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
         let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
-        let variables = self.shared.variables.for_reach(self.reach, &self.access.programs.writable);
+        let variables = self.shared.variables.for_reach(self.call.reach, &self.access.programs.writable);
         let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
         kept.chain(set.iter().cloned()).collect()
     }
@@ -231,7 +231,8 @@ impl CallState {
         environment: &[(OsString, OsString)],
     ) -> Result<Enclosed, Error> {
         let programs = &self.access.programs;
-        let Confined { confinement, mut note } = self.shared.programs.next(programs, self.reach).map_err(Error::Io)?;
+        let Confined { confinement, mut note } =
+            self.shared.programs.next(programs, self.call.reach).map_err(Error::Io)?;
         let program = named_program(permit.argv());
         let kept_from = KeptFrom::new(AllowedBy::Grant { plugin: self.plugin.to_string(), program });
         // Only a confined program needs its grant for servers and files, and the words within its line.
@@ -251,9 +252,9 @@ impl CallState {
             note = Some(note.unwrap_or_default() + &more);
         }
         // One in the background goes on when nobody waits for its call any more.
-        let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.listener));
+        let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.call.listener));
         // What runs without a question must not use the user's keys.
-        let ssh = (self.reach == ProgramReach::Workspace).then(|| {
+        let ssh = (self.call.reach == ProgramReach::Workspace).then(|| {
             SshDoor::new(&self.shared, programs, directory, environment.iter().map(|(name, _)| name.as_os_str()))
         });
         let ssh = ssh.flatten();
@@ -271,7 +272,7 @@ impl CallState {
     /// program runs, so this needs a grant for any program.
     fn may_set(&self, environment: &[(String, String)]) -> Result<(), Error> {
         let Some((name, _)) = environment.first() else { return Ok(()) };
-        let held = self.grants.scope(Capability::Process);
+        let held = self.call.grants.scope(Capability::Process);
         if matches!(held, Some(Scope::Process(programs)) if programs.are_any()) {
             return Ok(());
         }
@@ -286,14 +287,14 @@ impl CallState {
 
     /// Returns the folder to run in: in the workspace, or in a folder that may be read.
     fn directory(&self, path: &str) -> Result<std::path::PathBuf, Error> {
-        let absolute = self.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
+        let absolute = self.call.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
         let real = std::fs::canonicalize(&absolute).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NotFound(self.workspace.shown(&absolute)),
-            _ => Error::Io(format!("{}: {error}", self.workspace.shown(&absolute))),
+            std::io::ErrorKind::NotFound => Error::NotFound(self.call.workspace.shown(&absolute)),
+            _ => Error::Io(format!("{}: {error}", self.call.workspace.shown(&absolute))),
         })?;
-        if !real.starts_with(self.workspace.root()) {
+        if !real.starts_with(self.call.workspace.root()) {
             let permit =
-                self.grants.permit_read(&self.plugin, &real).map_err(|refused| Error::Denied(denial(&refused)))?;
+                self.call.grants.permit_read(&self.plugin, &real).map_err(|refused| Error::Denied(denial(&refused)))?;
             return Ok(permit.root().join(permit.relative()));
         }
         Ok(real)

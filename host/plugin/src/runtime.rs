@@ -9,7 +9,7 @@
 
 mod compiled;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,12 @@ use host_process::SessionNetwork;
 use host_programs::{ProgramReach, Programs, Variables};
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Store};
 
 use crate::access::{Access, CurrentAccess};
 use crate::admission::{self, Imports};
 use crate::answer::{self, Confirmation, ToolDef};
-use crate::background::BackgroundPrograms;
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
@@ -40,18 +38,14 @@ use crate::engine::{self, Allocator, MAX_CALLS, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
 use crate::guest_log::GuestLog;
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
-use crate::listener::CallListener;
 use crate::lock::lock;
-use crate::mcp_client::McpClient;
 use crate::missing::{self, NotThere};
-use crate::network::Network;
 use crate::open_files::{OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
 use crate::preview_guard::PreviewGuard;
-use crate::secrets::Secrets;
 use crate::seen_files::{Current, Looked, SeenFiles};
 use crate::shared::Shared;
-use crate::store::CallState;
+use crate::store::{Invocation, StoreData};
 use crate::wasi;
 use crate::workspace::Workspace;
 
@@ -92,48 +86,7 @@ pub struct Runtime {
 }
 
 /// A linker for each set of capabilities, with and without the inert part of WASI.
-type Linkers = HashMap<(CapabilitySet, bool), Arc<Linker<CallState>>>;
-
-/// One call, as the scheduler passes it.
-#[derive(Clone)]
-pub struct Invocation {
-    /// The call's id.
-    pub id: CallId,
-    /// The tool.
-    pub tool: ToolName,
-    /// The arguments, a JSON object as text.
-    pub arguments: String,
-    /// What the call may touch: the effective grants, never more than the plugin's manifest requests.
-    pub grants: Arc<Grants>,
-    /// The preview, if there was a decision about it: the call then changes nothing else, whatever the grants cover.
-    /// With `None` only the grants bind it.
-    pub shown: Option<Arc<Confirmation>>,
-    /// The folder where relative paths start.
-    pub workspace: Arc<Workspace>,
-    /// The plugin's own configuration, each value as JSON text.
-    pub config: Arc<BTreeMap<String, String>>,
-    /// The secrets that its requests may carry.
-    pub secrets: Arc<Secrets>,
-    /// The destination of its requests.
-    pub network: Network,
-    /// The capabilities that the tool needs, by default all that its plugin imports. Of one that it does not need,
-    /// nothing must be granted for the call.
-    pub needs: CapabilitySet,
-    /// The programs in the background of its session; with `None` it can start none.
-    pub background: Option<Arc<BackgroundPrograms>>,
-    /// How far its programs reach, as it was decided.
-    pub reach: ProgramReach,
-    /// Keeps what it changes, to be undone; with `None` nothing is kept.
-    pub changes: Option<Arc<Recorder>>,
-    /// The files that the model of its conversation saw; with `None` it may change any.
-    pub seen: Option<Arc<SeenFiles>>,
-    /// Calls the tools of MCP servers; with `None` there are no servers.
-    pub mcp: Option<Arc<dyn McpClient>>,
-    /// Asks the guest to stop. It does not end the call: dropping the future does.
-    pub cancel: CancellationToken,
-    /// The receiver of live output.
-    pub listener: Arc<dyn CallListener>,
-}
+type Linkers = HashMap<(CapabilitySet, bool), Arc<Linker<StoreData>>>;
 
 impl Runtime {
     /// Returns whether the programs of calls are confined, by every wall.
@@ -243,8 +196,9 @@ impl Runtime {
         let limit = self.time_limit(granted);
         let request = invocation.request();
         let seen = invocation.seen.clone();
+        let invocation = Invocation { grants, ..invocation };
         let (outcome, acts) = self
-            .run(plugin, imports, linked, invocation, grants, limit, async |guest, store| {
+            .run(plugin, linked, invocation, limit, async |guest, store| {
                 guest.host_tool_tool().call_call(store, &request).await
             })
             .await?;
@@ -338,14 +292,13 @@ impl Runtime {
         &self,
         plugin: &Plugin,
         invocation: Invocation,
-        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
+        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<StoreData>) -> wasmtime::Result<T>,
     ) -> Result<(T, HostActs), CallError> {
-        let imports = plugin.imports()?;
-        // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
-        let invocation = Invocation { background: None, changes: None, mcp: None, ..invocation };
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
-        self.run(plugin, imports, linked, invocation, grants, self.limits.time, guest).await
+        // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
+        let invocation = Invocation { grants, background: None, changes: None, mcp: None, ..invocation };
+        self.run(plugin, linked, invocation, self.limits.time, guest).await
     }
 
     /// Asks a plugin for its tools, without any capability.
@@ -354,46 +307,44 @@ impl Runtime {
     ///
     /// If it is not a plugin, or its description breaks the contract's limits.
     pub async fn describe(&self, plugin: &Plugin) -> Result<Vec<ToolDef>, CallError> {
-        let imports = plugin.imports()?;
+        // What is no plugin has no description, and is not taken for one that has no tools.
+        plugin.imports()?;
         if plugin.is_empty() {
             return Ok(Vec::new());
         }
         let linked = Linked { granted: CapabilitySet::default(), missing: Missing::Trap };
-        let grants = Arc::new(Grants::none());
         let (id, tool) = (CallId::new("describe"), ToolName::new("describe"));
-        let invocation = Invocation::new(id, tool, String::new(), Arc::clone(&grants), Arc::new(Workspace::nowhere()));
+        let (grants, nowhere) = (Arc::new(Grants::none()), Arc::new(Workspace::nowhere()));
+        let invocation = Invocation::new(id, tool, String::new(), grants, nowhere);
         let (tools, _) = self
-            .run(plugin, imports, linked, invocation, grants, self.limits.time, async |guest, store| {
+            .run(plugin, linked, invocation, self.limits.time, async |guest, store| {
                 guest.host_tool_tool().call_describe(store).await
             })
             .await?;
         answer::tools(tools)
     }
 
-    /// Runs a guest; returns its answer, and what the host did to the call.
-    #[expect(clippy::too_many_arguments, reason = "each is one decision of the caller's, and none has a default")]
+    /// Runs a guest, with the grants of the call as they are; returns its answer, and what the host did to the call.
     async fn run<T>(
         &self,
         plugin: &Plugin,
-        imports: &Imports,
         linked: Linked,
         invocation: Invocation,
-        grants: Arc<Grants>,
         limit: Duration,
-        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<CallState>) -> wasmtime::Result<T>,
+        guest: impl AsyncFnOnce(&bindings::Everything, &mut Store<StoreData>) -> wasmtime::Result<T>,
     ) -> Result<(T, HostActs), CallError> {
         let tool = invocation.tool.to_string();
         let cancel = invocation.cancel.clone();
         // Linking may compile, for seconds; a cancelled call must not wait for that.
         let pre = tokio::select! {
             biased;
-            pre = self.linked(plugin, imports, linked) => pre?,
+            pre = self.linked(plugin, linked) => pre?,
             // It may have to be compiled, which knows of no cancelling.
             () = cancel.cancelled() => return Err(Failure::Cancelled(String::new()).into()),
         };
         // The semaphore is never closed, so waiting for it only ends with a permit.
         let _running = self.running.acquire().await.ok();
-        let mut store = self.store(plugin, invocation, grants)?;
+        let mut store = self.store(plugin, invocation)?;
         // One future for starting and running, so that one limit covers both.
         let work = async {
             let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
@@ -409,7 +360,7 @@ impl Runtime {
         // Around the future and not in wasmtime, whose own timeout is not reliable in `run_concurrent`.
         match tokio::time::timeout(limit, work).await {
             Ok(Ok(value)) => {
-                let CallState { denials, looked, .. } = store.into_data();
+                let StoreData { denials, looked, .. } = store.into_data();
                 Ok((value, HostActs { denials, looked, cancelled: cancel.is_cancelled() }))
             }
             Ok(Err(Failed::Start(error))) => {
@@ -426,36 +377,23 @@ impl Runtime {
     }
 
     /// Creates the store of one call, with its limits.
-    pub(crate) fn store(
-        &self,
-        plugin: &Plugin,
-        invocation: Invocation,
-        grants: Arc<Grants>,
-    ) -> Result<Store<CallState>, RuntimeError> {
+    pub(crate) fn store(&self, plugin: &Plugin, mut call: Invocation) -> Result<Store<StoreData>, RuntimeError> {
         let (engine, _, ticker) = self.engine()?;
-        let state = CallState {
+        // The guest has its own copy.
+        call.arguments = String::new();
+        let state = StoreData {
             plugin: plugin.name().clone(),
-            grants,
             asked_servers: plugin.declared().scope(Capability::Http).cloned(),
-            shown: PreviewGuard::new(invocation.shown),
-            workspace: invocation.workspace,
+            shown: PreviewGuard::new(call.shown.take()),
             shared: Arc::clone(&self.shared),
             // Once, so that all programs of the call start with the same access.
             access: self.shared.access.now(),
-            config: invocation.config,
-            secrets: invocation.secrets,
-            network: invocation.network,
-            cancel: invocation.cancel,
-            background: invocation.background,
-            reach: invocation.reach,
-            changes: invocation.changes.map(|recorder| CallRecorder::new(recorder, invocation.id.as_str())),
-            seen: invocation.seen,
+            changes: call.changes.take().map(|recorder| CallRecorder::new(recorder, call.id.as_str())),
+            call,
             // What this call reads counts only when it has succeeded.
             looked: Looked::default(),
-            mcp: invocation.mcp,
             announced: false,
             denials: Denials::default(),
-            listener: invocation.listener,
             emitted: 0,
             log: GuestLog::new(plugin.name(), &self.shared.log),
             panic: None,
@@ -481,15 +419,12 @@ impl Runtime {
         Ok(store)
     }
 
-    async fn linked(
-        &self,
-        plugin: &Plugin,
-        imports: &Imports,
-        linked: Linked,
-    ) -> Result<Arc<EverythingPre<CallState>>, CallError> {
+    async fn linked(&self, plugin: &Plugin, linked: Linked) -> Result<Arc<EverythingPre<StoreData>>, CallError> {
         if let Some(pre) = lock(&plugin.linked).get(&linked) {
             return Ok(Arc::clone(pre));
         }
+        // Before it is compiled: what is no component is not given to the compiler.
+        let imports = plugin.imports()?;
         let component = self.compiled(plugin).await?;
         self.link(plugin, component, imports, linked)
     }
@@ -500,7 +435,7 @@ impl Runtime {
         component: &Component,
         imports: &Imports,
         linked: Linked,
-    ) -> Result<Arc<EverythingPre<CallState>>, CallError> {
+    ) -> Result<Arc<EverythingPre<StoreData>>, CallError> {
         // Once for each set of grants: linking costs more than an empty call.
         if let Some(pre) = lock(&plugin.linked).get(&linked) {
             return Ok(Arc::clone(pre));
@@ -531,13 +466,13 @@ impl Runtime {
     }
 
     /// Returns the linker that contains these capabilities, what is always linked, and nothing else.
-    pub(crate) fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<CallState>>> {
+    pub(crate) fn linker(&self, granted: CapabilitySet, wasi: bool) -> wasmtime::Result<Arc<Linker<StoreData>>> {
         // One linker for each set: which interfaces exist in a call is decided by which linker it has, not by a check.
         if let Some(linker) = lock(&self.linkers).get(&(granted, wasi)) {
             return Ok(Arc::clone(linker));
         }
         let (engine, ..) = self.engine().map_err(wasmtime::Error::new)?;
-        let mut linker = Linker::<CallState>::new(engine);
+        let mut linker = Linker::<StoreData>::new(engine);
         bindings::context::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         bindings::background::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         for capability in granted.iter() {
@@ -579,40 +514,6 @@ impl Runtime {
     }
 }
 
-impl Invocation {
-    /// Creates a call with these grants in this workspace: without configuration and secrets, bound only by its grants,
-    /// with real requests, without cancellation and without a listener.
-    pub fn new(id: CallId, tool: ToolName, arguments: String, grants: Arc<Grants>, workspace: Arc<Workspace>) -> Self {
-        Self {
-            id,
-            tool,
-            arguments,
-            grants,
-            shown: None,
-            workspace,
-            config: Arc::default(),
-            secrets: Arc::default(),
-            network: Network::Real,
-            needs: Capability::ALL.into_iter().collect(),
-            background: None,
-            reach: ProgramReach::default(),
-            changes: None,
-            seen: None,
-            mcp: None,
-            cancel: CancellationToken::new(),
-            listener: Arc::new(()),
-        }
-    }
-
-    fn request(&self) -> bindings::tool_types::ToolCall {
-        bindings::tool_types::ToolCall {
-            id: self.id.to_string(),
-            tool: self.tool.to_string(),
-            arguments: self.arguments.clone(),
-        }
-    }
-}
-
 /// Checks that what a preview names is as the model last saw it. `there` reads it as the plugin may.
 fn unchanged(
     confirmation: &Confirmation,
@@ -648,7 +549,7 @@ fn denied(plugin: &Plugin, missing: Missing, error: &wasmtime::Error) -> Option<
 }
 
 /// Converts what ended a guest into an error that explains it.
-fn explain(tool: String, error: wasmtime::Error, state: CallState) -> CallError {
+fn explain(tool: String, error: wasmtime::Error, state: StoreData) -> CallError {
     if let Some(limit) = state.meter.met {
         return CallError::Limit { tool, limit };
     }

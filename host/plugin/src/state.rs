@@ -12,7 +12,7 @@ use host_files::{FileError, Mode};
 
 use crate::bindings::denial::denial;
 use crate::bindings::state::{Error, Expected, Host, Item};
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The largest value.
 const MAX_VALUE: u64 = 1 << 20;
@@ -23,7 +23,7 @@ const MAX_TOTAL: u64 = 16 << 20;
 /// The longest key, in characters.
 const MAX_KEY: usize = 128;
 
-impl Host for CallState {
+impl Host for StoreData {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Item>, Error>> {
         self.keeping(StateAccess::Read, key, |folder, key| folder.get(&key)).await
     }
@@ -50,16 +50,16 @@ impl Host for CallState {
     }
 }
 
-impl CallState {
+impl StoreData {
     async fn keeping<T: Send + 'static>(
         &mut self,
         access: StateAccess,
         key: String,
         work: impl FnOnce(Folder, String) -> Result<T, Error> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
-        let folder = match self.grants.permit_state(&self.plugin, access) {
+        let folder = match self.call.grants.permit_state(&self.plugin, access) {
             Ok(_permit) => {
-                self.shared.state.as_deref().map(|states| folder(states, &self.plugin, self.workspace.root()))
+                self.shared.state.as_deref().map(|states| folder(states, &self.plugin, self.call.workspace.root()))
             }
             Err(refused) => return Ok(self.denials.noting(Err(denied(&refused)))),
         };

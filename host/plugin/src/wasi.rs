@@ -21,7 +21,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use crate::bindings::context::Level;
 use crate::guest_log::GuestLog;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// The longest printed line, in bytes. Protects the log; the rest of a longer one becomes the next line.
 const MAX_LINE: usize = 8 << 10;
@@ -29,7 +29,7 @@ const MAX_LINE: usize = 8 << 10;
 /// The most bytes that a guest may print at once. The log has its own limits.
 const MAX_PRINTED: usize = 1 << 20;
 
-impl WasiView for CallState {
+impl WasiView for StoreData {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: self.wasi.get_or_insert_with(|| inert(&self.log)), table: &mut self.table }
     }
@@ -127,8 +127,8 @@ impl HasData for Table {
 }
 
 /// Adds the interfaces of [`crate::admission::INERT_WASI`].
-pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    let table: fn(&mut CallState) -> &mut ResourceTable = |state| state.ctx().table;
+pub(crate) fn add_to_linker(linker: &mut Linker<StoreData>) -> wasmtime::Result<()> {
+    let table: fn(&mut StoreData) -> &mut ResourceTable = |state| state.ctx().table;
     io::error::add_to_linker::<_, Table>(linker, table)?;
     io::poll::add_to_linker::<_, Table>(linker, table)?;
     io::streams::add_to_linker::<_, Table>(linker, table)?;

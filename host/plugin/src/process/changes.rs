@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::bindings::process::Error;
 use crate::preview_guard::Lasts;
 use crate::shared::Shared;
-use crate::store::CallState;
+use crate::store::StoreData;
 
 /// Looks at what there is before a program changes it, for a call whose changes can be undone. If that fails, no
 /// program may run; the error says why what it may change cannot be kept, a clause.
@@ -37,13 +37,13 @@ pub(crate) async fn repositories(
     found.map_err(|error| error.to_string())
 }
 
-impl CallState {
+impl StoreData {
     /// Writes down what of its changes is not kept.
     pub(super) fn not_kept(&self, command: &str, granted: &[PathBuf], lasts: Lasts) -> Result<(), Error> {
         let Some(changes) = &self.changes else { return Ok(()) };
         let command = host_text::excerpt(command, 60);
         let is_kept = |path: &Path| changes.recorder().covers(path);
-        let mut unkept = match self.reach {
+        let mut unkept = match self.call.reach {
             ProgramReach::Everything => vec![Unkept::Elsewhere],
             ProgramReach::Reading | ProgramReach::Workspace => self.access.programs.unkept(is_kept),
         };
