@@ -147,14 +147,18 @@ impl Runtime {
             network,
         );
         let mut process = started.map_err(|error| not_started(program, directory, &error))?;
-        let (Some(input), Some(output), Some(errors)) =
-            (process.input.take(), process.output.take(), process.errors.take())
-        else {
-            return Err(ServerStartError::Failed(format!("`{}` has no streams", host_text::exact(program))));
-        };
+        let streams = streams(&mut process, program)?;
         let walls = ServerWalls { name: command.name.clone(), is_confined: confinement.is_some(), kept_from };
         let server = ServerProgram { process, walls, notes, _temporary: temporary, _repositories: repositories };
-        Ok((server, ServerStreams { input, output, errors }))
+        Ok((server, streams))
+    }
+}
+
+/// Takes the streams of a program that was started with an input.
+fn streams(process: &mut Process, program: &str) -> Result<ServerStreams, ServerStartError> {
+    match (process.input.take(), process.output.take(), process.errors.take()) {
+        (Some(input), Some(output), Some(errors)) => Ok(ServerStreams { input, output, errors }),
+        _ => Err(ServerStartError::Failed(format!("`{}` has no streams", host_text::exact(program)))),
     }
 }
 
