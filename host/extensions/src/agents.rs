@@ -6,15 +6,17 @@
 //! agent from the one that the caller knows. What a plugin brings is not the user's to mend: an agent of it that is
 //! invalid or has the name of another one is left out, and that is said.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{AgentDefinition, Declared, DefinitionError, MAX_DEFINITION_BYTES, ModelConfig};
+use host_files::FileError;
 use host_manifest::FileKind;
 use host_settings::brought::{Brought, BroughtText};
 use host_settings::configuration::{self, AtLeastOne, Configuration};
 use host_settings::environment::{Environment, Folders};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::models::{self, Model};
 use host_settings::project::{Part, Project, ProjectFile};
 use host_text::Advice;
@@ -63,14 +65,14 @@ impl Agents {
         of_project: &[ProjectFile],
         plugins: &[Brought<'_>],
     ) -> Result<Self, Failure> {
-        let built_in = Declared::built_in().map_err(wrong)?;
+        let built_in = Declared::built_in().map_err(AgentsError::Definition)?;
         let mut agents: Vec<_> = built_in.into_iter().map(|declared| (declared, Source::BuiltIn)).collect();
         for file in files(&folders.configuration.join(FOLDER))? {
-            let declared = Declared::parse(&read(&file)?, &file).map_err(wrong)?;
+            let declared = Declared::parse(&read(&file)?, &file).map_err(AgentsError::Definition)?;
             agents.push((declared, Source::File(file)));
         }
         for file in of_project {
-            let declared = Declared::parse(file.text()?, &file.path).map_err(wrong)?;
+            let declared = Declared::parse(file.text()?, &file.path).map_err(AgentsError::Definition)?;
             agents.push((declared, Source::File(file.path.clone())));
         }
         let mut agents: Vec<_> =
@@ -80,9 +82,8 @@ impl Agents {
             if let [one, other] = pair
                 && one.name() == other.name()
             {
-                return Err(Failure::configuration(format!("there are two agents `{}`", one.name()))
-                    .cause(format!("one is {}, the other {}", one.source, other.source))
-                    .help("give one of them another name"));
+                let (name, one, other) = (one.name().to_owned(), one.source.to_string(), other.source.to_string());
+                return Err(AgentsError::Twice { name, one, other }.into());
             }
         }
         let mut agents = Self { agents, left_out: Vec::new() };
@@ -132,29 +133,21 @@ impl Agents {
     /// Returns the agent with this name. The error mentions the project if that is not trusted and might declare it.
     pub fn find(&self, name: &str, project: &Project) -> Result<&Agent, Failure> {
         self.agents.iter().find(|agent| agent.name() == name).ok_or_else(|| {
-            let withheld = project.withholds(Part::Agent).then(|| project.untrusted(self.unknown(name).message));
-            withheld.flatten().map_or_else(|| self.unknown(name), Failure::from)
+            let unknown = || AgentsError::Unknown { name: name.to_owned(), known: self.names() };
+            let withheld = project.withholds(Part::Agent).then(|| project.untrusted(unknown().to_string())).flatten();
+            withheld.map_or_else(|| unknown().into(), Failure::from)
         })
     }
 
-    fn find_mut(&mut self, name: &str) -> Result<&mut Agent, Failure> {
+    fn find_mut(&mut self, name: &str) -> Result<&mut Agent, AgentsError> {
         match self.agents.iter().position(|agent| agent.name() == name) {
             Some(at) => Ok(&mut self.agents[at]),
-            None => {
-                let Failure { message, help, .. } = self.unknown(name);
-                let failure = Failure::configuration(format!("`[agents.{name}]` has no effect: {message}"));
-                Err(Failure { help, ..failure })
-            }
+            None => Err(AgentsError::UnknownSettings { name: name.to_owned(), known: self.names() }),
         }
     }
 
-    fn unknown(&self, name: &str) -> Failure {
-        let known = self.agents.iter().map(Agent::name);
-        Failure::input(format!("there is no agent `{name}`")).help(Advice::on_name(
-            name,
-            known,
-            Advice::default().command("agent list").text(" lists all agents"),
-        ))
+    fn names(&self) -> Vec<String> {
+        self.agents.iter().map(|agent| agent.name().to_owned()).collect()
     }
 }
 
@@ -207,6 +200,101 @@ impl Agent {
     }
 }
 
+/// Why agents cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentsError {
+    /// The file of an agent is invalid.
+    #[error("{0}")]
+    Definition(DefinitionError),
+    /// Two agents have one name.
+    #[error("there are two agents `{name}`")]
+    Twice {
+        /// The name.
+        name: String,
+        /// Where one is from.
+        one: String,
+        /// Where the other one is from.
+        other: String,
+    },
+    /// There is no such agent.
+    #[error("there is no agent `{name}`")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The agents that there are.
+        known: Vec<String>,
+    },
+    /// The configuration is about an agent that is not there.
+    #[error("`[agents.{name}]` has no effect: there is no agent `{name}`")]
+    UnknownSettings {
+        /// The name.
+        name: String,
+        /// The agents that there are.
+        known: Vec<String>,
+    },
+    /// The folder with the files of agents cannot be read.
+    #[error("cannot read the folder of agents `{}`", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The folder is not what it should be.
+    #[error("the folder of agents `{}` has over {MAX_AGENTS} files", .0.display())]
+    TooMany(PathBuf),
+    /// The file of an agent cannot be read.
+    #[error("the agent `{}` cannot be read", .file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: FileError,
+    },
+}
+
+impl Fault for AgentsError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Definition(_)
+            | Self::Twice { .. }
+            | Self::UnknownSettings { .. }
+            | Self::Folder { .. }
+            | Self::TooMany(_)
+            | Self::File { .. } => ErrorKind::Configuration,
+            Self::Unknown { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Definition(_) | Self::Unknown { .. } | Self::UnknownSettings { .. } | Self::TooMany(_) => Vec::new(),
+            Self::Twice { one, other, .. } => vec![format!("one is {one}, the other {other}")],
+            Self::Folder { cause, .. } => vec![cause.to_string()],
+            Self::File { cause, .. } => vec![cause.to_string()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Definition(cause) => Some(cause.help().into()),
+            Self::Twice { .. } => Some("give one of them another name".into()),
+            Self::Unknown { name, known } | Self::UnknownSettings { name, known } => Some(help_on(name, known)),
+            Self::Folder { .. } => Some("make it readable for you, or remove it".into()),
+            Self::TooMany(_) => {
+                Some("move unneeded files out of it: each agent is offered to the model as a tool".into())
+            }
+            Self::File { .. } => Some("fix or remove the file".into()),
+        }
+    }
+}
+
+/// What to do about the name of an agent that is not there.
+fn help_on(name: &str, known: &[String]) -> Advice {
+    let all = Advice::default().command("agent list").text(" lists all agents");
+    Advice::on_name(name, known.iter().map(String::as_str), all)
+}
+
 /// As part of a sentence.
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -218,17 +306,9 @@ impl std::fmt::Display for Source {
     }
 }
 
-fn wrong(error: DefinitionError) -> Failure {
-    Failure::configuration(error.to_string()).help(error.help())
-}
-
 /// The files of the folder that declare an agent: `*.md`. There need not be a folder.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::configuration(format!("cannot read the folder of agents `{}`", folder.display()))
-            .cause(error.to_string())
-            .help("make it readable for you, or remove it")
-    };
+fn files(folder: &Path) -> Result<Vec<PathBuf>, AgentsError> {
+    let unreadable = |cause| AgentsError::Folder { folder: folder.to_owned(), cause };
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -241,22 +321,14 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             files.push(path);
         }
         if files.len() > MAX_AGENTS {
-            return Err(Failure::configuration(format!(
-                "the folder of agents `{}` has over {MAX_AGENTS} files",
-                folder.display()
-            ))
-            .help("move unneeded files out of it: each agent is offered to the model as a tool"));
+            return Err(AgentsError::TooMany(folder.to_owned()));
         }
     }
     files.sort();
     Ok(files)
 }
 
-fn read(file: &Path) -> Result<String, Failure> {
-    let unreadable = |why: String| {
-        Failure::configuration(format!("the agent `{}` cannot be read", file.display()))
-            .cause(why)
-            .help("fix or remove the file")
-    };
-    host_files::read_own(file, MAX_DEFINITION_BYTES as u64).map_err(|error| unreadable(error.to_string()))
+fn read(file: &Path) -> Result<String, AgentsError> {
+    host_files::read_own(file, MAX_DEFINITION_BYTES as u64)
+        .map_err(|cause| AgentsError::File { file: file.to_owned(), cause })
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_capability::{PluginName, Resources, Scope};
+use host_capability::{PluginName, Resources, Scope, ScopeError};
 use host_files::{FileError, check_own};
 use host_plugin::{Digest, HookComponent, MAX_COMPONENT};
 use host_process::ConfineMode;
@@ -31,16 +31,18 @@ use host_settings::brought::Brought;
 use host_settings::configuration::{Configuration, ForeignAgent, HOOK_SECONDS, HookConfig};
 use host_settings::confinement::check_without_ssh;
 use host_settings::environment::{Environment, Folders};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::file_sizes::MAX_PROGRAM;
 use host_settings::project::{Project, ProjectFiles, hooks as of_project};
-use host_text::{exact, one_line};
+use host_text::{Advice, exact, one_line};
 use host_tool::HookEvent;
 
 pub(crate) use self::brought::hooks_of;
+pub use self::file::HookFault;
 use self::file::{FileHook, FileHooks};
 pub use self::input::HookPlace;
 use self::matcher::Matcher;
+pub use self::matcher::MatcherFault;
 pub use self::names::Convention;
 pub use self::run::HOOK;
 pub use self::session::{SessionHooks, Wiring};
@@ -178,7 +180,7 @@ impl HookSet {
         for event in HookEvent::ALL {
             for hook in config.of(event) {
                 let component = component_of(hook, sources)?;
-                let hook = of_config(event, hook).map_err(|why| invalid(&own, &why))?;
+                let hook = of_config(event, hook).map_err(|fault| invalid(&own, fault))?;
                 set.add(hook, Convention::Host, &own, false, sources);
                 if let (Some(runs), Some(last)) = (component, set.hooks.last_mut().and_then(Arc::get_mut)) {
                     last.name =
@@ -188,10 +190,10 @@ impl HookSet {
             }
         }
         let beside = sources.folders.configuration.join(OWN_FILE);
-        if let Some(bytes) = private(&beside).map_err(|why| invalid(&beside, &why))? {
-            let read = FileHooks::read(&bytes, Convention::Claude).map_err(|why| invalid(&beside, &why))?;
+        if let Some(bytes) = private(&beside).map_err(|fault| invalid(&beside, fault))? {
+            let read = FileHooks::read(&bytes, Convention::Claude).map_err(|fault| invalid(&beside, fault))?;
             if let Some(note) = read.notes.first() {
-                return Err(invalid(&beside, note));
+                return Err(invalid(&beside, HookFault::Left(note.clone())).into());
             }
             set.add_all(read, Convention::Claude, &beside, false, sources);
         }
@@ -333,6 +335,57 @@ impl Runs {
     }
 }
 
+/// Why the hooks of the user, or of a plugin, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HooksError {
+    /// A hook of the user is invalid.
+    #[error("invalid hooks in `{}`", shown(.path))]
+    Invalid {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        fault: HookFault,
+    },
+    /// A component is none of a hook.
+    #[error("the hook `{}` cannot be used", shown(.path))]
+    Component {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+    /// What hooks may use is invalid.
+    #[error("`[hooks]` cannot be used: {0}")]
+    Resources(ScopeError),
+}
+
+impl Fault for HooksError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Invalid { fault, .. } => vec![format!("a hook cannot be used: {fault}")],
+            Self::Component { why, .. } => vec![why.clone()],
+            Self::Resources(_) => Vec::new(),
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Invalid { .. } => {
+                Some("fix or remove the hook: host does not run without a hook that you set up as a guard".into())
+            }
+            Self::Component { .. } => Some(
+                "`component` names a component that exports `host:hook/handler`; docs/hooks.md shows how to build one"
+                    .into(),
+            ),
+            Self::Resources(cause) => Some(cause.help().into()),
+        }
+    }
+}
+
 /// Returns a command as a line: that of the shell, or the words.
 fn line_of(argv: &[String]) -> String {
     match argv {
@@ -346,7 +399,7 @@ fn digest(path: &Path) -> Option<Digest> {
     host_files::read_file(path, MAX_PROGRAM).ok().map(|bytes| Digest::of(&bytes))
 }
 
-fn of_config(event: HookEvent, hook: &HookConfig) -> Result<FileHook, String> {
+fn of_config(event: HookEvent, hook: &HookConfig) -> Result<FileHook, HookFault> {
     let line = hook.command.clone().unwrap_or_default();
     let matcher = Matcher::parse(hook.matcher.as_deref().unwrap_or_default())?;
     let seconds = hook.timeout_seconds.map_or(HOOK_SECONDS, |seconds| seconds.get());
@@ -363,11 +416,7 @@ fn of_config(event: HookEvent, hook: &HookConfig) -> Result<FileHook, String> {
 fn component_of(hook: &HookConfig, sources: &HookSources<'_>) -> Result<Option<Runs>, Failure> {
     let Some(file) = &hook.component else { return Ok(None) };
     let path = absolute(file, "hooks", sources.environment)?;
-    let unusable = |why: String| {
-        Failure::configuration(format!("the hook `{}` cannot be used", shown(&path))).cause(why).help(
-            "`component` names a component that exports `host:hook/handler`; docs/hooks.md shows how to build one",
-        )
-    };
+    let unusable = |why: String| HooksError::Component { path: path.clone(), why };
     let about = std::fs::metadata(&path).map_err(|error| unusable(error.to_string()))?;
     check_own(&about).map_err(|how| unusable(how.to_string()))?;
     let bytes = host_files::read_file(&path, MAX_COMPONENT as u64).map_err(|error| unusable(error.to_string()))?;
@@ -402,7 +451,7 @@ pub struct ForeignHooks {
 /// # Errors
 ///
 /// Why none of them can be used.
-pub fn of_agent(agent: ForeignAgent, home: &Path) -> Result<ForeignHooks, String> {
+pub fn of_agent(agent: ForeignAgent, home: &Path) -> Result<ForeignHooks, HookFault> {
     let (path, convention) = file_of(agent, home);
     let Some(bytes) = private(&path)? else { return Ok(ForeignHooks::default()) };
     let FileHooks { hooks, unknown, notes } = FileHooks::read(&bytes, convention)?;
@@ -410,14 +459,12 @@ pub fn of_agent(agent: ForeignAgent, home: &Path) -> Result<ForeignHooks, String
 }
 
 /// Reads a file that only the user may write; `None` if there is none.
-fn private(path: &Path) -> Result<Option<Vec<u8>>, String> {
+fn private(path: &Path) -> Result<Option<Vec<u8>>, HookFault> {
     match host_files::read_own(path, MAX_FILE) {
         Ok(text) => Ok(Some(text.into_bytes())),
         Err(error) if error.is_missing() => Ok(None),
-        Err(error @ FileError::Exposed(_)) => {
-            Err(format!("{error}; `chmod go-w` it, since it names programs that run"))
-        }
-        Err(error) => Err(format!("it cannot be read: {error}")),
+        Err(cause @ FileError::Exposed(_)) => Err(HookFault::Exposed(cause)),
+        Err(cause) => Err(HookFault::Unreadable(cause)),
     }
 }
 
@@ -434,8 +481,7 @@ fn resources(sources: &HookSources<'_>) -> Result<Resources, Failure> {
     check_without_ssh(&config.net, "hooks")?;
     let resources =
         Resources { servers: config.net.clone(), reads: paths(&config.readable)?, writes: paths(&config.writable)? };
-    Scope::for_command_using(&["sh".to_owned()], &resources)
-        .map_err(|error| Failure::configuration(format!("`[hooks]` cannot be used: {error}")).help(error.help()))?;
+    Scope::for_command_using(&["sh".to_owned()], &resources).map_err(HooksError::Resources)?;
     Ok(resources)
 }
 
@@ -453,10 +499,8 @@ fn readable(line: &str, source: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     beside.into_iter().chain(named).filter_map(|path| std::fs::canonicalize(path).ok()).collect()
 }
 
-fn invalid(path: &Path, why: &str) -> Failure {
-    Failure::configuration(format!("invalid hooks in `{}`", shown(path)))
-        .cause(format!("a hook cannot be used: {why}"))
-        .help("fix or remove the hook: host does not run without a hook that you set up as a guard")
+fn invalid(path: &Path, fault: HookFault) -> HooksError {
+    HooksError::Invalid { path: path.to_owned(), fault }
 }
 
 fn shown(path: &Path) -> String {

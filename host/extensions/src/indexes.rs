@@ -12,14 +12,14 @@ mod search;
 mod seen;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, IndexEntry, OciDigest, PluginIndex, PublicKey, SignedIndex, Trust};
 use host_manifest::is_name;
 use host_registry::{Login, Progress, Reference, Registry, RegistryError};
 use host_settings::configuration::{Configuration, IndexConfig};
 use host_settings::environment::{Environment, Folders};
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use semver::Version;
@@ -100,7 +100,8 @@ pub async fn load(
     let mut indexes = Indexes::default();
     for (name, got) in configuration.indexes.keys().zip(got) {
         let counts = got.and_then(|(loaded, digest)| {
-            seen.note(name, loaded.index.serial, &digest, older, Timestamp::now()).map(|()| loaded)
+            let noted = seen.note(name, loaded.index.serial, &digest, older, Timestamp::now());
+            noted.map(|()| loaded).map_err(Failure::from)
         });
         match counts {
             Ok(loaded) => indexes.loaded.push(loaded),
@@ -117,14 +118,113 @@ pub async fn load(
     Ok(indexes)
 }
 
-/// The failure of a user who configured no index.
+/// Why an index, or a plugin that it offers, is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The user configured no index.
+    #[error("{message}")]
+    NoIndex {
+        /// What is not done.
+        message: String,
+        /// The user's configuration.
+        path: PathBuf,
+    },
+    /// No index has the plugin.
+    #[error("no index has the plugin `{plugin}`")]
+    NoPlugin {
+        /// The plugin, with its version if one is wanted.
+        plugin: String,
+        /// Why other indexes are not used.
+        failed: Vec<String>,
+    },
+    /// Two indexes have different bundles of one version.
+    #[error("two indexes have different bundles of `{plugin}` {version}")]
+    Differing {
+        /// The plugin.
+        plugin: String,
+        /// The version.
+        version: Version,
+        /// An index, and the bundle that it has.
+        one: (String, OciDigest),
+        /// The other index.
+        other: (String, OciDigest),
+    },
+    /// A bundle differs from its entry.
+    #[error("`{plugin}` {version} is not what the index `{index}` says")]
+    OtherBundle {
+        /// The plugin.
+        plugin: String,
+        /// The version.
+        version: Version,
+        /// The index.
+        index: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// The index names another bundle than the wanted one.
+    #[error("`{plugin}` is not {wanted}")]
+    OtherDigest {
+        /// The plugin.
+        plugin: String,
+        /// The digest of the wanted bundle.
+        wanted: OciDigest,
+        /// What the index says.
+        says: String,
+    },
+}
+
+impl Fault for IndexError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoIndex { .. } => ErrorKind::Configuration,
+            Self::NoPlugin { .. } => ErrorKind::Input,
+            Self::Differing { .. } | Self::OtherBundle { .. } | Self::OtherDigest { .. } => ErrorKind::Untrusted,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoIndex { .. } => Vec::new(),
+            Self::NoPlugin { failed, .. } => failed.clone(),
+            Self::Differing { one, other, .. } => {
+                vec![format!("`{}` has {}, `{}` has {}", one.0, one.1, other.0, other.1)]
+            }
+            Self::OtherBundle { why, .. } => vec![why.clone()],
+            Self::OtherDigest { says, .. } => vec![says.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoIndex { path, .. } => Some(
+                Advice::from(format!(
+                    "add one to `{}`: [indexes.NAME] with source = \"https://…/index.json\" and keys = [\"RW…\"], the \
+                     public key of its publisher; ",
+                    path.display()
+                ))
+                .command("plugin index")
+                .text(" makes one"),
+            ),
+            Self::NoPlugin { .. } => Some(
+                Advice::default()
+                    .command("plugin search")
+                    .text(" lists what the indexes have; a bundle of a registry is REGISTRY/REPOSITORY"),
+            ),
+            Self::Differing { .. } => Some(
+                Advice::from("ask its publisher which digest is right, and install it with ")
+                    .flag(Flag::Digest)
+                    .text(" from its own place"),
+            ),
+            Self::OtherBundle { .. } => Some("it is not installed; ask its publisher which one is right".into()),
+            Self::OtherDigest { .. } => None,
+        }
+    }
+}
+
+/// The error of a user who configured no index.
 fn none(message: String, environment: &Environment, folders: &Folders) -> Failure {
     let (path, _) = Configuration::path(environment, folders);
-    Failure::configuration(message).help(format!(
-        "add one to `{}`: [indexes.NAME] with source = \"https://…/index.json\" and keys = [\"RW…\"], the public key of its \
-         publisher; `host plugin index` makes one",
-        path.display()
-    ))
+    IndexError::NoIndex { message, path }.into()
 }
 
 /// The failure of an index, with its name and source.
@@ -182,24 +282,18 @@ impl Indexes {
         found.sort_by_key(|(_, entry)| (entry.version.pre.is_empty(), entry.version.clone()));
         let Some((loaded, entry)) = found.last() else {
             let wanted = query.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
-            let failure = Failure::input(format!("no index has the plugin `{}{wanted}`", query.name));
-            let failed = self.failed.iter().map(in_one_line);
-            return Err(failed.fold(failure, Failure::cause).help(
-                "`host plugin search` lists what the indexes have; a bundle of a registry is REGISTRY/REPOSITORY",
-            ));
+            let plugin = format!("{}{wanted}", query.name);
+            return Err(IndexError::NoPlugin { plugin, failed: self.failed.iter().map(in_one_line).collect() }.into());
         };
         let same = found.iter().filter(|(_, other)| other.version == entry.version);
         if let Some((other, different)) = same.into_iter().find(|(_, other)| other.digest != entry.digest) {
-            return Err(Failure::new(
-                ErrorKind::Untrusted,
-                format!("two indexes have different bundles of `{}` {}", entry.name, entry.version),
-            )
-            .cause(format!("`{}` has {}, `{}` has {}", loaded.name, entry.digest, other.name, different.digest))
-            .help(
-                Advice::from("ask its publisher which digest is right, and install it with ")
-                    .flag(Flag::Digest)
-                    .text(" from its own place"),
-            ));
+            return Err(IndexError::Differing {
+                plugin: entry.name.clone(),
+                version: entry.version.clone(),
+                one: (loaded.name.clone(), entry.digest.clone()),
+                other: (other.name.clone(), different.digest.clone()),
+            }
+            .into());
         }
         let source = loaded.place.beside(&entry.source)?;
         Ok(Offer { index: loaded.name.clone(), entry: (*entry).clone(), source })
@@ -213,20 +307,17 @@ impl Offer {
     ///
     /// If it differs, or none of the keys that the index names signed it.
     pub fn check(&self, bundle: &Bundle) -> Result<(), Failure> {
-        let differs = |why: String| {
-            let (name, version) = (&self.entry.name, &self.entry.version);
-            Failure::new(
-                ErrorKind::Untrusted,
-                format!("`{name}` {version} is not what the index `{}` says", self.index),
-            )
-            .cause(why)
-            .help("it is not installed; ask its publisher which one is right")
+        let differs = |why: String| IndexError::OtherBundle {
+            plugin: self.entry.name.clone(),
+            version: self.entry.version.clone(),
+            index: self.index.clone(),
+            why,
         };
         if let Some(why) = self.entry.difference(bundle) {
-            return Err(differs(why));
+            return Err(differs(why).into());
         }
         if !self.entry.is_signed(bundle) {
-            return Err(differs("none of the keys that the index names signed it".to_owned()));
+            return Err(differs("none of the keys that the index names signed it".to_owned()).into());
         }
         Ok(())
     }
@@ -253,7 +344,7 @@ pub async fn fetch(
     let offer = load(environment, &login, older).await?.find(query)?;
     let says = format!("the index `{}` says that it is {}", offer.index, offer.entry.digest);
     if let Some(wanted) = digest.filter(|wanted| **wanted != offer.entry.digest) {
-        return Err(Failure::new(ErrorKind::Untrusted, format!("`{}` is not {wanted}", query.name)).cause(says));
+        return Err(IndexError::OtherDigest { plugin: query.name.clone(), wanted: wanted.clone(), says }.into());
     }
     let source = BundleSource::parse(&offer.source, Some(&offer.entry.digest))?;
     let fetched = source.fetch(&folders, &login, progress).await;

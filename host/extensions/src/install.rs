@@ -14,16 +14,17 @@ mod target;
 pub mod verified;
 mod versions;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use host_agent::Declared;
 use host_bundle::{Allow, Bundle, Locked, Refusal, Signers, Verdict, VersionChange, check_update};
 use host_capability::Grants;
-use host_manifest::{Changes, Manifest};
-use host_plugin::{Plugin, Runtime, admission};
+use host_manifest::{Changes, Manifest, Mismatch};
+use host_plugin::{CallError, Plugin, Runtime, admission};
 use host_settings::brought::Brought;
 use host_settings::environment::Folders;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use semver::Version;
@@ -210,22 +211,124 @@ impl Installer<'_> {
 
     /// Checks that the manifest describes the tools as the component does, which runs for this in a sandbox without
     /// grants: the user sees the manifest, and models get it later.
-    async fn check_description(&self, bundle: &Bundle) -> Result<(), Failure> {
+    async fn check_description(&self, bundle: &Bundle) -> Result<(), InstallError> {
         let manifest = bundle.manifest();
-        let refused = |why: &str| {
-            Failure::new(ErrorKind::Untrusted, format!("`{}` is not installed: {why}", manifest.name)).help(
-                "report it to its publisher; `host plugin build` and `host plugin pack` make a manifest that agrees",
-            )
-        };
+        let name = || manifest.name.clone();
         let plugin = Plugin::new(manifest.plugin_name(), bundle.component().to_vec(), Grants::none());
-        let described = self
-            .runtime
-            .describe(&plugin)
-            .await
-            .map_err(|error| refused("its component does not describe its tools").cause(error.to_string()))?;
-        manifest
-            .check_described(described)
-            .map_err(|mismatch| refused("its manifest does not describe its component").cause(mismatch.to_string()))
+        let described = self.runtime.describe(&plugin).await;
+        let described =
+            described.map_err(|cause| InstallError::Description { plugin: name(), cause: Box::new(cause) })?;
+        let checked = manifest.check_described(described);
+        checked.map_err(|cause| InstallError::Manifest { plugin: name(), cause })
+    }
+}
+
+/// Why a plugin is not installed.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// Its component fails when it describes its tools.
+    #[error("`{plugin}` is not installed: its component does not describe its tools")]
+    Description {
+        /// The plugin.
+        plugin: String,
+        /// Why.
+        cause: Box<CallError>,
+    },
+    /// Its manifest says something else than its component.
+    #[error("`{plugin}` is not installed: its manifest does not describe its component")]
+    Manifest {
+        /// The plugin.
+        plugin: String,
+        /// Why.
+        cause: Mismatch,
+    },
+    /// Its name is reserved.
+    #[error("`{0}` cannot be installed")]
+    Reserved(String),
+    /// Its name or one of its tools is that of another one.
+    #[error("`{plugin}` cannot be installed")]
+    Taken {
+        /// The plugin.
+        plugin: String,
+        /// The other one.
+        other: String,
+        /// What both have.
+        what: TakenName,
+        /// The command that removes the other one, without the name of the program; `None` if it is built in.
+        remove: Option<String>,
+    },
+    /// An agent that it brings is invalid.
+    #[error("`{plugin}` is not installed: its agent `{path}` is invalid")]
+    Agent {
+        /// The plugin.
+        plugin: String,
+        /// The file of the agent.
+        path: String,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl Fault for InstallError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Description { .. } | Self::Manifest { .. } => ErrorKind::Untrusted,
+            Self::Reserved(_) | Self::Taken { .. } | Self::Agent { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Description { cause, .. } => vec![cause.to_string()],
+            Self::Manifest { cause, .. } => vec![cause.to_string()],
+            Self::Reserved(_) => {
+                vec!["the name is reserved for tools that a command of the user or the project lists".to_owned()]
+            }
+            Self::Taken { other, what, .. } => vec![format!("the plugin `{other}` has {what} too")],
+            Self::Agent { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Description { .. } | Self::Manifest { .. } => Some(
+                Advice::from("report it to its publisher; ")
+                    .command("plugin build")
+                    .text(" and ")
+                    .command("plugin pack")
+                    .text(" make a manifest that agrees"),
+            ),
+            Self::Reserved(_) => Some("ask its publisher to rename it".into()),
+            Self::Taken { remove, .. } => Some(way_out(remove.as_deref())),
+            Self::Agent { .. } => Some("report it to its publisher".into()),
+        }
+    }
+}
+
+/// What two plugins both have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TakenName {
+    /// The name.
+    Plugin(String),
+    /// A tool.
+    Tool(String),
+}
+
+/// As the object of a sentence.
+impl fmt::Display for TakenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plugin(name) => write!(f, "the name `{name}`"),
+            Self::Tool(name) => write!(f, "a tool `{name}`"),
+        }
+    }
+}
+
+/// What to do so that a plugin is not in the way of another one. `remove` is the command that removes it.
+fn way_out(remove: Option<&str>) -> Advice {
+    match remove {
+        Some(remove) => Advice::default().command(remove).text(", to install this one in its place"),
+        None => "it is built in; ask the publisher of the other one to rename it".into(),
     }
 }
 
@@ -237,38 +340,27 @@ struct Other {
 }
 
 /// Checks that no other plugin has its name or the names of its tools.
-fn check_names(manifest: &Manifest, others: &[Other]) -> Result<(), Failure> {
+fn check_names(manifest: &Manifest, others: &[Other]) -> Result<(), InstallError> {
     let name = &manifest.name;
     if name == plugins::DISCOVERED || name == plugins::MCP {
-        return Err(Failure::input(format!("`{name}` cannot be installed"))
-            .cause("the name is reserved for tools that a command of the user or the project lists")
-            .help("ask its publisher to rename it"));
+        return Err(InstallError::Reserved(name.clone()));
     }
     for Other { manifest: other, remove } in others {
         let taken = other.tools.iter().find(|tool| manifest.tools.iter().any(|own| own.spec.name == tool.spec.name));
         if other.name == *name || taken.is_some() {
-            let what = taken.map_or(format!("the name `{name}`"), |tool| format!("a tool `{}`", tool.spec.name));
-            let help = match remove {
-                Some(remove) => Advice::default().command(remove).text(", to install this one in its place"),
-                None => "it is built in; ask the publisher of the other one to rename it".into(),
-            };
-            return Err(Failure::input(format!("`{name}` cannot be installed"))
-                .cause(format!("the plugin `{}` has {what} too", other.name))
-                .help(help));
+            let what = taken
+                .map_or_else(|| TakenName::Plugin(name.clone()), |tool| TakenName::Tool(tool.spec.name.to_string()));
+            let (plugin, other, remove) = (name.clone(), other.name.clone(), remove.clone());
+            return Err(InstallError::Taken { plugin, other, what, remove });
         }
     }
     Ok(())
 }
 
 /// Checks that the agents that it brings can be used.
-fn check_agents(manifest: &Manifest) -> Result<(), Failure> {
+fn check_agents(manifest: &Manifest) -> Result<(), InstallError> {
     let wrong = |path: &str, why: String| {
-        Err(Failure::new(
-            ErrorKind::Input,
-            format!("`{}` is not installed: its agent `{path}` is invalid", manifest.name),
-        )
-        .cause(why)
-        .help("report it to its publisher"))
+        Err(InstallError::Agent { plugin: manifest.name.clone(), path: path.to_owned(), why })
     };
     for (path, content) in manifest.files.iter().filter(|(path, _)| path.starts_with("agents/")) {
         match std::str::from_utf8(content).map(|text| Declared::parse(text, Path::new(path))) {

@@ -21,7 +21,8 @@ use host_manifest::{Manifest, ManifestError, Source};
 use host_message::ToolName;
 use host_plugin::{Plugin, Secrets};
 use host_settings::brought::Brought;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Fault};
+use host_text::Advice;
 
 pub(crate) use self::component::LoadedComponent;
 pub use self::origin::{PluginList, PluginOrigin};
@@ -75,8 +76,8 @@ impl LoadedPlugin {
         manifest: Manifest,
         component: LoadedComponent,
         workspace: &Path,
-    ) -> Result<Self, Failure> {
-        let declared = manifest.declared(workspace).map_err(invalid)?;
+    ) -> Result<Self, PluginError> {
+        let declared = manifest.declared(workspace).map_err(PluginError::Manifest)?;
         let plugin = component.into_plugin(manifest.plugin_name(), declared).with_optional(manifest.optional());
         Ok(Self {
             origin,
@@ -91,7 +92,7 @@ impl LoadedPlugin {
     }
 
     /// The plugin, if the host knows all its imports; without this check, its first call would fail.
-    fn with_known_imports(self) -> Result<Self, Failure> {
+    fn with_known_imports(self) -> Result<Self, PluginError> {
         let is_nothing = self.plugin.is_empty() && !self.manifest.is_files_alone();
         let why = match self.plugin.imports() {
             Ok(_) if is_nothing => {
@@ -100,18 +101,48 @@ impl LoadedPlugin {
             Ok(_) => return Ok(self),
             Err(error) => error.to_string(),
         };
-        Err(Failure::input(format!("{} cannot be used", self.origin))
-            .cause(why)
-            .help("build it again with `host plugin build`"))
+        Err(PluginError::Unusable { origin: self.origin, why })
     }
 }
 
-fn parse_manifest(text: &str, source: Source) -> Result<Manifest, Failure> {
-    Manifest::parse(text, source).map_err(invalid)
+/// Why a plugin cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// It exports no tool, or imports something unknown.
+    #[error("{origin} cannot be used")]
+    Unusable {
+        /// The plugin, by where it is from.
+        origin: PluginOrigin,
+        /// Why, in words.
+        why: String,
+    },
+    /// Its manifest is invalid.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
 }
 
-fn invalid(error: ManifestError) -> Failure {
-    Failure::input(error.to_string()).help("build the plugin again with `host plugin build`")
+impl Fault for PluginError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Unusable { why, .. } => vec![why.clone()],
+            Self::Manifest(_) => Vec::new(),
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unusable { .. } => Some(Advice::from("build it again with ").command("plugin build")),
+            Self::Manifest(_) => Some(Advice::from("build the plugin again with ").command("plugin build")),
+        }
+    }
+}
+
+fn parse_manifest(text: &str, source: Source) -> Result<Manifest, PluginError> {
+    Manifest::parse(text, source).map_err(PluginError::Manifest)
 }
 
 /// Returns what plugins bring besides tools.

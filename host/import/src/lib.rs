@@ -165,7 +165,7 @@ impl Found {
                     self.leave_out("a hook", note);
                 }
             }
-            Err(why) => self.leave_out("hooks", why),
+            Err(fault) => self.leave_out("hooks", fault.to_string()),
         }
     }
 

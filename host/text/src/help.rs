@@ -229,6 +229,11 @@ impl Advice {
         self.with(Help::Command(HelpCommand { line: line.into(), meaning: Some(meaning), is_code: false }))
     }
 
+    /// Adds a command of the program that no mark sets apart.
+    pub fn bare_command(self, line: impl Into<String>) -> Self {
+        self.with(Help::Command(HelpCommand { line: line.into(), meaning: None, is_code: false }))
+    }
+
     /// Adds a key of the configuration.
     pub fn setting(self, key: impl Into<String>) -> Self {
         self.with(Help::Setting(key.into()))

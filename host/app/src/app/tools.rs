@@ -181,7 +181,7 @@ impl App {
                 let tool =
                     PluginTool::new(tool.spec.clone(), needs, plugin, sandbox).with_title(tool.call_title.clone());
                 registry.register(Arc::new(tool)).map_err(|error| match error {
-                    RegistryError::Duplicate { name } => tool_taken(name.as_str(), installed, plugins),
+                    RegistryError::Duplicate { name } => tool_taken(name.as_str(), installed, plugins).into(),
                     error @ (RegistryError::NotAnObject { .. }
                     | RegistryError::Schema { .. }
                     | RegistryError::NoSuchTool { .. }) => {

@@ -5,8 +5,10 @@
 //! elsewhere. Any other end is a failure. The shapes are Claude Code's and Gemini CLI's; a field that is known has to
 //! have its type, and others are ignored.
 
+use std::path::PathBuf;
+
 use host_plugin::{HookEnd, HookPrinted};
-use host_text::{clip, one_line};
+use host_text::{clip, exact, one_line};
 use host_tool::{HookDecision, HookEvent, MAX_HOOK_TEXT};
 use serde_json::{Map, Value};
 
@@ -33,6 +35,95 @@ pub(super) struct Said {
     pub(super) message: Option<String>,
 }
 
+/// Why a hook failed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HookFailure {
+    /// It ended with an error.
+    #[error("it ended with exit code {code}{}", and_errors(.errors))]
+    Code {
+        /// The exit code.
+        code: i32,
+        /// What it printed on standard error.
+        errors: String,
+    },
+    /// A signal ended it.
+    #[error("it was ended by signal {signal}{}", and_errors(.errors))]
+    Signal {
+        /// The signal.
+        signal: i32,
+        /// What it printed on standard error.
+        errors: String,
+    },
+    /// It took too long.
+    #[error("it took too long")]
+    TimedOut,
+    /// It printed too much.
+    #[error("it printed too much")]
+    TooMuch,
+    /// It cannot be started.
+    #[error("it cannot be started: {0}")]
+    NotStarted(String),
+    /// Its answer is invalid.
+    #[error("its answer is invalid: {}", one_line(&.0.to_string(), 200))]
+    Answer(AnswerFault),
+    /// The arguments in the answer of a component are invalid.
+    #[error(transparent)]
+    Arguments(ArgumentsFault),
+    /// The component failed.
+    #[error("{0}")]
+    Component(String),
+    /// One of its programs is not the one of the beginning.
+    #[error("`{}` has changed since the session began; start a new one", exact(&.0.display().to_string()))]
+    Changed(PathBuf),
+    /// Its programs cannot be compared.
+    #[error("{0}")]
+    Unchecked(String),
+}
+
+/// Why the answer of a program is invalid.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum AnswerFault {
+    /// It is not a JSON object.
+    #[error("{0}")]
+    Json(String),
+    /// There is no such decision.
+    #[error("`{key}` is `{}`: there are `allow`, `ask` and `deny`", one_line(.text, 40))]
+    Decision {
+        /// The key.
+        key: &'static str,
+        /// The text.
+        text: String,
+    },
+    /// A value is not text.
+    #[error("`{0}` is not text")]
+    NotText(&'static str),
+    /// A value is no flag.
+    #[error("`{0}` is neither `true` nor `false`")]
+    NotAFlag(&'static str),
+    /// A value is no object.
+    #[error("`{0}` is not an object")]
+    NotAnObject(&'static str),
+}
+
+/// Why the arguments in the answer of a component are invalid.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ArgumentsFault {
+    /// They are no object.
+    #[error("its arguments are not a JSON object")]
+    NotAnObject,
+    /// They are not JSON.
+    #[error("its arguments are not JSON: {0}")]
+    NotJson(String),
+}
+
+/// What a hook printed on standard error, behind how it ended.
+fn and_errors(errors: &str) -> String {
+    match errors.trim() {
+        "" => String::new(),
+        errors => format!(": {}", one_line(&clip(errors, MAX_ERRORS), MAX_ERRORS)),
+    }
+}
+
 /// Returns what a hook said by its end. The error says why it failed.
 pub(super) fn of_program(
     convention: Convention,
@@ -40,28 +131,25 @@ pub(super) fn of_program(
     sent: &Object,
     end: &HookEnd,
     printed: &HookPrinted,
-) -> Result<Said, String> {
+) -> Result<Said, HookFailure> {
     let errors = String::from_utf8_lossy(&printed.errors);
-    let ended = |how: String| match errors.trim() {
-        "" => how,
-        errors => format!("{how}: {}", one_line(&clip(errors, MAX_ERRORS), MAX_ERRORS)),
-    };
+    let printed_errors = || errors.clone().into_owned();
     match end {
         HookEnd::Code(0) => {}
         HookEnd::Code(2) => return Ok(denied(convention, event, &errors)),
-        HookEnd::Code(code) => return Err(ended(format!("it ended with exit code {code}"))),
-        HookEnd::Signal(signal) => return Err(ended(format!("it was ended by signal {signal}"))),
-        HookEnd::TimedOut => return Err("it took too long".to_owned()),
-        HookEnd::TooMuch => return Err("it printed too much".to_owned()),
-        HookEnd::NotStarted(why) => return Err(format!("it cannot be started: {why}")),
+        HookEnd::Code(code) => return Err(HookFailure::Code { code: *code, errors: printed_errors() }),
+        HookEnd::Signal(signal) => return Err(HookFailure::Signal { signal: *signal, errors: printed_errors() }),
+        HookEnd::TimedOut => return Err(HookFailure::TimedOut),
+        HookEnd::TooMuch => return Err(HookFailure::TooMuch),
+        HookEnd::NotStarted(why) => return Err(HookFailure::NotStarted(why.to_string())),
     }
     let output = String::from_utf8_lossy(&printed.output);
     match output.trim() {
         "" => Ok(Said::default()),
         json if json.starts_with('{') => {
-            let invalid = |why: String| format!("its answer is invalid: {}", one_line(&why, 200));
-            let answer: Object = serde_json::from_str(json).map_err(|error| invalid(error.to_string()))?;
-            parse(convention, event, sent, &answer).map_err(invalid)
+            let answer = serde_json::from_str::<Object>(json).map_err(|error| AnswerFault::Json(error.to_string()));
+            let said = answer.and_then(|answer| parse(convention, event, sent, &answer));
+            said.map_err(HookFailure::Answer)
         }
         text if matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit) => {
             Ok(Said { context: Some(text.to_owned()), ..Said::default() })
@@ -81,7 +169,12 @@ fn denied(convention: Convention, event: HookEvent, reason: &str) -> Said {
 }
 
 /// Reads an answer.
-pub(super) fn parse(convention: Convention, event: HookEvent, sent: &Object, answer: &Object) -> Result<Said, String> {
+pub(super) fn parse(
+    convention: Convention,
+    event: HookEvent,
+    sent: &Object,
+    answer: &Object,
+) -> Result<Said, AnswerFault> {
     let empty = Object::new();
     let specific = object(answer, "hookSpecificOutput")?.unwrap_or(&empty);
     let mut said = Said { message: text(answer, "systemMessage")?, ..Said::default() };
@@ -131,37 +224,37 @@ pub(super) fn parse(convention: Convention, event: HookEvent, sent: &Object, ans
     Ok(said)
 }
 
-fn decision(answer: &Object, key: &str) -> Result<Option<HookDecision>, String> {
+fn decision(answer: &Object, key: &'static str) -> Result<Option<HookDecision>, AnswerFault> {
     match text(answer, key)?.as_deref() {
         None => Ok(None),
         Some("allow" | "approve") => Ok(Some(HookDecision::Allow)),
         Some("ask") => Ok(Some(HookDecision::Ask)),
         Some("deny" | "block") => Ok(Some(HookDecision::Deny)),
-        Some(other) => Err(format!("`{key}` is `{}`: there are `allow`, `ask` and `deny`", one_line(other, 40))),
+        Some(other) => Err(AnswerFault::Decision { key, text: other.to_owned() }),
     }
 }
 
-fn text(answer: &Object, key: &str) -> Result<Option<String>, String> {
+fn text(answer: &Object, key: &'static str) -> Result<Option<String>, AnswerFault> {
     match answer.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("`{key}` is not text")),
+        Some(_) => Err(AnswerFault::NotText(key)),
     }
 }
 
-fn flag(answer: &Object, key: &str) -> Result<Option<bool>, String> {
+fn flag(answer: &Object, key: &'static str) -> Result<Option<bool>, AnswerFault> {
     match answer.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(_) => Err(format!("`{key}` is neither `true` nor `false`")),
+        Some(_) => Err(AnswerFault::NotAFlag(key)),
     }
 }
 
-fn object<'a>(answer: &'a Object, key: &str) -> Result<Option<&'a Object>, String> {
+fn object<'a>(answer: &'a Object, key: &'static str) -> Result<Option<&'a Object>, AnswerFault> {
     match answer.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(object)) => Ok(Some(object)),
-        Some(_) => Err(format!("`{key}` is not an object")),
+        Some(_) => Err(AnswerFault::NotAnObject(key)),
     }
 }
 

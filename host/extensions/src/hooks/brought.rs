@@ -12,7 +12,8 @@ use host_manifest::FileKind;
 use host_plugin::HookComponent;
 use host_settings::brought::Brought;
 use host_settings::configuration::HOOK_SECONDS;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Fault};
+use host_text::Advice;
 use host_tool::HookEvent;
 use serde::Deserialize;
 
@@ -29,26 +30,50 @@ struct Declared {
     timeout_seconds: Option<u64>,
 }
 
+/// A hook that a plugin brings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the hook `{hook}` of the plugin `{plugin}` cannot be used")]
+pub(crate) struct BroughtHookError {
+    /// The hook.
+    pub hook: String,
+    /// The plugin.
+    pub plugin: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Fault for BroughtHookError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        vec![self.why.clone()]
+    }
+
+    fn help(&self) -> Option<Advice> {
+        let report = Advice::from("report it to its publisher; ");
+        Some(report.command(format!("plugin remove {}", self.plugin)).text(" removes it"))
+    }
+}
+
 /// Returns the hooks that a plugin brings.
 ///
 /// # Errors
 ///
 /// If one of them cannot be used.
-pub(crate) fn hooks_of(brought: Brought<'_>) -> Result<Vec<Arc<Hook>>, Failure> {
+pub(crate) fn hooks_of(brought: Brought<'_>) -> Result<Vec<Arc<Hook>>, BroughtHookError> {
     let mut hooks = Vec::new();
     let names = brought.files.items().into_iter().filter(|(kind, _)| *kind == FileKind::Hook).map(|(_, name)| name);
     for name in names {
-        let unusable = |why: String| {
-            Failure::configuration(format!("the hook `{name}` of the plugin `{}` cannot be used", brought.plugin))
-                .cause(why)
-                .help(format!("report it to its publisher; `host plugin remove {}` removes it", brought.plugin))
-        };
+        let unusable = |why: String| BroughtHookError { hook: name.clone(), plugin: brought.plugin.to_owned(), why };
         let file = |end: &str| brought.files.get(&format!("hooks/{name}.{end}")).unwrap_or_default();
         let text = std::str::from_utf8(file("toml")).map_err(|error| unusable(error.to_string()))?;
         let declared: Declared = toml::from_str(text).map_err(|error| unusable(error.to_string()))?;
         let component = HookComponent::new(PluginName::new(&name), file("wasm").to_vec());
         let component = Arc::new(component.map_err(|error| unusable(error.to_string()))?);
-        let matcher = Matcher::parse(declared.matcher.as_deref().unwrap_or_default()).map_err(unusable)?;
+        let matcher = Matcher::parse(declared.matcher.as_deref().unwrap_or_default())
+            .map_err(|fault| unusable(fault.to_string()))?;
         if declared.events.is_empty() {
             return Err(unusable("`events` names none".to_owned()));
         }

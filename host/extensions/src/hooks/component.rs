@@ -7,7 +7,7 @@ use host_text::clip;
 use host_tool::{HookAsker, HookDecision, HookEvent, HookInput};
 use serde_json::Value;
 
-use super::answer::Said;
+use super::answer::{ArgumentsFault, Said};
 use super::input::{HookPlace, MAX_RESPONSE, result};
 
 /// Returns what a component is asked.
@@ -61,7 +61,7 @@ fn moment(event: HookEvent) -> HookMoment {
 }
 
 /// Returns what a component said. The error says why its answer is invalid.
-pub(super) fn said(reply: HookReply, event: HookEvent) -> Result<Said, String> {
+pub(super) fn said(reply: HookReply, event: HookEvent) -> Result<Said, ArgumentsFault> {
     let HookReply { decision, reason, arguments, context, message } = reply;
     let decision = decision.map(|decision| match decision {
         HookDecided::Allow => HookDecision::Allow,
@@ -73,8 +73,8 @@ pub(super) fn said(reply: HookReply, event: HookEvent) -> Result<Said, String> {
         None => None,
         Some(text) => match serde_json::from_str(&text) {
             Ok(Value::Object(arguments)) => Some(arguments),
-            Ok(_) => return Err("its arguments are not a JSON object".to_owned()),
-            Err(error) => return Err(format!("its arguments are not JSON: {error}")),
+            Ok(_) => return Err(ArgumentsFault::NotAnObject),
+            Err(error) => return Err(ArgumentsFault::NotJson(error.to_string())),
         },
     };
     // Elsewhere nothing can be allowed or asked about.

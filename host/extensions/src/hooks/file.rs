@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use host_files::FileError;
 use host_plugin::MAX_HOOK_TIME;
 use host_settings::configuration::HOOK_SECONDS;
 use host_text::excerpt;
@@ -13,7 +14,7 @@ use host_tool::HookEvent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::matcher::Matcher;
+use super::matcher::{Matcher, MatcherFault};
 use super::names::{self, Convention};
 
 /// The most hooks of one file. Protects the machine from a file that starts programs without end.
@@ -77,15 +78,49 @@ struct RawHook {
     timeout: Option<f64>,
 }
 
+/// Why a hook, or a file with hooks, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HookFault {
+    /// The file is of another form.
+    #[error("it is not JSON as expected: {0}")]
+    NotJson(serde_json::Error),
+    /// The hook is of another form.
+    #[error("{}", excerpt(&.0.to_string(), 120))]
+    Form(serde_json::Error),
+    /// Its matcher.
+    #[error(transparent)]
+    Matcher(#[from] MatcherFault),
+    /// It is of another type.
+    #[error("hooks of the type `{}` are not supported; use `command`", excerpt(.0, 40))]
+    Kind(String),
+    /// It runs nothing.
+    #[error("it has no `command`")]
+    NoCommand,
+    /// Its command cannot be run.
+    #[error("its command is over the limit of {MAX_COMMAND} bytes, or has a NUL character")]
+    Command,
+    /// Its timeout.
+    #[error("its timeout `{0}` is not a valid time")]
+    Timeout(f64),
+    /// Other users could have written the file.
+    #[error("{0}; `chmod go-w` it, since it names programs that run")]
+    Exposed(FileError),
+    /// The file cannot be read.
+    #[error("it cannot be read: {0}")]
+    Unreadable(FileError),
+    /// One of the hooks of a file whose hooks all have to be right.
+    #[error("{0}")]
+    Left(String),
+}
+
 impl FileHooks {
     /// Reads a file.
     ///
     /// # Errors
     ///
     /// If it is not JSON of that shape.
-    pub(super) fn read(bytes: &[u8], convention: Convention) -> Result<Self, String> {
-        let raw: RawFile =
-            serde_json::from_slice(bytes).map_err(|error| format!("it is not JSON as expected: {error}"))?;
+    pub(super) fn read(bytes: &[u8], convention: Convention) -> Result<Self, HookFault> {
+        let raw: RawFile = serde_json::from_slice(bytes).map_err(HookFault::NotJson)?;
         let mut found = Self::default();
         if raw.disable_all_hooks || raw.hooks_config.enabled == Some(false) {
             return Ok(found);
@@ -119,39 +154,39 @@ impl FileHooks {
     fn add(&mut self, event: HookEvent, group: RawGroup, convention: Convention, disabled: &[String]) {
         let matcher = match Matcher::parse(group.matcher.as_deref().unwrap_or_default()) {
             Ok(matcher) => matcher,
-            Err(why) => return self.notes.push(why),
+            Err(fault) => return self.notes.push(fault.to_string()),
         };
         for hook in group.hooks {
-            let read = serde_json::from_value(hook).map_err(|error| excerpt(&error.to_string(), 120));
+            let read = serde_json::from_value(hook).map_err(HookFault::Form);
             match read.and_then(|raw| usable(event, &matcher, raw, convention)) {
                 Ok(_) if self.hooks.len() >= MAX_HOOKS => {
                     return self.notes.push(format!("the file has over {MAX_HOOKS}"));
                 }
                 Ok(hook) if hook.name.as_ref().is_some_and(|name| disabled.contains(name)) => {}
                 Ok(hook) => self.hooks.push(hook),
-                Err(why) => self.notes.push(format!("`{}`: {why}", event.name())),
+                Err(fault) => self.notes.push(format!("`{}`: {fault}", event.name())),
             }
         }
     }
 }
 
-fn usable(event: HookEvent, matcher: &Matcher, raw: RawHook, convention: Convention) -> Result<FileHook, String> {
+fn usable(event: HookEvent, matcher: &Matcher, raw: RawHook, convention: Convention) -> Result<FileHook, HookFault> {
     let RawHook { kind, name, command, args, timeout } = raw;
     if let Some(kind) = kind.filter(|kind| kind != "command") {
-        return Err(format!("hooks of the type `{}` are not supported; use `command`", excerpt(&kind, 40)));
+        return Err(HookFault::Kind(kind));
     }
-    let command = command.filter(|command| !command.trim().is_empty()).ok_or("it has no `command`")?;
+    let command = command.filter(|command| !command.trim().is_empty()).ok_or(HookFault::NoCommand)?;
     let argv = match args {
         Some(args) => std::iter::once(command).chain(args).collect(),
         None => vec!["sh".to_owned(), "-c".to_owned(), command],
     };
     if argv.iter().map(String::len).sum::<usize>() > MAX_COMMAND || argv.iter().any(|word| word.contains('\0')) {
-        return Err(format!("its command is over the limit of {MAX_COMMAND} bytes, or has a NUL character"));
+        return Err(HookFault::Command);
     }
     let unit = if convention == Convention::Gemini { 0.001 } else { 1.0 };
     let seconds = timeout.map_or(HOOK_SECONDS as f64, |timeout| timeout * unit);
     let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
-    let limit = limit.ok_or_else(|| format!("its timeout `{seconds}` is not a valid time"))?.min(MAX_HOOK_TIME);
+    let limit = limit.ok_or(HookFault::Timeout(seconds))?.min(MAX_HOOK_TIME);
     Ok(FileHook { event, matcher: matcher.clone(), name, argv, limit })
 }
 

@@ -17,32 +17,44 @@ pub(super) enum Matcher {
     Pattern(ArgumentsPattern),
 }
 
+/// Why a matcher cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MatcherFault {
+    /// It is over the limit.
+    #[error("its matcher is over the limit of {MAX_MATCHER} bytes")]
+    TooLong,
+    /// It is no regular expression, or too large.
+    #[error("its matcher `{}` cannot be used: {}", host_text::excerpt(.text, 80), host_text::one_line(.why, 200))]
+    Pattern {
+        /// The matcher.
+        text: String,
+        /// The engine's message.
+        why: String,
+    },
+}
+
 impl Matcher {
     /// Reads a matcher as a file has it.
     ///
     /// # Errors
     ///
     /// With the engine's message if it is not a regular expression, or too large.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, MatcherFault> {
         let text = text.trim();
         let is_names = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|');
         if text.is_empty() || text == "*" {
             return Ok(Self::Everything);
         }
         if text.len() > MAX_MATCHER {
-            return Err(format!("its matcher is over the limit of {MAX_MATCHER} bytes"));
+            return Err(MatcherFault::TooLong);
         }
         if text.chars().all(is_names) {
             let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
             return Ok(Self::Names(names.map(str::to_owned).collect()));
         }
-        ArgumentsPattern::new(text).map(Self::Pattern).map_err(|error| {
-            format!(
-                "its matcher `{}` cannot be used: {}",
-                host_text::excerpt(text, 80),
-                host_text::one_line(&error, 200)
-            )
-        })
+        ArgumentsPattern::new(text)
+            .map(Self::Pattern)
+            .map_err(|why| MatcherFault::Pattern { text: text.to_owned(), why: why.to_string() })
     }
 
     /// Whether one of these names matches.
@@ -93,7 +105,10 @@ mod tests {
             let found = Matcher::parse(matcher).expect("it is right").matches(&names_of(tool));
             assert_eq!(found, expected, "{matcher} {tool}");
         }
-        assert!(Matcher::parse("^(?!mcp__)").is_err_and(|why| why.contains("matcher")), "it cannot look around");
+        assert!(
+            Matcher::parse("^(?!mcp__)").is_err_and(|fault| matches!(fault, MatcherFault::Pattern { .. })),
+            "it cannot look around"
+        );
         assert!(Matcher::parse(&"(a{1000}){1000}".repeat(3)).is_err());
         assert!(Matcher::parse(&"a.".repeat(MAX_MATCHER)).is_err());
     }

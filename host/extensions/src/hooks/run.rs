@@ -7,12 +7,11 @@ use std::sync::Arc;
 use host_capability::Resources;
 use host_plugin::{HookCommand, HookComponent, HookQuestion, Runtime};
 use host_process::ConfineMode;
-use host_text::exact;
 use host_tool::{ApprovalMode, HookAsker, HookEvent, HookInput};
 use host_undo::{CallRecorder, Recorder};
 use serde_json::{Map, Value};
 
-use super::answer::{Said, of_program};
+use super::answer::{HookFailure, Said, of_program};
 use super::input::{HookPlace, written};
 use super::{Hook, Runs, component, digest};
 
@@ -100,21 +99,21 @@ impl Hook {
     }
 
     /// Runs it to its end. The error says why it failed. Dropping the future ends it.
-    pub(super) async fn ask(&self, prepared: Prepared, runtime: &Runtime) -> Result<Said, String> {
+    pub(super) async fn ask(&self, prepared: Prepared, runtime: &Runtime) -> Result<Said, HookFailure> {
         let (command, input) = match prepared {
             Prepared::Program(command, input) => (command, input),
             Prepared::Component(component, question) => {
-                let reply = runtime.ask_hook(&component, question, self.limit).await?;
-                return component::said(reply, self.event);
+                let reply = runtime.ask_hook(&component, question, self.limit).await;
+                let reply = reply.map_err(HookFailure::Component)?;
+                return component::said(reply, self.event).map_err(HookFailure::Arguments);
             }
         };
         let programs = self.programs.clone();
         let changed = tokio::task::spawn_blocking(move || {
             programs.into_iter().find(|(path, before)| digest(path).as_ref() != Some(before)).map(|(path, _)| path)
         });
-        if let Some(path) = changed.await.map_err(|error| error.to_string())? {
-            let path = path.display().to_string();
-            return Err(format!("`{}` has changed since the session began; start a new one", exact(&path)));
+        if let Some(path) = changed.await.map_err(|error| HookFailure::Unchecked(error.to_string()))? {
+            return Err(HookFailure::Changed(path));
         }
         let nothing = Map::new();
         let sent = input.get("tool_input").and_then(Value::as_object).unwrap_or(&nothing);

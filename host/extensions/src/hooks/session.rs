@@ -5,6 +5,7 @@
 //!
 //! Deliberately not here: running one hook (`run`), and what an answer does.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use super::answer::Said;
+use super::answer::{HookFailure, Said};
 use super::input::HookPlace;
 use super::names::names_of;
 use super::run::Surroundings;
@@ -63,7 +64,7 @@ pub struct SessionHooks {
 /// What one hook said, or why it failed.
 struct Heard {
     hook: Arc<Hook>,
-    said: Result<Said, String>,
+    said: Result<Said, HookFailure>,
     took: Duration,
 }
 
@@ -141,7 +142,7 @@ impl SessionHooks {
         let event = hook.event;
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let (result, reason) = result(event, said);
-        let reason = clip(reason, MAX_HOOK_TEXT);
+        let reason = clip(&reason, MAX_HOOK_TEXT);
         let message = said.as_ref().ok().and_then(|said| said.message.as_deref());
         let message = message.map(|message| clip(message, MAX_HOOK_TEXT).into_owned());
         let fact = Fact::HookEnded {
@@ -170,22 +171,22 @@ fn within_its_rights(owner: Owner, said: Said) -> Said {
 }
 
 /// Returns what came of a hook, in one word, and why.
-fn result(event: HookEvent, said: &Result<Said, String>) -> (HookResult, &str) {
+fn result(event: HookEvent, said: &Result<Said, HookFailure>) -> (HookResult, Cow<'_, str>) {
     let said = match said {
         Ok(said) => said,
-        Err(why) if event.fails_closed() => return (HookResult::FailedClosed, why),
-        Err(why) => return (HookResult::Failed, why),
+        Err(failure) if event.fails_closed() => return (HookResult::FailedClosed, failure.to_string().into()),
+        Err(failure) => return (HookResult::Failed, failure.to_string().into()),
     };
     if let Some(reason) = &said.stop {
-        return (HookResult::Stopped, reason);
+        return (HookResult::Stopped, reason.into());
     }
     match (&said.decision, said.arguments.is_some() || said.output.is_some()) {
-        (Some((HookDecision::Deny, reason)), _) => (HookResult::Denied, reason),
-        (_, true) => (HookResult::Changed, ""),
-        (Some((HookDecision::Ask, reason)), false) => (HookResult::Asked, reason),
-        (Some((HookDecision::Allow, reason)), false) => (HookResult::Allowed, reason),
-        (None, false) if said.context.is_some() => (HookResult::Context, ""),
-        (None, false) => (HookResult::Nothing, ""),
+        (Some((HookDecision::Deny, reason)), _) => (HookResult::Denied, reason.into()),
+        (_, true) => (HookResult::Changed, "".into()),
+        (Some((HookDecision::Ask, reason)), false) => (HookResult::Asked, reason.into()),
+        (Some((HookDecision::Allow, reason)), false) => (HookResult::Allowed, reason.into()),
+        (None, false) if said.context.is_some() => (HookResult::Context, "".into()),
+        (None, false) => (HookResult::Nothing, "".into()),
     }
 }
 
@@ -201,8 +202,8 @@ fn merged(heard: Vec<Heard>, around: &Surroundings, input: &HookInput<'_>) -> Ho
         let text = |text: &str| HookText::new(&hook.name, text);
         let said = match said {
             Ok(said) => said,
-            Err(why) if hook.event.fails_closed() => {
-                let why = format!("it failed, so that this is denied: {why}");
+            Err(failure) if hook.event.fails_closed() => {
+                let why = format!("it failed, so that this is denied: {failure}");
                 decide(&mut answer, HookDecision::Deny, text(&why));
                 continue;
             }

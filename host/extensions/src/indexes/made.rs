@@ -4,10 +4,11 @@
 //!
 //! Deliberately not here: writing the files.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, IndexEntry, PluginIndex, PublicKey, Trust, Verdict};
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, Flag};
 use jiff::Timestamp;
 
@@ -28,6 +29,100 @@ pub struct IndexRequest {
     pub before: Option<PluginIndex>,
 }
 
+/// Why no index is made.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum MakeIndexError {
+    /// It is the next edition of an index with another name.
+    #[error("the index is `{before}`, not `{name}`")]
+    OtherName {
+        /// The name of the edition before.
+        before: String,
+        /// The name.
+        name: String,
+    },
+    /// It has no name.
+    #[error("the first edition of an index needs a name")]
+    NoName,
+    /// Its number does not grow.
+    #[error("the serial {serial} is not greater than that of the edition before")]
+    Serial {
+        /// The number.
+        serial: u64,
+        /// The least that it can be.
+        least: u64,
+    },
+    /// There is nothing to list.
+    #[error("`{}` has no bundles", .0.display())]
+    NoBundles(PathBuf),
+    /// The folder with the bundles cannot be read.
+    #[error("`{}` cannot be read: {cause}", .folder.display())]
+    Unreadable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Nobody that the user trusts signed a bundle.
+    #[error("`{bundle}` is not put into the index")]
+    Signers {
+        /// The bundle, by its name and version.
+        bundle: String,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl Fault for MakeIndexError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OtherName { .. }
+            | Self::NoName
+            | Self::Serial { .. }
+            | Self::NoBundles(_)
+            | Self::Unreadable { .. } => ErrorKind::Input,
+            Self::Signers { .. } => ErrorKind::Untrusted,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::OtherName { .. }
+            | Self::NoName
+            | Self::Serial { .. }
+            | Self::NoBundles(_)
+            | Self::Unreadable { .. } => Vec::new(),
+            Self::Signers { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::OtherName { .. } => Some(Advice::from("write this one to another file with ").flag(Flag::Out)),
+            Self::NoName => Some(Advice::from("add ").flag_with(Flag::Name, "NAME")),
+            Self::Serial { least, .. } => Some(
+                Advice::from("leave out ")
+                    .flag(Flag::Serial)
+                    .text(", or add ")
+                    .flag_with(Flag::Serial, least.to_string()),
+            ),
+            Self::NoBundles(_) => Some(
+                Advice::default()
+                    .command("plugin pack")
+                    .text(" and ")
+                    .command("plugin sign")
+                    .text(" make them; their names end in `.tar`"),
+            ),
+            Self::Unreadable { .. } => None,
+            Self::Signers { .. } => Some(
+                Advice::from("sign it with ")
+                    .command("plugin sign")
+                    .text(", and trust the key with ")
+                    .command("keys trust"),
+            ),
+        }
+    }
+}
+
 /// Makes an index.
 ///
 /// # Errors
@@ -37,26 +132,19 @@ pub fn make(request: &IndexRequest, trust: &Trust, now: Timestamp) -> Result<Plu
     let before = request.before.as_ref();
     let name = match (&request.name, before) {
         (Some(name), Some(before)) if *name != before.name => {
-            return Err(Failure::input(format!("the index is `{}`, not `{name}`", before.name))
-                .help(Advice::from("write this one to another file with ").flag(Flag::Out)));
+            let (before, name) = (before.name.clone(), name.clone());
+            return Err(MakeIndexError::OtherName { before, name }.into());
         }
         (Some(name), _) => name.clone(),
         (None, Some(before)) => before.name.clone(),
         (None, None) => {
-            return Err(Failure::input("the first edition of an index needs a name")
-                .help(Advice::from("add ").flag_with(Flag::Name, "NAME")));
+            return Err(MakeIndexError::NoName.into());
         }
     };
     let least = before.map_or(1, |before| before.serial.saturating_add(1));
     let serial = request.serial.unwrap_or(least);
     if serial < least {
-        return Err(Failure::input(format!("the serial {serial} is not greater than that of the edition before"))
-            .help(
-                Advice::from("leave out ")
-                    .flag(Flag::Serial)
-                    .text(", or add ")
-                    .flag_with(Flag::Serial, least.to_string()),
-            ));
+        return Err(MakeIndexError::Serial { serial, least }.into());
     }
     let mut entries = Vec::new();
     for file in bundles(&request.folder)? {
@@ -69,14 +157,13 @@ pub fn make(request: &IndexRequest, trust: &Trust, now: Timestamp) -> Result<Plu
         );
     }
     if entries.is_empty() {
-        return Err(Failure::input(format!("`{}` has no bundles", request.folder.display()))
-            .help("`host plugin pack` and `host plugin sign` make them; their names end in `.tar`"));
+        return Err(MakeIndexError::NoBundles(request.folder.clone()).into());
     }
     Ok(PluginIndex::new(name, serial, now, entries))
 }
 
-fn bundles(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error: std::io::Error| Failure::input(format!("`{}` cannot be read: {error}", folder.display()));
+fn bundles(folder: &Path) -> Result<Vec<PathBuf>, MakeIndexError> {
+    let failed = |cause| MakeIndexError::Unreadable { folder: folder.to_owned(), cause };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -103,12 +190,8 @@ fn place(bundle: &Bundle, file: &Path, base: Option<&str>) -> String {
 }
 
 /// The keys whose signatures of the bundle count for the maker of the index.
-fn signers(bundle: &Bundle, trust: &Trust, now: Timestamp) -> Result<Vec<PublicKey>, Failure> {
-    let refused = |why: String| {
-        Failure::new(ErrorKind::Untrusted, format!("`{}` is not put into the index", bundle.statement()))
-            .cause(why)
-            .help("sign it with `host plugin sign`, and trust the key with `host keys trust`")
-    };
+fn signers(bundle: &Bundle, trust: &Trust, now: Timestamp) -> Result<Vec<PublicKey>, MakeIndexError> {
+    let refused = |why: String| MakeIndexError::Signers { bundle: bundle.statement().to_string(), why };
     match trust.check(bundle, now) {
         Ok(Verdict::Signed { by, .. }) => {
             Ok(trust.keys().iter().map(|known| &known.key).filter(|key| by.contains(&key.id())).cloned().collect())

@@ -4,11 +4,13 @@
 //! until the user accepts it.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 
 use host_bundle::OciDigest;
-use host_files::{Access, FileError, PrivateFile};
+use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_settings::environment::Folders;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Fault};
 use host_text::{Advice, Flag};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,84 @@ struct Edition {
     seen: Timestamp,
 }
 
+/// Why an edition of an index is not taken, or not noted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SeenError {
+    /// A newer edition was seen before.
+    #[error("it is older than before: its serial is {serial}, and {before} was seen on {on}")]
+    Older {
+        /// Its number.
+        serial: u64,
+        /// The number of the newer one.
+        before: u64,
+        /// The day on which that was seen.
+        on: String,
+    },
+    /// Another edition with this number was seen before.
+    #[error("its contents changed and its serial did not: {serial}, seen on {on}")]
+    Changed {
+        /// Its number.
+        serial: u64,
+        /// The day on which the other one was seen.
+        on: String,
+    },
+    /// The list of editions cannot be written.
+    #[error("`{}` cannot be written: {cause}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// Other users could have changed the list of editions.
+    #[error("`{}` cannot be used", .path.display())]
+    Exposed {
+        /// The file or folder.
+        path: PathBuf,
+        /// What others may do.
+        how: Exposed,
+    },
+    /// The list of editions is invalid.
+    #[error("`{}` cannot be used", .path.display())]
+    Invalid {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl Fault for SeenError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Older { .. } | Self::Changed { .. } => ErrorKind::Untrusted,
+            Self::Unwritable { .. } | Self::Exposed { .. } | Self::Invalid { .. } => ErrorKind::Configuration,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Older { .. } | Self::Changed { .. } | Self::Unwritable { .. } => Vec::new(),
+            Self::Exposed { how, .. } => vec![how.to_string()],
+            Self::Invalid { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Older { .. } | Self::Changed { .. } => Some(
+                Advice::from("a newer version may be hidden; if its publisher says that this one is right, add ")
+                    .flag(Flag::AllowOlderIndex),
+            ),
+            Self::Unwritable { .. } => Some("make its folder writable for you".into()),
+            Self::Exposed { path, .. } => {
+                Some(format!("if its contents are right: chmod 600 '{}'", path.display()).into())
+            }
+            Self::Invalid { .. } => Some("remove the file: it only says which editions of indexes were seen".into()),
+        }
+    }
+}
+
 impl Seen {
     pub(super) fn new(folders: &Folders) -> Self {
         Self { file: PrivateFile::new(&folders.indexes, Access::Write, MAX_FILE) }
@@ -65,31 +145,20 @@ impl Seen {
         digest: &OciDigest,
         older: OlderIndex,
         now: Timestamp,
-    ) -> Result<(), Failure> {
-        let unwritable = |error: std::io::Error| {
-            Failure::configuration(format!("`{}` cannot be written: {error}", self.file.path().display()))
-                .help("make its folder writable for you")
-        };
+    ) -> Result<(), SeenError> {
+        let unwritable = |cause| SeenError::Unwritable { path: self.file.path().to_owned(), cause };
         let locked = self.file.lock().map_err(unwritable)?;
         let mut document = self.read()?;
         if let Some(before) = document.indexes.get(name) {
-            let on = before.seen.strftime("%Y-%m-%d");
-            let what = match serial.cmp(&before.serial) {
-                std::cmp::Ordering::Less => Some(format!(
-                    "it is older than before: its serial is {serial}, and {} was seen on {on}",
-                    before.serial
-                )),
-                std::cmp::Ordering::Equal if before.digest != *digest => {
-                    Some(format!("its contents changed and its serial did not: {serial}, seen on {on}"))
-                }
+            let on = || before.seen.strftime("%Y-%m-%d").to_string();
+            let wrong = match serial.cmp(&before.serial) {
+                std::cmp::Ordering::Less => Some(SeenError::Older { serial, before: before.serial, on: on() }),
+                std::cmp::Ordering::Equal if before.digest != *digest => Some(SeenError::Changed { serial, on: on() }),
                 std::cmp::Ordering::Equal => return Ok(()),
                 std::cmp::Ordering::Greater => None,
             };
-            if let Some(what) = what.filter(|_| older == OlderIndex::Report) {
-                return Err(Failure::new(ErrorKind::Untrusted, what).help(
-                    Advice::from("a newer version may be hidden; if its publisher says that this one is right, add ")
-                        .flag(Flag::AllowOlderIndex),
-                ));
+            if let Some(wrong) = wrong.filter(|_| older == OlderIndex::Report) {
+                return Err(wrong);
             }
         }
         let edition = Edition { serial, digest: digest.clone(), seen: now };
@@ -98,18 +167,14 @@ impl Seen {
         locked.replace(&text).map_err(unwritable)
     }
 
-    fn read(&self) -> Result<Document, Failure> {
-        let path = self.file.path().display();
-        let unusable = |why: String| {
-            Failure::configuration(format!("`{path}` cannot be used"))
-                .cause(why)
-                .help("remove the file: it only says which editions of indexes were seen")
-        };
+    fn read(&self) -> Result<Document, SeenError> {
+        let path = || self.file.path().to_owned();
+        let unusable = |why: String| SeenError::Invalid { path: path(), why };
         let text = match self.file.read() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(Document { version: VERSION, ..Document::default() }),
             Err(FileError::Exposed(how)) => {
-                return Err(unusable(how.to_string()).help(format!("if its contents are right: chmod 600 '{path}'")));
+                return Err(SeenError::Exposed { path: path(), how });
             }
             Err(error) => return Err(unusable(error.to_string())),
         };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use host_bundle::{Bundle, Refusal, Signers};
 use host_manifest::{Changes, Manifest};
 use host_plugin::admission::Imports;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, Flag, counted};
 use semver::Version;
 
@@ -89,7 +89,11 @@ pub(super) fn crowded(failure: Failure, bundle: &Bundle) -> Failure {
 
 /// Returns the grants that the user agreed to before, as far as the plugin still requests them, and those of the
 /// request.
-pub(super) fn agreed_without_asking(manifest: &Manifest, before: Agreed, grants: &[String]) -> Result<Agreed, Failure> {
+pub(super) fn agreed_without_asking(
+    manifest: &Manifest,
+    before: Agreed,
+    grants: &[String],
+) -> Result<Agreed, GrantError> {
     let mut agreed: Agreed = before.into_iter().filter(|(name, scope)| manifest.asks_for(name, scope)).collect();
     for text in grants {
         let (name, scope) = granted(manifest, text)?;
@@ -122,18 +126,57 @@ pub(super) fn new_files(manifest: &Manifest, before: Option<&Manifest>) -> Vec<S
     new.map(|(kind, name)| format!("the {kind} `{name}`")).collect()
 }
 
+/// Why a capability is not granted at the installation.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GrantError {
+    /// The plugin does not ask for it.
+    #[error("`{plugin}` does not ask for `{name}`")]
+    NotAsked {
+        /// The plugin.
+        plugin: String,
+        /// The capability.
+        name: String,
+        /// What it asks for.
+        asked: Vec<String>,
+    },
+    /// The plugin asks for less.
+    #[error("`{plugin}` does not ask for `{name}={scope}`")]
+    TooMuch {
+        /// The plugin.
+        plugin: String,
+        /// The capability.
+        name: String,
+        /// The scope.
+        scope: String,
+        /// The scope that it asks for.
+        declared: String,
+    },
+}
+
+impl Fault for GrantError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NotAsked { asked, .. } => Some(format!("it asks for {}", asked.join(", ")).into()),
+            Self::TooMuch { name, declared, .. } => Some(format!("it asks for `{name}={declared}`").into()),
+        }
+    }
+}
+
 /// A grant of the request: no more than the plugin asks for.
-fn granted(manifest: &Manifest, text: &str) -> Result<(String, String), Failure> {
+fn granted(manifest: &Manifest, text: &str) -> Result<(String, String), GrantError> {
     let (name, scope) = text.split_once('=').map_or((text, None), |(name, scope)| (name, Some(scope)));
     let Some(declared) = manifest.capabilities.get(name) else {
-        let asked: Vec<String> = manifest.capabilities.keys().map(|name| format!("`{name}`")).collect();
-        return Err(Failure::input(format!("`{}` does not ask for `{name}`", manifest.name))
-            .help(format!("it asks for {}", asked.join(", "))));
+        let asked = manifest.capabilities.keys().map(|name| format!("`{name}`")).collect();
+        return Err(GrantError::NotAsked { plugin: manifest.name.clone(), name: name.to_owned(), asked });
     };
     let scope = scope.unwrap_or(&declared.scope);
     if !manifest.asks_for(name, scope) {
-        return Err(Failure::input(format!("`{}` does not ask for `{name}={scope}`", manifest.name))
-            .help(format!("it asks for `{name}={}`", declared.scope)));
+        let (name, scope, declared) = (name.to_owned(), scope.to_owned(), declared.scope.clone());
+        return Err(GrantError::TooMuch { plugin: manifest.name.clone(), name, scope, declared });
     }
     Ok((name.to_owned(), scope.to_owned()))
 }

@@ -2,12 +2,13 @@
 //!
 //! Deliberately not here: whether the bundle may be installed.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, OciDigest};
+use host_bundle::{Bundle, OciDigest, UnpackError};
 use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
 use host_settings::environment::Folders;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, Flag};
 use jiff::Timestamp;
 
@@ -29,23 +30,94 @@ pub enum BundleSource {
     Registry(Reference),
 }
 
+/// Why a bundle is not got from its source.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// An address without a digest.
+    #[error("`{0}` needs the digest of its bundle")]
+    NoDigest(String),
+    /// It is no source.
+    #[error("`{text}` is neither a file nor a bundle in a registry")]
+    NoSource {
+        /// What the user named.
+        text: String,
+        /// Why.
+        cause: NoReference,
+    },
+    /// A file cannot be read.
+    #[error("`{}` cannot be read: {cause}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It is another bundle than the wanted one.
+    #[error("`{named}` is a different bundle")]
+    OtherBundle {
+        /// The source, as the user named it.
+        named: String,
+        /// Its digest.
+        found: OciDigest,
+        /// The digest of the wanted bundle.
+        wanted: OciDigest,
+    },
+    /// It is no bundle.
+    #[error("cannot read the bundle `{}`", .path.display())]
+    Bundle {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: Box<UnpackError>,
+    },
+}
+
+impl Fault for SourceError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoDigest(_) | Self::NoSource { .. } | Self::Unreadable { .. } | Self::Bundle { .. } => {
+                ErrorKind::Input
+            }
+            Self::OtherBundle { .. } => ErrorKind::Untrusted,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoDigest(_) | Self::Unreadable { .. } => Vec::new(),
+            Self::NoSource { cause, .. } => vec![cause.to_string()],
+            Self::OtherBundle { found, wanted, .. } => vec![format!("its digest is {found}, not {wanted}")],
+            Self::Bundle { cause, .. } => vec![cause.to_string()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoDigest(_) => {
+                Some(Advice::from("add ").flag_with(Flag::Digest, "sha256:…").text(", as its publisher gives it"))
+            }
+            Self::NoSource { .. } | Self::Unreadable { .. } => None,
+            Self::OtherBundle { .. } => Some("ask the publisher which digest is right".into()),
+            Self::Bundle { .. } => {
+                Some(Advice::from("get it again from its publisher; ").command("plugin pack").text(" makes one"))
+            }
+        }
+    }
+}
+
 impl BundleSource {
     /// Reads a source as a user writes it. What comes from an address needs a digest.
-    pub fn parse(text: &str, digest: Option<&OciDigest>) -> Result<Self, Failure> {
+    pub fn parse(text: &str, digest: Option<&OciDigest>) -> Result<Self, SourceError> {
         if text.starts_with("https://") || text.starts_with("http://") {
             return match digest {
                 Some(digest) => Ok(Self::Web { url: text.to_owned(), digest: digest.clone() }),
-                None => Err(Failure::input(format!("`{text}` needs the digest of its bundle")).help(
-                    Advice::from("add ").flag_with(Flag::Digest, "sha256:…").text(", as its publisher gives it"),
-                )),
+                None => Err(SourceError::NoDigest(text.to_owned())),
             };
         }
         if Path::new(text).exists() || layout(text).is_some() {
             return Ok(Self::Path(PathBuf::from(text)));
         }
-        let reference = text.parse().map_err(|error: NoReference| {
-            Failure::input(format!("`{text}` is neither a file nor a bundle in a registry")).cause(error.to_string())
-        });
+        let reference = text.parse().map_err(|cause| SourceError::NoSource { text: text.to_owned(), cause });
         reference.map(Self::Registry)
     }
 
@@ -65,7 +137,7 @@ impl BundleSource {
             Self::Path(path) => {
                 let (file, name) = place(path);
                 let real = std::fs::canonicalize(file)
-                    .map_err(|error| Failure::input(format!("`{}` cannot be read: {error}", file.display())))?;
+                    .map_err(|cause| SourceError::Unreadable { path: file.to_owned(), cause })?;
                 let found_again = match name {
                     Some(name) => format!("oci:{}:{name}", real.display()),
                     None => real.display().to_string(),
@@ -81,7 +153,10 @@ impl BundleSource {
                     let failure = registry_failure(error);
                     let repository = format!("{}/{}", reference.registry(), reference.repository());
                     match is_missing {
-                        true => failure.help(format!("`host plugin versions {repository}` lists what it has")),
+                        true => {
+                            let versions = Advice::default().command(format!("plugin versions {repository}"));
+                            failure.help(versions.text(" lists what it has"))
+                        }
                         false => failure,
                     }
                 })?;
@@ -103,9 +178,8 @@ pub async fn fetch(
     let (bundle, place) = BundleSource::parse(source, digest)?.fetch(folders, login, progress).await?;
     match digest {
         Some(wanted) if wanted != bundle.digest() => {
-            Err(Failure::new(ErrorKind::Untrusted, format!("`{source}` is a different bundle"))
-                .cause(format!("its digest is {}, not {wanted}", bundle.digest()))
-                .help("ask the publisher which digest is right"))
+            let (named, found) = (source.to_owned(), bundle.digest().clone());
+            Err(SourceError::OtherBundle { named, found, wanted: wanted.clone() }.into())
         }
         Some(_) | None => Ok((bundle, place)),
     }
@@ -113,13 +187,10 @@ pub async fn fetch(
 
 /// Reads a bundle from an untrusted source: a file or folder, or one of several in a layout as other clients name it,
 /// `oci:PATH[:NAME]` or `oci-archive:PATH[:NAME]`.
-pub fn read_bundle(file: &Path) -> Result<Bundle, Failure> {
+pub fn read_bundle(file: &Path) -> Result<Bundle, SourceError> {
     let (path, name) = place(file);
-    Bundle::read_named(path, name).map_err(|error| {
-        Failure::input(format!("cannot read the bundle `{}`", file.display()))
-            .cause(error.to_string())
-            .help("get it again from its publisher; `host plugin pack` makes one")
-    })
+    Bundle::read_named(path, name)
+        .map_err(|cause| SourceError::Bundle { path: file.to_owned(), cause: Box::new(cause) })
 }
 
 /// Whether a source is a layout that may have more in it than one bundle, so that nothing can be added to it as to a

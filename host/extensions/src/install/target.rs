@@ -97,7 +97,7 @@ impl Target {
     ///
     /// When the list cannot be written.
     pub fn save(&mut self, folders: &Folders) -> Result<Option<String>, Failure> {
-        let Some(project) = self.project.take() else { return self.list.save().map(|()| None) };
+        let Some(project) = self.project.take() else { return Ok(self.list.save().map(|()| None)?) };
         let root = project.root.clone();
         let was_open = matches!(project.trust_state, TrustState::Nothing | TrustState::Trusted(_));
         let before = project.read().1.fingerprint();

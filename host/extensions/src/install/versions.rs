@@ -7,7 +7,8 @@ use std::path::Path;
 
 use host_bundle::OciDigest;
 use host_registry::{Login, Reference, Registry, Tagged, Tags};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
+use host_text::Advice;
 use semver::Version;
 use serde::Serialize;
 
@@ -35,6 +36,28 @@ pub struct PublishedVersion {
     pub digest: OciDigest,
 }
 
+/// Why no versions are listed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum VersionsError {
+    /// The reference names one bundle.
+    #[error("`{0}` is one bundle, and versions are those of a repository")]
+    OneBundle(Reference),
+}
+
+impl Fault for VersionsError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::OneBundle(cause) => {
+                Some(format!("name the repository alone: `{}/{}`", cause.registry(), cause.repository()).into())
+            }
+        }
+    }
+}
+
 /// Lists what a repository has. The registry is asked with the login that `login` has for it.
 ///
 /// # Errors
@@ -45,10 +68,8 @@ pub async fn versions(
     downloads: &Path,
     login: impl FnOnce(&str) -> Result<Option<Login>, Failure>,
 ) -> Result<Published, Failure> {
-    let repository = format!("{}/{}", reference.registry(), reference.repository());
     if reference.tag().is_some() || reference.digest().is_some() {
-        return Err(Failure::input(format!("`{reference}` is one bundle, and versions are those of a repository"))
-            .help(format!("name the repository alone: `{repository}`")));
+        return Err(VersionsError::OneBundle(reference.clone()).into());
     }
     let registry = Registry::new(login(reference.registry())?, downloads.to_owned()).map_err(registry_failure)?;
     let Tags { tags, has_more } = registry.tags(reference).await.map_err(registry_failure)?;

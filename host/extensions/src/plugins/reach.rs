@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use host_capability::Grants;
-use host_plugin::{Confirmation, Workspace};
-use host_settings::error::Failure;
-use host_text::exact;
+use host_plugin::{Confirmation, TouchError, Workspace};
+use host_settings::error::{ErrorKind, Fault};
+use host_text::{Advice, exact};
 
 use super::{LoadedPlugin, PluginOrigin};
 
@@ -24,38 +24,73 @@ const SERVICES: &[(&str, &str, Option<&str>)] = &[
     ("searxng", "GET", None),
 ];
 
+/// Why the settings of `web_search` cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReachError {
+    /// There is no such service.
+    #[error("`plugins.\"{WEB_SEARCH}\".config.provider` is `{0}`, which is not a search service that host knows")]
+    NoService(String),
+    /// The service has no address of its own.
+    #[error("`{WEB_SEARCH}` needs the address of a SearXNG instance")]
+    NoAddress,
+    /// The address is none of the web.
+    #[error("`plugins.\"{WEB_SEARCH}\".config.address` is `{address}`")]
+    Address {
+        /// The address, safe to show.
+        address: String,
+        /// Why.
+        cause: TouchError,
+    },
+}
+
+impl Fault for ReachError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoService(_) | Self::NoAddress => Vec::new(),
+            Self::Address { cause, .. } => vec![cause.to_string()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoService(_) => {
+                let names: Vec<&str> = SERVICES.iter().map(|(known, ..)| *known).collect();
+                Some(format!("set it to one of: {}", names.join(", ")).into())
+            }
+            Self::NoAddress => Some(
+                Advice::from("set ")
+                    .setting(format!("plugins.\"{WEB_SEARCH}\".config.address"))
+                    .text(" to one such as https://search.example.org"),
+            ),
+            Self::Address { .. } => Some("set it to an address of the web, such as https://search.example.org".into()),
+        }
+    }
+}
+
 /// Returns the most that these settings, each value as JSON text, let a plugin touch; `None` if they say nothing about
 /// that.
 ///
 /// # Errors
 ///
 /// If they name an unknown service, or no valid server.
-pub(super) fn of(plugin: &LoadedPlugin, config: &BTreeMap<String, String>) -> Result<Option<Grants>, Failure> {
+pub(super) fn of(plugin: &LoadedPlugin, config: &BTreeMap<String, String>) -> Result<Option<Grants>, ReachError> {
     if plugin.origin != PluginOrigin::BuiltIn(WEB_SEARCH) {
         return Ok(None);
     }
     let value = |key: &str| serde_json::from_str::<String>(config.get(key)?).ok();
     let name = value("provider").unwrap_or_default();
     let Some((_, method, own)) = SERVICES.iter().find(|(known, ..)| *known == name) else {
-        let names: Vec<&str> = SERVICES.iter().map(|(known, ..)| *known).collect();
-        let failure = Failure::configuration(format!(
-            "`plugins.\"{WEB_SEARCH}\".config.provider` is `{}`, which is not a search service that host knows",
-            exact(&name)
-        ));
-        return Err(failure.help(format!("set it to one of: {}", names.join(", "))));
+        return Err(ReachError::NoService(exact(&name).into_owned()));
     };
-    let address = value("address").or_else(|| own.map(str::to_owned)).ok_or_else(|| {
-        Failure::configuration(format!("`{WEB_SEARCH}` needs the address of a SearXNG instance"))
-            .help(format!("set `plugins.\"{WEB_SEARCH}\".config.address` to one such as https://search.example.org"))
-    })?;
+    let address = value("address").or_else(|| own.map(str::to_owned)).ok_or(ReachError::NoAddress)?;
     let request = ((*method).to_owned(), address.clone());
     let request = Confirmation::Info { text: String::new(), requests: vec![request], writes: Vec::new() };
-    let touches = request.touches(plugin.plugin.declared(), &Workspace::nowhere()).map_err(|error| {
-        let failure = format!("`plugins.\"{WEB_SEARCH}\".config.address` is `{}`", exact(&address));
-        Failure::configuration(failure)
-            .cause(error.to_string())
-            .help("set it to an address of the web, such as https://search.example.org")
-    })?;
+    let touches = request.touches(plugin.plugin.declared(), &Workspace::nowhere());
+    let touches = touches.map_err(|cause| ReachError::Address { address: exact(&address).into_owned(), cause })?;
     Ok(Some(touches))
 }
 
@@ -66,7 +101,7 @@ mod tests {
     use super::*;
     use crate::plugins::built_in_plugins;
 
-    fn reach(settings: &[(&str, &str)]) -> Result<String, Failure> {
+    fn reach(settings: &[(&str, &str)]) -> Result<String, ReachError> {
         let plugins = built_in_plugins(Path::new("/")).expect("they are valid");
         let plugin = plugins.iter().find(|plugin| plugin.manifest.name == WEB_SEARCH).expect("it is built in");
         let json = |value: &str| serde_json::Value::from(value).to_string();
@@ -97,7 +132,7 @@ mod tests {
             (&[("provider", "searxng"), ("address", "*")], "config.address"),
         ] {
             let failure = reach(settings).expect_err("it is invalid");
-            assert!(failure.message.contains(message) && failure.help.is_some(), "{failure:?}");
+            assert!(failure.to_string().contains(message) && failure.help().is_some(), "{failure:?}");
         }
     }
 }

@@ -65,7 +65,7 @@ impl ReloadOutcome {
         match check_names(&plugins) {
             Ok(()) => Self { plugins: Some(plugins), notices },
             // The notices are about changes that are not made.
-            Err(failure) => Self::unchanged(&failure),
+            Err(error) => Self::unchanged(&error.into()),
         }
     }
 

@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_capability::PluginName;
-use host_files::{Access, FileError, PrivateFile};
+use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_manifest::{DeclaredSecret, Manifest};
-use host_plugin::{PlacedSecret, Secrets};
+use host_plugin::{PlacedSecret, SecretError, Secrets};
 use host_settings::configuration::{
     Configuration, FileSecret, McpConfig, PluginConfig, PluginConfigs, SecretSource, VARIABLE, VariableSecret,
     from_environment, overlay,
 };
 use host_settings::environment::Environment;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, exact, visible_line};
 
 use crate::plugins::{LoadedPlugin, PluginOrigin, reach};
@@ -127,28 +127,123 @@ fn variable(plugin: &str, secret: &str) -> String {
     format!("{own}_{secret}").replace('-', "_").to_uppercase()
 }
 
+/// Why the settings of a plugin cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The plugin declares no such name.
+    #[error("unknown setting `plugins.\"{plugin}\".{section}.{}`", exact(.name))]
+    Unknown {
+        /// The plugin.
+        plugin: PluginName,
+        /// `config` or `secrets`.
+        section: &'static str,
+        /// The name.
+        name: String,
+        /// The names that it declares.
+        known: Vec<String>,
+    },
+    /// A value is of another kind.
+    #[error("`{key}` is `{value}`")]
+    Kind {
+        /// The key.
+        key: String,
+        /// The value, safe to show.
+        value: String,
+        /// The kind that the plugin takes.
+        kind: &'static str,
+        /// What the plugin says of it, safe to show.
+        description: String,
+    },
+    /// A secret cannot be placed.
+    #[error("`{key}` cannot be used")]
+    Secret {
+        /// The key.
+        key: String,
+        /// Why.
+        cause: SecretError,
+    },
+    /// The path of a file is relative.
+    #[error("`{key}` cannot be in the file `{file}`")]
+    Relative {
+        /// The key.
+        key: String,
+        /// The file, safe to show.
+        file: String,
+    },
+    /// Other users could have read the file.
+    #[error("`{key}` cannot be read")]
+    Exposed {
+        /// The key.
+        key: String,
+        /// The file, safe to show.
+        file: String,
+        /// What others may do.
+        how: Exposed,
+    },
+    /// The file cannot be read.
+    #[error("`{key}` cannot be read")]
+    Unreadable {
+        /// The key.
+        key: String,
+        /// The file, safe to show.
+        file: String,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl Fault for SettingsError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Unknown { plugin, .. } => vec![format!("the plugin `{plugin}` declares no such name")],
+            Self::Kind { kind, description, .. } => vec![format!("the plugin takes a `{kind}` there: {description}")],
+            Self::Secret { cause, .. } => vec![cause.to_string()],
+            Self::Relative { .. } => Vec::new(),
+            Self::Exposed { file, how, .. } => vec![format!("`{file}`: {how}")],
+            Self::Unreadable { file, why, .. } => vec![format!("`{file}`: {why}")],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unknown { name, known, .. } => Some(help_on(name, known)),
+            Self::Kind { .. } => Some("set it to one, or leave it out".into()),
+            Self::Secret { .. } => Some("set another value".into()),
+            Self::Relative { .. } => Some("write the whole path, beginning with `/` or `~/`".into()),
+            Self::Exposed { file, .. } => Some(format!("make it yours alone: chmod 600 '{file}'").into()),
+            Self::Unreadable { .. } => None,
+        }
+    }
+}
+
+/// What to do about a name that the plugin does not declare.
+fn help_on(name: &str, known: &[String]) -> Advice {
+    match known {
+        [] => "remove it: the plugin has none".into(),
+        known => {
+            let all = Advice::default().command("plugin explain").text(" lists all names");
+            Advice::on_name(name, known.iter().map(String::as_str), all)
+        }
+    }
+}
+
 /// Rejects settings that the plugin does not declare.
 fn check_known<'a>(
-    section: &str,
+    section: &'static str,
     plugin: &PluginName,
     set: impl Iterator<Item = &'a String>,
     known: impl Iterator<Item = &'a String> + Clone,
-) -> Result<(), Failure> {
+) -> Result<(), SettingsError> {
     for name in set {
         if known.clone().any(|known| known == name) {
             continue;
         }
-        let help = match known.clone().next() {
-            Some(_) => {
-                let all = Advice::default().command("plugin explain").text(" lists all names");
-                Advice::on_name(name, known.clone().map(String::as_str), all)
-            }
-            None => "remove it: the plugin has none".into(),
-        };
-        let name = exact(name);
-        let failure = Failure::configuration(format!("unknown setting `plugins.\"{plugin}\".{section}.{name}`"))
-            .cause(format!("the plugin `{plugin}` declares no such name"));
-        return Err(failure.help(help));
+        let (plugin, name) = (plugin.clone(), name.clone());
+        return Err(SettingsError::Unknown { plugin, section, name, known: known.cloned().collect() });
     }
     Ok(())
 }
@@ -157,7 +252,7 @@ fn config(
     manifest: &Manifest,
     set: &PluginConfig,
     missing: &mut Vec<String>,
-) -> Result<BTreeMap<String, String>, Failure> {
+) -> Result<BTreeMap<String, String>, SettingsError> {
     let mut config = BTreeMap::new();
     for (name, key) in &manifest.config {
         match set.config.get(name).map(|value| &value.0).or(key.default.as_ref()) {
@@ -166,14 +261,12 @@ fn config(
             }
             Some(value) => {
                 let of = format!("plugins.\"{}\".config.{name}", manifest.name);
-                let shown = value.to_string();
-                return Err(Failure::configuration(format!("`{of}` is `{}`", exact(&shown)))
-                    .cause(format!(
-                        "the plugin takes a `{}` there: {}",
-                        key.kind.name(),
-                        visible_line(&key.description)
-                    ))
-                    .help("set it to one, or leave it out"));
+                return Err(SettingsError::Kind {
+                    key: of,
+                    value: exact(&value.to_string()).into_owned(),
+                    kind: key.kind.name(),
+                    description: visible_line(&key.description).into_owned(),
+                });
             }
             None if key.required => {
                 missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description));
@@ -230,11 +323,10 @@ fn unset(of: &str, description: &str) -> String {
     format!("you set `{of}` in config.toml ({})", visible_line(description).trim_end_matches('.'))
 }
 
-fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<PlacedSecret, Failure> {
+fn secret(declared: &DeclaredSecret, value: &str, of: &str) -> Result<PlacedSecret, SettingsError> {
     let placement = declared.placement();
-    placement.and_then(|placement| PlacedSecret::new(value, placement, declared.reach())).map_err(|error| {
-        Failure::configuration(format!("`{of}` cannot be used")).cause(error.to_string()).help("set another value")
-    })
+    let placed = placement.and_then(|placement| PlacedSecret::new(value, placement, declared.reach()));
+    placed.map_err(|cause| SettingsError::Secret { key: of.to_owned(), cause })
 }
 
 /// Why there is no value.
@@ -245,9 +337,9 @@ pub(crate) enum NoValue {
     Unusable(Failure),
 }
 
-impl From<Failure> for NoValue {
-    fn from(failure: Failure) -> Self {
-        Self::Unusable(failure)
+impl<E: Fault> From<E> for NoValue {
+    fn from(error: E) -> Self {
+        Self::Unusable(error.into())
     }
 }
 
@@ -266,28 +358,25 @@ pub(crate) fn value(source: &SecretSource, of: &str, environment: &Environment) 
     }
 }
 
-pub(crate) fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, Failure> {
+pub(crate) fn absolute(file: &Path, of: &str, environment: &Environment) -> Result<PathBuf, SettingsError> {
     let home = || environment.variable("HOME").map(PathBuf::from);
     let path = match file.strip_prefix("~") {
         Ok(beneath) => home().map(|home| home.join(beneath)),
         Err(_) => Some(file.to_owned()),
     };
-    path.filter(|path| path.is_absolute()).ok_or_else(|| {
-        Failure::configuration(format!("`{of}` cannot be in the file `{}`", exact(&file.to_string_lossy())))
-            .help("write the whole path, beginning with `/` or `~/`")
+    path.filter(|path| path.is_absolute()).ok_or_else(|| SettingsError::Relative {
+        key: of.to_owned(),
+        file: exact(&file.to_string_lossy()).into_owned(),
     })
 }
 
-fn read(path: &Path, of: &str) -> Result<String, Failure> {
-    let shown = path.to_string_lossy();
-    let unreadable = |why: String| Failure::configuration(format!("`{of}` cannot be read")).cause(why);
-    let failed = |why: &dyn std::fmt::Display| unreadable(format!("`{}`: {why}", exact(&shown)));
+fn read(path: &Path, of: &str) -> Result<String, SettingsError> {
+    let file = || exact(&path.to_string_lossy()).into_owned();
+    let unreadable = |why: String| SettingsError::Unreadable { key: of.to_owned(), file: file(), why };
     match PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE).read() {
         Ok(Some(text)) => Ok(text.trim().to_owned()),
-        Ok(None) => Err(failed(&std::io::Error::from(std::io::ErrorKind::NotFound))),
-        Err(FileError::Exposed(how)) => {
-            Err(failed(&how).help(format!("make it yours alone: chmod 600 '{}'", exact(&shown))))
-        }
-        Err(error) => Err(failed(&error)),
+        Ok(None) => Err(unreadable(std::io::Error::from(std::io::ErrorKind::NotFound).to_string())),
+        Err(FileError::Exposed(how)) => Err(SettingsError::Exposed { key: of.to_owned(), file: file(), how }),
+        Err(error) => Err(unreadable(error.to_string())),
     }
 }

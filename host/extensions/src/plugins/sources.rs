@@ -18,7 +18,7 @@ use std::sync::Arc;
 use host_plugin::{Runtime, Workspace};
 use host_settings::configuration::{Commands, Configuration};
 use host_settings::environment::Folders;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::ProjectFiles;
 use host_text::Advice;
 use tokio_util::sync::CancellationToken;
@@ -200,12 +200,76 @@ pub fn installed(project: &ProjectFiles, folders: &Folders, workspace: &Path) ->
     Ok(found.into_iter().filter_map(|found| found.plugin.ok()).collect())
 }
 
+/// Why two plugins cannot be used together.
+#[derive(Debug, thiserror::Error)]
+pub enum SameNameError {
+    /// They have one name.
+    #[error("there is a plugin `{name}` already")]
+    Plugin {
+        /// The name.
+        name: String,
+        /// The second one.
+        origin: PluginOrigin,
+    },
+    /// One has two tools with one name.
+    #[error("the plugin `{plugin}` has two tools `{tool}`")]
+    TwoTools {
+        /// The plugin.
+        plugin: String,
+        /// The tool.
+        tool: String,
+    },
+    /// Both have a tool with one name.
+    #[error("the plugins `{}` and `{}` both have a tool `{tool}`", .first.0, .second.0)]
+    Tool {
+        /// The tool.
+        tool: String,
+        /// The one that was there before.
+        first: Box<(String, PluginOrigin)>,
+        /// The other one.
+        second: Box<(String, PluginOrigin)>,
+    },
+}
+
+impl Fault for SameNameError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Plugin { origin, .. } => vec![format!("{origin} has the same name")],
+            Self::TwoTools { .. } => Vec::new(),
+            Self::Tool { first, second, .. } => {
+                vec![format!("`{}` is {}, `{}` is {}", first.0, first.1.place(), second.0, second.1.place())]
+            }
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Plugin { .. } => Some("change the name of one of them in its plugin.toml, and build it again".into()),
+            Self::TwoTools { .. } => Some("report it to its publisher".into()),
+            Self::Tool { first, second, .. } => Some(use_one(&first.1, &second.1)),
+        }
+    }
+}
+
+/// What to do so that only one of two plugins is used.
+fn use_one(first: &PluginOrigin, second: &PluginOrigin) -> Advice {
+    let ways = [first, second].into_iter().filter_map(PluginOrigin::way_out).enumerate();
+    ways.fold(Advice::from("use one of them: "), |help, (at, way)| match at {
+        0 => help.then(way),
+        _ => help.text(", or ").then(way),
+    })
+}
+
 /// Checks that each plugin has a name of its own.
 ///
 /// # Errors
 ///
 /// If two plugins have one name, or one has a name that is reserved for the tools of a command or of MCP servers.
-pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
+pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), SameNameError> {
     for (at, plugin) in plugins.iter().enumerate() {
         let is_reserved = match plugin.manifest.name.as_str() {
             DISCOVERED => plugin.origin != PluginOrigin::Command,
@@ -213,30 +277,21 @@ pub(crate) fn check_names(plugins: &[LoadedPlugin]) -> Result<(), Failure> {
             _ => false,
         };
         if is_reserved || plugins.iter().take(at).any(|other| other.manifest.name == plugin.manifest.name) {
-            return Err(Failure::input(format!("there is a plugin `{}` already", plugin.manifest.name))
-                .cause(format!("{} has the same name", plugin.origin))
-                .help("change the name of one of them in its plugin.toml, and build it again"));
+            let (name, origin) = (plugin.manifest.name.clone(), plugin.origin.clone());
+            return Err(SameNameError::Plugin { name, origin });
         }
     }
     Ok(())
 }
 
-/// The failure of a plugin with a tool that another plugin has too.
-pub fn tool_taken(tool: &str, plugin: &LoadedPlugin, plugins: &[LoadedPlugin]) -> Failure {
+/// The error of a plugin with a tool that another plugin has too.
+pub fn tool_taken(tool: &str, plugin: &LoadedPlugin, plugins: &[LoadedPlugin]) -> SameNameError {
+    let of = |plugin: &LoadedPlugin| Box::new((plugin.manifest.name.clone(), plugin.origin.clone()));
     let others = plugins.iter().filter(|other| other.origin != plugin.origin);
-    let Some(other) = others.into_iter().find(|other| other.tools().any(|name| name == tool)) else {
-        return Failure::input(format!("the plugin `{}` has two tools `{tool}`", plugin.manifest.name))
-            .help("report it to its publisher");
-    };
-    let (one, two) = (&plugin.manifest.name, &other.manifest.name);
-    let ways = [&other.origin, &plugin.origin].into_iter().filter_map(PluginOrigin::way_out).enumerate();
-    let help = ways.fold(Advice::from("use one of them: "), |help, (at, way)| match at {
-        0 => help.then(way),
-        _ => help.text(", or ").then(way),
-    });
-    Failure::input(format!("the plugins `{two}` and `{one}` both have a tool `{tool}`"))
-        .cause(format!("`{two}` is {}, `{one}` is {}", other.origin.place(), plugin.origin.place()))
-        .help(help)
+    match others.into_iter().find(|other| other.tools().any(|name| name == tool)) {
+        Some(other) => SameNameError::Tool { tool: tool.to_owned(), first: of(other), second: of(plugin) },
+        None => SameNameError::TwoTools { plugin: plugin.manifest.name.clone(), tool: tool.to_owned() },
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use host_capability::McpServerName;
+use host_capability::{InvalidMcpServerName, McpServerName};
 use host_settings::configuration::McpConfig;
 use host_settings::environment::Environment;
 use host_settings::project::ProjectFile;
@@ -80,11 +80,11 @@ pub(super) fn read(file: &ProjectFile, own: &BTreeMap<String, McpConfig>, enviro
     // In Gemini CLI's file `url` is an address of the older transport.
     let is_gemini = file.path.ends_with(".gemini/settings.json");
     for (number, (name, server)) in raw.servers.into_iter().enumerate() {
-        let read = McpServerName::parse(&name).map_err(|error| format!("{error}; {}", error.help())).and_then(|name| {
+        let read = McpServerName::parse(&name).map_err(FileServerFault::Name).and_then(|name| {
             if number >= MAX_SERVERS {
-                return Err(format!("the file has over {MAX_SERVERS}"));
+                return Err(FileServerFault::TooMany);
             }
-            let raw = serde_json::from_value(server).map_err(|error| error.to_string())?;
+            let raw = serde_json::from_value(server)?;
             let nothing = McpConfig::default();
             let allowed = &own.get(name.as_str()).unwrap_or(&nothing).variables;
             let server = filled(raw, is_gemini, &Variables { name: &name, allowed, environment })?;
@@ -92,25 +92,60 @@ pub(super) fn read(file: &ProjectFile, own: &BTreeMap<String, McpConfig>, enviro
         });
         match read {
             Ok(server) => found.servers.push(server),
-            Err(why) => {
-                found.notes.push(format!("the MCP server `{}` of `{shown}` is not used: {why}", excerpt(&name, 60)));
+            Err(fault) => {
+                found.notes.push(format!("the MCP server `{}` of `{shown}` is not used: {fault}", excerpt(&name, 60)));
             }
         }
     }
     found
 }
 
-fn filled(raw: RawServer, is_gemini: bool, variables: &Variables<'_>) -> Result<FileServer, String> {
-    let old_address = || {
-        "it uses the transport `sse`, which the protocol dropped; use the server's streamable HTTP address, with \
-         `\"type\": \"http\"`"
-            .to_owned()
-    };
+/// Why an MCP server of a file is not used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FileServerFault {
+    /// Its name is invalid.
+    #[error("{0}; {help}", help = .0.help())]
+    Name(InvalidMcpServerName),
+    /// The file has too many.
+    #[error("the file has over {MAX_SERVERS}")]
+    TooMany,
+    /// It is of another form.
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
+    /// It uses an old transport.
+    #[error(
+        "it uses the transport `sse`, which the protocol dropped; use the server's streamable HTTP address, \
+         with `\"type\": \"http\"`"
+    )]
+    Sse,
+    /// It is a program and at an address.
+    #[error("it has both `command` and an address")]
+    Both,
+    /// It is neither.
+    #[error("it has neither `command` nor an address")]
+    Neither,
+    /// A variable that it may use is not set.
+    #[error("the variable `{0}` is not set")]
+    Unset(String),
+    /// It uses a variable that it may not.
+    #[error(
+        "it uses the variable `{variable}` of your environment; to hand it over, add `variables = [\"{variable}\"]` \
+         under `[mcp.{server}]` in your config.toml"
+    )]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// The server.
+        server: McpServerName,
+    },
+}
+
+fn filled(raw: RawServer, is_gemini: bool, variables: &Variables<'_>) -> Result<FileServer, FileServerFault> {
     let url = match (raw.kind.as_deref(), &raw.url, &raw.http_url) {
-        (Some("sse"), ..) => return Err(old_address()),
+        (Some("sse"), ..) => return Err(FileServerFault::Sse),
         (Some("http" | "streamable-http"), Some(url), _) => Some(url.clone()),
         (_, _, Some(url)) => Some(url.clone()),
-        (None, Some(_), None) if is_gemini => return Err(old_address()),
+        (None, Some(_), None) if is_gemini => return Err(FileServerFault::Sse),
         (_, Some(url), None) => Some(url.clone()),
         (_, None, None) => None,
     };
@@ -127,8 +162,8 @@ fn filled(raw: RawServer, is_gemini: bool, variables: &Variables<'_>) -> Result<
             server.url = Some(variables.fill(&url)?);
             server.headers = variables.fill_all(&raw.headers)?;
         }
-        (Some(_), Some(_)) => return Err("it has both `command` and an address".to_owned()),
-        (Some(_) | None, None) => return Err("it has neither `command` nor an address".to_owned()),
+        (Some(_), Some(_)) => return Err(FileServerFault::Both),
+        (Some(_) | None, None) => return Err(FileServerFault::Neither),
     }
     Ok(server)
 }
@@ -141,12 +176,12 @@ struct Variables<'a> {
 }
 
 impl Variables<'_> {
-    fn fill_all(&self, all: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    fn fill_all(&self, all: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, FileServerFault> {
         all.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?))).collect()
     }
 
     /// Fills in `${NAME}` and `${NAME:-OTHERWISE}`.
-    fn fill(&self, text: &str) -> Result<String, String> {
+    fn fill(&self, text: &str) -> Result<String, FileServerFault> {
         let (mut filled, mut rest) = (String::new(), text);
         while let Some((before, behind)) = rest.split_once("${") {
             let Some((inside, after)) = behind.split_once('}') else { break };
@@ -159,18 +194,14 @@ impl Variables<'_> {
         Ok(filled)
     }
 
-    fn value(&self, name: &str, otherwise: Option<&str>) -> Result<String, String> {
+    fn value(&self, name: &str, otherwise: Option<&str>) -> Result<String, FileServerFault> {
         let shown = excerpt(name, 60);
         let value = self.environment.text(name).filter(|_| self.allowed.contains(name));
         match (value, otherwise) {
             (Some(value), _) => Ok(value),
             (None, Some(otherwise)) => Ok(otherwise.to_owned()),
-            (None, None) if self.allowed.contains(name) => Err(format!("the variable `{shown}` is not set")),
-            (None, None) => Err(format!(
-                "it uses the variable `{shown}` of your environment; to hand it over, add `variables = [\"{shown}\"]` under \
-                 `[mcp.{}]` in your config.toml",
-                self.name
-            )),
+            (None, None) if self.allowed.contains(name) => Err(FileServerFault::Unset(shown)),
+            (None, None) => Err(FileServerFault::Variable { variable: shown, server: self.name.clone() }),
         }
     }
 }

@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host_capability::{McpServerName, Resources, Scope};
+use host_capability::{McpServerName, Resources, Scope, ScopeError};
 use host_process::ConfineMode;
 use host_settings::configuration::{Configuration, McpConfig, TIMEOUT_SECONDS};
 use host_settings::confinement::{check_without_ssh, named_by, never_offered};
 use host_settings::environment::{Environment, Folders};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::mcp::{McpAddress, McpProgram, McpServer, McpTransport};
 use host_settings::project::ProjectFile;
 use host_settings::request::{McpEndpoint, McpServerRequest};
-use host_text::{Secret, exact, skeleton};
+use host_text::{Advice, Secret, exact, skeleton};
 
 use super::files::{self, FileServer};
 use crate::plugins::settings::{NoValue, absolute, value};
@@ -170,7 +170,8 @@ fn of_user(name: &McpServerName, config: &McpConfig, origin: &Path, places: &Pla
                 Some(folder) => Some(absolute(folder, &format!("mcp.{name}.directory"), places.environment)?),
                 None => places.start_folder(),
             };
-            let resources = resources(name, config, &command, places.named_by(&command), places)?;
+            let resources = resources(name, config, &command, places.named_by(&command), places);
+            let resources = resources.map_err(NoValue::Unusable)?;
             let confine = places.confine;
             let files = Vec::new();
             McpTransport::Program(McpProgram { command, directory, files, confine, environment, resources })
@@ -270,13 +271,12 @@ fn address(
     url: &str,
     headers: BTreeMap<String, Secret>,
     config: &McpConfig,
-) -> Result<McpAddress, Failure> {
+) -> Result<McpAddress, ServerSettingsError> {
     let is_web = ["https://", "http://"]
         .iter()
         .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
     if !is_web {
-        return Err(Failure::configuration(format!("`mcp.{name}.url` is `{}`", host_text::excerpt(url, 120)))
-            .help("write an address that begins with `https://`"));
+        return Err(ServerSettingsError::Address { server: name.clone(), url: host_text::excerpt(url, 120) });
     }
     Ok(McpAddress {
         url: url.to_owned(),
@@ -285,6 +285,40 @@ fn address(
         client_id: config.client_id.clone(),
         client_secret: None,
     })
+}
+
+/// Why a configured MCP server cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ServerSettingsError {
+    /// Its address is none of the web.
+    #[error("`mcp.{server}.url` is `{url}`")]
+    Address {
+        /// The server.
+        server: McpServerName,
+        /// The address, safe to show.
+        url: String,
+    },
+    /// What its program may use is invalid.
+    #[error("`[mcp.{server}]` cannot be used: {cause}")]
+    Resources {
+        /// The server.
+        server: McpServerName,
+        /// Why.
+        cause: ScopeError,
+    },
+}
+
+impl Fault for ServerSettingsError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Address { .. } => Some("write an address that begins with `https://`".into()),
+            Self::Resources { cause, .. } => Some(cause.help().into()),
+        }
+    }
 }
 
 /// What the program may use besides when it is confined, checked.
@@ -308,8 +342,7 @@ fn resources(
         reads,
         writes: config.write.iter().map(path).collect::<Result<_, _>>()?,
     };
-    Scope::for_command_using(command, &resources).map_err(|error| {
-        Failure::configuration(format!("`[mcp.{name}]` cannot be used: {error}")).help(error.help())
-    })?;
+    Scope::for_command_using(command, &resources)
+        .map_err(|cause| ServerSettingsError::Resources { server: name.clone(), cause })?;
     Ok(resources)
 }

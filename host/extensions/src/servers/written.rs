@@ -7,17 +7,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host_capability::McpServerName;
+use host_capability::{InvalidMcpServerName, McpServerName};
 use host_files::Mode;
 use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::Project;
 use host_text::{Advice, Flag, exact};
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
-use host_settings::own_file::{OwnFile, Server, mcp_secrets, own_text, unwritable, write_files};
+use host_settings::own_file::{OwnFile, Server, ServerError, mcp_secrets, own_text, unwritable, write_files};
 
 /// The file of a project.
 const PROJECT_FILE: &str = ".mcp.json";
@@ -82,23 +82,13 @@ impl NewServer {
     /// # Errors
     ///
     /// If there is neither, or words behind an address.
-    pub fn kind_of(target: Vec<String>) -> Result<ServerKind, Failure> {
+    pub fn kind_of(target: Vec<String>) -> Result<ServerKind, ServerFileError> {
         let is_address = |word: &String| word.starts_with("http://") || word.starts_with("https://");
         match target.as_slice() {
             [address] if is_address(address) => Ok(ServerKind::Address(address.clone())),
-            [address, other, ..] if is_address(address) => {
-                Err(Failure::input(format!("`{}` follows the address of a server", exact(other))).help(
-                    Advice::from("a server at an address has no arguments; ")
-                        .flag(Flag::Header)
-                        .text(" sends a header field"),
-                ))
-            }
-            [word] if word.contains("://") => {
-                Err(Failure::input(format!("`{}` is not the address of an MCP server", exact(word)))
-                    .help("an address begins with https://, or with http:// on this machine"))
-            }
-            [] => Err(Failure::input("the server has neither a command nor an address")
-                .help("host mcp add NAME -- COMMAND…, or host mcp add NAME URL")),
+            [address, other, ..] if is_address(address) => Err(ServerFileError::Words(exact(other).into_owned())),
+            [word] if word.contains("://") => Err(ServerFileError::NoAddress(exact(word).into_owned())),
+            [] => Err(ServerFileError::NoTarget),
             _ => Ok(ServerKind::Program(target)),
         }
     }
@@ -109,7 +99,7 @@ impl NewServer {
     ///
     /// If there is one of that name, it is invalid, or the file cannot be written.
     pub fn write(&self, scope: ServerScope, place: ServerPlace<'_>) -> Result<WrittenServer, Failure> {
-        McpServerName::parse(&self.name).map_err(|error| Failure::input(error.to_string()).help(error.help()))?;
+        McpServerName::parse(&self.name).map_err(ServerFileError::Name)?;
         match scope {
             ServerScope::User => self.write_own(place),
             ServerScope::Project => self.write_project(place),
@@ -121,16 +111,16 @@ impl NewServer {
         let (path, _) = Configuration::path(place.environment, &folders);
         let mut own = OwnFile::read(&path)?;
         if own.has_server(&self.name) {
-            return Err(self.is_there(&path));
+            return Err(self.is_there(&path).into());
         }
         let secrets = mcp_secrets(&folders);
-        let wrong = |why: String| Failure::input(format!("`{}` cannot be added: {why}", exact(&self.name)));
-        let mut server = Server::new(&self.name).map_err(|error| wrong(error.to_string()))?;
+        let shown = || exact(&self.name).into_owned();
+        let server = Server::new(&self.name);
+        let mut server = server.map_err(|cause| ServerFileError::Server { name: shown(), cause })?;
         let mut assumed = None;
         let values = match &self.kind {
             ServerKind::Program(command) => {
-                let (program, arguments) =
-                    command.split_first().ok_or_else(|| wrong("it has no command".to_owned()))?;
+                let (program, arguments) = command.split_first().ok_or_else(|| ServerFileError::NoCommand(shown()))?;
                 no_variables(command)?;
                 server.set("command", Value::String(placed(program, place.folder)));
                 let list = |words: &[String]| Value::Array(words.iter().cloned().map(Value::String).collect());
@@ -161,7 +151,7 @@ impl NewServer {
             server.add(values, name, value, &secrets);
         }
         if let Some(left_out) = server.left_out().next() {
-            return Err(Failure::input(format!("{} cannot be added", left_out.name)).help(left_out.why));
+            return Err(ServerFileError::Value { name: left_out.name, why: left_out.why }.into());
         }
         own.add_server(&server)?;
         // A value without its server does no harm; a server without its value does not start.
@@ -173,14 +163,11 @@ impl NewServer {
     fn write_project(&self, place: ServerPlace<'_>) -> Result<WrittenServer, Failure> {
         let key = [("--net", &self.net), ("--read", &self.read), ("--write", &self.write)];
         if let Some((flag, _)) = key.into_iter().find(|(_, values)| !values.is_empty()) {
-            return Err(Failure::input(format!("`{flag}` cannot be in a project's file")).help(format!(
-                "each user of the project sets it in their own config.toml, under `[mcp.{}]`",
-                exact(&self.name)
-            )));
+            return Err(ServerFileError::NotOfProject { flag, server: exact(&self.name).into_owned() }.into());
         }
         let mut file = ProjectServers::read(place.folder)?;
         if file.servers()?.contains_key(&self.name) {
-            return Err(self.is_there(&file.path));
+            return Err(self.is_there(&file.path).into());
         }
         let values: Map<String, Json> =
             self.values.iter().map(|(name, value)| (name.clone(), Json::String(value.clone()))).collect();
@@ -200,21 +187,177 @@ impl NewServer {
         Ok(WrittenServer { file: file.path, assumed: None })
     }
 
-    fn only_for_programs(&self) -> Result<(), Failure> {
+    fn only_for_programs(&self) -> Result<(), ServerFileError> {
         let flags = [("--net", &self.net), ("--read", &self.read), ("--write", &self.write)];
         match flags.into_iter().find(|(_, values)| !values.is_empty()) {
-            Some((flag, _)) => {
-                Err(Failure::input(format!("`{flag}` is about a program, and this server is at an address"))
-                    .help("leave it out: a request goes to the address alone"))
-            }
+            Some((flag, _)) => Err(ServerFileError::OfProgram(flag)),
             None => Ok(()),
         }
     }
 
-    fn is_there(&self, file: &Path) -> Failure {
-        let name = exact(&self.name).into_owned();
-        Failure::input(format!("there is an MCP server `{name}` in `{}` already", file.display()))
-            .help(format!("choose another name, or remove it first: host mcp remove {name}"))
+    fn is_there(&self, file: &Path) -> ServerFileError {
+        ServerFileError::Taken { name: exact(&self.name).into_owned(), file: file.to_owned() }
+    }
+}
+
+/// Why an MCP server is not written into a file, or not removed from it.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerFileError {
+    /// Words behind an address.
+    #[error("`{0}` follows the address of a server")]
+    Words(String),
+    /// An address of another scheme.
+    #[error("`{0}` is not the address of an MCP server")]
+    NoAddress(String),
+    /// There is nothing to start or ask.
+    #[error("the server has neither a command nor an address")]
+    NoTarget,
+    /// Its name is invalid.
+    #[error(transparent)]
+    Name(#[from] InvalidMcpServerName),
+    /// It cannot be written.
+    #[error("`{name}` cannot be added: {cause}")]
+    Server {
+        /// Its name, safe to show.
+        name: String,
+        /// Why.
+        cause: ServerError,
+    },
+    /// It has no command.
+    #[error("`{0}` cannot be added: it has no command")]
+    NoCommand(String),
+    /// A value of it cannot be written.
+    #[error("{name} cannot be added")]
+    Value {
+        /// What it is a value of.
+        name: String,
+        /// Why, and what to do instead.
+        why: String,
+    },
+    /// Only the user can say it.
+    #[error("`{flag}` cannot be in a project's file")]
+    NotOfProject {
+        /// The option.
+        flag: &'static str,
+        /// The server, safe to show.
+        server: String,
+    },
+    /// It is about a program.
+    #[error("`{0}` is about a program, and this server is at an address")]
+    OfProgram(&'static str),
+    /// There is one with this name.
+    #[error("there is an MCP server `{name}` in `{}` already", .file.display())]
+    Taken {
+        /// Its name, safe to show.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// There is none with this name.
+    #[error("there is no MCP server `{}` in `{}`", exact(.name), .file.display())]
+    Missing {
+        /// The name.
+        name: String,
+        /// The file.
+        file: PathBuf,
+        /// The servers of the file.
+        known: Vec<String>,
+        /// Whose file it is.
+        scope: ServerScope,
+    },
+    /// A word has a variable of the environment.
+    #[error("`{0}` contains a variable, which is not filled in")]
+    Variable(String),
+    /// The file of the project is a link.
+    #[error("`{}` is a link", .0.display())]
+    Link(PathBuf),
+    /// The file of the project is invalid.
+    #[error("`{}` is not valid JSON: {cause}", .file.display())]
+    NotJson {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: serde_json::Error,
+    },
+    /// The file of the project has another form.
+    #[error("`{}` has no object `mcpServers`", .0.display())]
+    NoServers(PathBuf),
+    /// The file of the project cannot be made.
+    #[error("`{}`: {cause}", .file.display())]
+    Json {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: serde_json::Error,
+    },
+}
+
+impl Fault for ServerFileError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Words(_)
+            | Self::NoAddress(_)
+            | Self::NoTarget
+            | Self::Name(_)
+            | Self::Server { .. }
+            | Self::NoCommand(_)
+            | Self::Value { .. }
+            | Self::NotOfProject { .. }
+            | Self::OfProgram(_)
+            | Self::Taken { .. }
+            | Self::Missing { .. }
+            | Self::Variable(_)
+            | Self::Link(_) => ErrorKind::Input,
+            Self::NotJson { .. } | Self::NoServers(_) => ErrorKind::Configuration,
+            Self::Json { .. } => ErrorKind::Write,
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Words(_) => Some(
+                Advice::from("a server at an address has no arguments; ")
+                    .flag(Flag::Header)
+                    .text(" sends a header field"),
+            ),
+            Self::NoAddress(_) => Some("an address begins with https://, or with http:// on this machine".into()),
+            Self::NoTarget => Some(
+                Advice::default()
+                    .bare_command("mcp add NAME -- COMMAND…")
+                    .text(", or ")
+                    .bare_command("mcp add NAME URL"),
+            ),
+            Self::Name(cause) => Some(cause.help().into()),
+            Self::Server { .. } | Self::NoCommand(_) | Self::Json { .. } => None,
+            Self::Value { why, .. } => Some(why.clone().into()),
+            Self::NotOfProject { server, .. } => Some(
+                format!("each user of the project sets it in their own config.toml, under `[mcp.{server}]`").into(),
+            ),
+            Self::OfProgram(_) => Some("leave it out: a request goes to the address alone".into()),
+            Self::Taken { name, .. } => Some(
+                Advice::from("choose another name, or remove it first: ").bare_command(format!("mcp remove {name}")),
+            ),
+            Self::Missing { name, known, scope, .. } => {
+                Some(Advice::on_name(name, known.iter().map(String::as_str), elsewhere(*scope)))
+            }
+            Self::Variable(_) => Some(
+                Advice::from("write its value, or hand it to the server as a variable: ")
+                    .flag_with(Flag::Env, "NAME='${NAME}'"),
+            ),
+            Self::Link(_) => Some("edit the file that it leads to".into()),
+            Self::NotJson { .. } => Some("fix the file".into()),
+            Self::NoServers(_) => Some("write it as {\"mcpServers\": {…}}, and try again".into()),
+        }
+    }
+}
+
+/// How a server is removed from the other file.
+fn elsewhere(scope: ServerScope) -> Advice {
+    match scope {
+        ServerScope::User => Advice::from("a project's is removed with ").flag_with(Flag::Scope, "project"),
+        ServerScope::Project => {
+            Advice::from("without ").flag_with(Flag::Scope, "project").text(" it is removed from your own")
+        }
     }
 }
 
@@ -224,9 +367,9 @@ impl NewServer {
 ///
 /// If the file does not have it, or cannot be written.
 pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<PathBuf, Failure> {
-    let missing = |known: Vec<String>, path: &Path, other: Advice| {
-        let failure = Failure::input(format!("there is no MCP server `{}` in `{}`", exact(name), path.display()));
-        failure.help(Advice::on_name(name, known.iter().map(String::as_str), other))
+    let missing = |known: Vec<String>, path: &Path| {
+        let (name, file) = (name.to_owned(), path.to_owned());
+        ServerFileError::Missing { name, file, known, scope }
     };
     match scope {
         ServerScope::User => {
@@ -234,8 +377,7 @@ pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<
             let (path, _) = Configuration::path(place.environment, &folders);
             let mut own = OwnFile::read(&path)?;
             if !own.remove_server(name) {
-                let other = Advice::from("a project's is removed with ").flag_with(Flag::Scope, "project");
-                return Err(missing(own.servers(), &path, other));
+                return Err(missing(own.servers(), &path).into());
             }
             own.write()?;
             remove_values(name, &mcp_secrets(&folders));
@@ -245,9 +387,7 @@ pub fn remove(name: &str, scope: ServerScope, place: ServerPlace<'_>) -> Result<
             let mut file = ProjectServers::read(place.folder)?;
             if file.servers()?.shift_remove(name).is_none() {
                 let known = file.servers()?.keys().cloned().collect();
-                let other =
-                    Advice::from("without ").flag_with(Flag::Scope, "project").text(" it is removed from your own");
-                return Err(missing(known, &file.path, other));
+                return Err(missing(known, &file.path).into());
             }
             file.write()?;
             Ok(file.path)
@@ -277,14 +417,10 @@ fn placed(program: &str, folder: &Path) -> String {
 }
 
 /// Refuses variables of the environment in words that are used as they are.
-fn no_variables(words: &[String]) -> Result<(), Failure> {
+fn no_variables(words: &[String]) -> Result<(), ServerFileError> {
     let has_one = |word: &&String| word.replace("${workspace}", "").contains("${");
     match words.iter().find(has_one) {
-        Some(word) => Err(Failure::input(format!("`{}` contains a variable, which is not filled in", exact(word)))
-            .help(
-                Advice::from("write its value, or hand it to the server as a variable: ")
-                    .flag_with(Flag::Env, "NAME='${NAME}'"),
-            )),
+        Some(word) => Err(ServerFileError::Variable(exact(word).into_owned())),
         None => Ok(()),
     }
 }
@@ -330,33 +466,29 @@ impl ProjectServers {
         let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
         if is_link {
             // What a repository's link leads to is not the project's to change.
-            return Err(
-                Failure::input(format!("`{}` is a link", path.display())).help("edit the file that it leads to")
-            );
+            return Err(ServerFileError::Link(path).into());
         }
         let text = own_text(&path)?;
         let document = match text.trim() {
             "" => json!({}),
-            text => serde_json::from_str(text).map_err(|error| {
-                Failure::configuration(format!("`{}` is not valid JSON: {error}", path.display())).help("fix the file")
-            })?,
+            text => match serde_json::from_str(text) {
+                Ok(document) => document,
+                Err(cause) => return Err(ServerFileError::NotJson { file: path, cause }.into()),
+            },
         };
         Ok(Self { path, document })
     }
 
-    fn servers(&mut self) -> Result<&mut Map<String, Json>, Failure> {
-        let path = self.path.display().to_string();
-        let unusual = move || {
-            Failure::configuration(format!("`{path}` has no object `mcpServers`"))
-                .help("write it as {\"mcpServers\": {…}}, and try again")
-        };
-        let document = self.document.as_object_mut().ok_or_else(&unusual)?;
+    fn servers(&mut self) -> Result<&mut Map<String, Json>, ServerFileError> {
+        let path = self.path.clone();
+        let unusual = move || ServerFileError::NoServers(path);
+        let document = self.document.as_object_mut().ok_or_else(unusual.clone())?;
         document.entry("mcpServers").or_insert_with(|| json!({})).as_object_mut().ok_or_else(unusual)
     }
 
     fn write(&self) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&self.document)
-            .map_err(|error| Failure::new(ErrorKind::Write, format!("`{}`: {error}", self.path.display())))?;
+            .map_err(|cause| ServerFileError::Json { file: self.path.clone(), cause })?;
         host_files::replace(&self.path, format!("{text}\n").as_bytes(), Mode::Umask)
             .map_err(|cause| unwritable(&self.path, cause).into())
     }
@@ -376,7 +508,7 @@ mod tests {
         );
         assert_eq!(kind(&["npx", "-y", "x"]).ok(), Some(program(&["npx", "-y", "x"])));
         for wrong in [&[][..], &["https://a.example/mcp", "x"]] {
-            assert!(kind(wrong).is_err_and(|failure| failure.help.is_some()), "{wrong:?}");
+            assert!(kind(wrong).is_err_and(|error| error.help().is_some()), "{wrong:?}");
         }
     }
 

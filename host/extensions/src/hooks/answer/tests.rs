@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn said(convention: Convention, event: HookEvent, code: i32, output: &str, errors: &str) -> Result<Said, String> {
+fn said(convention: Convention, event: HookEvent, code: i32, output: &str, errors: &str) -> Result<Said, HookFailure> {
     let printed = HookPrinted { output: output.into(), errors: errors.into() };
     let sent = json!({"command": "ls", "description": "list"}).as_object().cloned().expect("an object");
     of_program(convention, event, &sent, &HookEnd::Code(code), &printed)
@@ -125,14 +125,17 @@ fn hook_answers_that_are_invalid_are_failures() {
         "{\"systemMessage\": {}}",
     ] {
         let failed = said(Convention::Claude, HookEvent::PreToolUse, 0, output, "");
-        assert!(failed.as_ref().is_err_and(|why| why.starts_with("its answer is invalid")), "{output}: {failed:?}");
+        assert!(
+            failed.as_ref().is_err_and(|failure| matches!(failure, HookFailure::Answer(_))),
+            "{output}: {failed:?}"
+        );
     }
     let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(said(Convention::Claude, HookEvent::PreToolUse, 0, &deep, "").is_err());
     for code in [1, 3, 126, 127, 255] {
         let failed =
             said(Convention::Claude, HookEvent::PreToolUse, code, "{\"decision\": \"allow\"}", "\u{1b}[2Jboom");
-        let why = failed.expect_err("it failed");
+        let why = failed.expect_err("it failed").to_string();
         assert!(why.contains(&format!("exit code {code}")) && why.contains("boom") && !why.contains('\u{1b}'), "{why}");
     }
 }

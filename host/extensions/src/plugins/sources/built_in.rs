@@ -11,7 +11,7 @@ use host_plugin::{CodeIdentity, Digest, Precompiled};
 use host_settings::error::Failure;
 
 use super::{DISCOVERED, Found, MCP};
-use crate::plugins::{LoadedComponent, LoadedPlugin, PluginOrigin, invalid};
+use crate::plugins::{LoadedComponent, LoadedPlugin, PluginError, PluginOrigin};
 
 /// A component of the binary, with its manifest.
 pub(super) struct BuiltIn {
@@ -38,7 +38,7 @@ impl BuiltIn {
         if let Some(manifest) = self.read.get() {
             return Ok(manifest.clone());
         }
-        let manifest = Manifest::parse_own(self.manifest, Source::BuiltIn(self.name)).map_err(invalid)?;
+        let manifest = Manifest::parse_own(self.manifest, Source::BuiltIn(self.name)).map_err(PluginError::Manifest)?;
         Ok(self.read.get_or_init(|| manifest).clone())
     }
 
@@ -77,7 +77,7 @@ pub(super) fn mcp(workspace: &Path) -> Found {
     let missing = || Failure::configuration(format!("this build has no plugin `{MCP}`"));
     let plugin = BuiltIn::find(MCP).ok_or_else(missing).and_then(|built_in| {
         let manifest = Manifest { tools: Vec::new(), ..built_in.manifest()? };
-        LoadedPlugin::new(PluginOrigin::Mcp, manifest, built_in.component(), workspace)
+        Ok(LoadedPlugin::new(PluginOrigin::Mcp, manifest, built_in.component(), workspace)?)
     });
     Found { origin: PluginOrigin::Mcp, plugin }
 }
@@ -91,7 +91,7 @@ pub(super) fn mcp(workspace: &Path) -> Found {
 pub fn built_in_plugins(workspace: &Path) -> Result<Vec<LoadedPlugin>, Failure> {
     let plugin = |built_in: &BuiltIn| {
         let origin = PluginOrigin::BuiltIn(built_in.name);
-        LoadedPlugin::new(origin, built_in.manifest()?, built_in.component(), workspace)
+        Ok(LoadedPlugin::new(origin, built_in.manifest()?, built_in.component(), workspace)?)
     };
     BUILT_IN.iter().filter(|built_in| ![DISCOVERED, MCP].contains(&built_in.name)).map(plugin).collect()
 }

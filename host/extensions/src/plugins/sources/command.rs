@@ -8,6 +8,7 @@
 //! Deliberately not here: which commands may be configured (`configuration`), and reading the list (`host_tool`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use host_message::{CallId, Output, OutputPart, ToolName};
 use host_plugin::{CallError, Invocation, command_line};
 use host_settings::configuration::{Commands, Owner};
 use host_settings::environment::Folders;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::programs::placed;
 use host_settings::project::{PROGRAMS, ProjectFile};
 use host_text::{Advice, clip};
@@ -82,8 +83,7 @@ async fn load(
     };
     let tools = discovered(&printed, around).map_err(|error| {
         let Failure { message, causes, .. } = Failure::from_error(ErrorKind::Configuration, &error);
-        let failure = failed(&commands, "printed no list of tools that can be used").cause(message);
-        causes.into_iter().fold(failure, Failure::cause)
+        failed(&commands, CommandEnd::Unusable, std::iter::once(message).chain(causes).collect())
     })?;
     caller(&commands.call, tools)
 }
@@ -104,11 +104,7 @@ pub(crate) fn lister(command: Vec<String>) -> Result<LoadedPlugin, Failure> {
 
 /// The built-in plugin that runs these commands and no other. Without `tools` it has its own.
 fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEntry>>) -> Result<LoadedPlugin, Failure> {
-    let built_in = BuiltIn::find(DISCOVERED).ok_or_else(|| {
-        Failure::configuration(format!("this build has no plugin `{DISCOVERED}`")).help(
-            Advice::default().command("plugin build plugins --out plugins/dist").text(", then build the host again"),
-        )
-    })?;
+    let built_in = BuiltIn::find(DISCOVERED).ok_or(CommandError::NoPlugin)?;
     let mut manifest = built_in.manifest()?;
     manifest.tools = tools.unwrap_or(manifest.tools);
     // Narrower than what it was built to request.
@@ -120,7 +116,7 @@ fn confined(commands: BTreeMap<ToolName, Vec<String>>, tools: Option<Vec<ToolEnt
     }
     let declared = declared.iter().cloned().map(Scope::requested).collect();
     let plugin = built_in.component().into_plugin(manifest.plugin_name(), declared);
-    let words = serde_json::to_string(&commands).map_err(|error| Failure::configuration(error.to_string()))?;
+    let words = serde_json::to_string(&commands).map_err(|error| CommandError::Lister(error.to_string()))?;
     Ok(LoadedPlugin {
         origin: PluginOrigin::Command,
         manifest,
@@ -153,12 +149,11 @@ fn located_program(
     mut words: Vec<String>,
     programs: &BTreeMap<String, ProjectFile>,
     place: &Path,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandError> {
     let Some(program) = words.first_mut() else { return Ok(words) };
     let name = program.strip_prefix(PROGRAMS).filter(|name| programs.contains_key(*name));
     let Some(path) = name.and_then(|name| Some(place.join(name).to_str()?.to_owned())) else {
-        return Err(Failure::configuration(format!("the project has no program `{program}`"))
-            .help("its `.host/config.toml` names it: put it there, and trust the project again"));
+        return Err(CommandError::NoProgram(program.clone()));
     };
     *program = path;
     Ok(words)
@@ -172,7 +167,7 @@ async fn list(
 ) -> Result<Vec<u8>, Failure> {
     let lister = lister(commands.discovery.clone())?;
     // Compiling the plugin, once on each machine, is not the command's time.
-    context.runtime.prepare(&lister.plugin).await.map_err(|error| Failure::configuration(error.to_string()))?;
+    context.runtime.prepare(&lister.plugin).await.map_err(|error| CommandError::Lister(error.to_string()))?;
     let (id, tool) = (CallId::new(DISCOVERED), ToolName::new(DISCOVERED));
     let (grants, workspace) = (Arc::new(lister.plugin.declared().clone()), Arc::clone(context.workspace));
     let invocation = Invocation {
@@ -188,12 +183,11 @@ async fn list(
     let ended = loop {
         tokio::select! {
             biased;
-            () = cancel.cancelled() => return Err(Failure::new(ErrorKind::Cancelled, "cancelled")),
+            () = cancel.cancelled() => return Err(CommandError::Cancelled.into()),
             ended = &mut listed => break ended,
             // Dropping the call ends the program.
             () = &mut limit => {
-                let seconds = TIME_LIMIT.as_secs();
-                return Err(failed(commands, &format!("took longer than {seconds} s")));
+                return Err(failed(commands, CommandEnd::TooSlow, Vec::new()).into());
             }
             () = &mut patience, if !is_announced => {
                 is_announced = true;
@@ -204,9 +198,11 @@ async fn list(
     };
     match ended {
         Ok(output) => Ok(data(&output)),
-        Err(CallError::Failure(host_plugin::Failure::Failed(words))) => Err(exited(commands, &words)),
-        Err(CallError::Failure(host_plugin::Failure::NotFound(words))) => Err(failed(commands, "failed").cause(words)),
-        Err(error) => Err(failed(commands, "failed").cause(error.to_string())),
+        Err(CallError::Failure(host_plugin::Failure::Failed(words))) => Err(exited(commands, &words).into()),
+        Err(CallError::Failure(host_plugin::Failure::NotFound(words))) => {
+            Err(failed(commands, CommandEnd::Failed, vec![words]).into())
+        }
+        Err(error) => Err(failed(commands, CommandEnd::Failed, vec![error.to_string()]).into()),
     }
 }
 
@@ -219,22 +215,114 @@ fn data(output: &Output) -> Vec<u8> {
     output.content.iter().find_map(bytes).unwrap_or_default()
 }
 
-/// Reports how the command ended, with the first lines of its standard error.
-fn exited(commands: &Commands, words: &str) -> Failure {
-    let (ended, stderr) = words.split_once('\n').unwrap_or((words, ""));
-    let failure = failed(commands, "failed").cause(ended.to_owned());
-    let lines = stderr.trim_end().lines().filter(|line| !line.trim().is_empty());
-    let shown = lines.take(SHOWN_LINES).collect::<Vec<_>>().join("\n");
-    if shown.is_empty() { failure } else { failure.cause(clip(&shown, SHOWN_CHARACTERS)) }
+/// Why there are no tools of a command.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandError {
+    /// The plugin that runs the commands is missing.
+    #[error("this build has no plugin `{DISCOVERED}`")]
+    NoPlugin,
+    /// The project names a program that it does not have.
+    #[error("the project has no program `{0}`")]
+    NoProgram(String),
+    /// The user cancelled it.
+    #[error("cancelled")]
+    Cancelled,
+    /// The plugin that runs the commands cannot be prepared.
+    #[error("{0}")]
+    Lister(String),
+    /// The command did not list tools.
+    #[error("the discovery command `{command}` {how}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// Whose it is.
+        owner: Owner,
+        /// How it ended.
+        how: CommandEnd,
+        /// Why, in lines.
+        why: Vec<String>,
+    },
 }
 
-fn failed(commands: &Commands, how: &str) -> Failure {
-    let file = match commands.owner {
+impl Fault for CommandError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoPlugin | Self::NoProgram(_) | Self::Lister(_) | Self::Failed { .. } => ErrorKind::Configuration,
+            Self::Cancelled => ErrorKind::Cancelled,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoPlugin | Self::NoProgram(_) | Self::Cancelled | Self::Lister(_) => Vec::new(),
+            Self::Failed { why, .. } => why.clone(),
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoPlugin => Some(
+                Advice::default()
+                    .command("plugin build plugins --out plugins/dist")
+                    .text(", then build the host again"),
+            ),
+            Self::NoProgram(_) => {
+                Some("its `.host/config.toml` names it: put it there, and trust the project again".into())
+            }
+            Self::Cancelled | Self::Lister(_) => None,
+            Self::Failed { owner, .. } => Some(
+                format!(
+                    "fix it, or remove `[tools]` from {}; `docs/discovered-tools.md` says what it has to print",
+                    file_of(*owner)
+                )
+                .into(),
+            ),
+        }
+    }
+}
+
+/// How a command ended that did not list tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommandEnd {
+    /// It failed.
+    Failed,
+    /// It took too long.
+    TooSlow,
+    /// It printed something else.
+    Unusable,
+}
+
+/// As the end of a sentence.
+impl fmt::Display for CommandEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed => f.write_str("failed"),
+            Self::TooSlow => write!(f, "took longer than {} s", TIME_LIMIT.as_secs()),
+            Self::Unusable => f.write_str("printed no list of tools that can be used"),
+        }
+    }
+}
+
+/// The file that names the commands.
+fn file_of(owner: Owner) -> &'static str {
+    match owner {
         Owner::User => "your configuration",
         Owner::Project => "the project's `.host/config.toml`",
-    };
-    Failure::configuration(format!("the discovery command `{}` {how}", command_line(&commands.discovery)))
-        .help(format!("fix it, or remove `[tools]` from {file}; `docs/discovered-tools.md` says what it has to print"))
+    }
+}
+
+/// Reports how the command ended, with the first lines of its standard error.
+fn exited(commands: &Commands, words: &str) -> CommandError {
+    let (ended, stderr) = words.split_once('\n').unwrap_or((words, ""));
+    let lines = stderr.trim_end().lines().filter(|line| !line.trim().is_empty());
+    let shown = lines.take(SHOWN_LINES).collect::<Vec<_>>().join("\n");
+    let shown = Some(shown).filter(|shown| !shown.is_empty());
+    let shown = shown.map(|shown| clip(&shown, SHOWN_CHARACTERS).into_owned());
+    failed(commands, CommandEnd::Failed, std::iter::once(ended.to_owned()).chain(shown).collect())
+}
+
+fn failed(commands: &Commands, how: CommandEnd, why: Vec<String>) -> CommandError {
+    CommandError::Failed { command: command_line(&commands.discovery), owner: commands.owner, how, why }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The plugins that the user names with `--plugin`: a component, or a folder of them, each with its manifest next to
 //! it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
 use host_manifest::{Manifest, Source};
 use host_plugin::MAX_COMPONENT;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::Advice;
 
 use super::Found;
@@ -47,24 +48,82 @@ fn read_all(path: &Path, workspace: &Path) -> Vec<Found> {
     };
     match components(path) {
         Ok(files) => files.into_iter().map(found).collect(),
-        Err(failure) => vec![Found { origin: PluginOrigin::Path(path.to_owned()), plugin: Err(failure) }],
+        Err(failure) => vec![Found { origin: PluginOrigin::Path(path.to_owned()), plugin: Err(failure.into()) }],
+    }
+}
+
+/// Why a plugin that was named by its path cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PathError {
+    /// Its manifest is not text.
+    #[error("the manifest `{}` is not text", .0.display())]
+    NotText(PathBuf),
+    /// The file or folder cannot be read.
+    #[error("the plugin `{}` cannot be read: {cause}", .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The folder has no component.
+    #[error("there is no plugin in `{}`", .0.display())]
+    NoPlugin(PathBuf),
+    /// A file is over the limit.
+    #[error("{what} `{}` is over the limit of {limit} bytes", .path.display())]
+    TooLarge {
+        /// What the file is.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+    },
+    /// A file cannot be read.
+    #[error("{what} `{}` cannot be read: {cause}", .path.display())]
+    File {
+        /// What the file is.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: FileError,
+    },
+}
+
+impl Fault for PathError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NotText(_) | Self::Unreadable { .. } | Self::TooLarge { .. } => None,
+            Self::NoPlugin(_) => {
+                Some(Advice::default().command("plugin build SOURCES --out DIR").text(" puts components there"))
+            }
+            Self::File { .. } => Some(
+                Advice::default()
+                    .command("plugin build")
+                    .text(" puts a component NAME.wasm and its manifest NAME.json side by side"),
+            ),
+        }
     }
 }
 
 fn read(file: &Path, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     let manifest = file.with_extension("json");
     let text = read_limited(&manifest, "the manifest", Manifest::MAX_BYTES)?;
-    let text = String::from_utf8(text)
-        .map_err(|_| Failure::input(format!("the manifest `{}` is not text", manifest.display())))?;
+    let text = String::from_utf8(text).map_err(|_| PathError::NotText(manifest.clone()))?;
     let component = read_limited(file, "the component", MAX_COMPONENT as u64)?;
     let manifest = parse_manifest(&text, Source::File(manifest))?;
-    LoadedPlugin::new(origin, manifest, LoadedComponent::new(component, None), workspace)?.with_known_imports()
+    let component = LoadedComponent::new(component, None);
+    Ok(LoadedPlugin::new(origin, manifest, component, workspace)?.with_known_imports()?)
 }
 
 /// The components that a path names: itself, or all of the folder.
-fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::input(format!("the plugin `{}` cannot be read: {error}", path.display()));
+fn components(path: &Path) -> Result<Vec<PathBuf>, PathError> {
+    let unreadable = |cause| PathError::Unreadable { path: path.to_owned(), cause };
     if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -77,19 +136,15 @@ fn components(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     files.sort();
     if files.is_empty() {
-        return Err(Failure::input(format!("there is no plugin in `{}`", path.display()))
-            .help(Advice::default().command("plugin build SOURCES --out DIR").text(" puts components there")));
+        return Err(PathError::NoPlugin(path.to_owned()));
     }
     Ok(files)
 }
 
-fn read_limited(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-    match host_files::read_file(path, limit) {
-        Ok(bytes) => Ok(bytes),
-        Err(FileError::TooLarge { limit }) => {
-            Err(Failure::input(format!("{what} `{}` is over the limit of {limit} bytes", path.display())))
-        }
-        Err(error) => Err(Failure::input(format!("{what} `{}` cannot be read: {error}", path.display()))
-            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side")),
-    }
+fn read_limited(path: &Path, what: &'static str, limit: u64) -> Result<Vec<u8>, PathError> {
+    let path = || path.to_owned();
+    host_files::read_file(&path(), limit).map_err(|error| match error {
+        FileError::TooLarge { limit } => PathError::TooLarge { what, path: path(), limit },
+        cause => PathError::File { what, path: path(), cause },
+    })
 }

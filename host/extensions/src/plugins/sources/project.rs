@@ -3,12 +3,13 @@
 //! Promises: their bytes are those that were read when the trust was checked. Deliberately not here: reading and
 //! trusting a project (`project`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_manifest::Source;
 use host_settings::environment::Folders;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::{FOLDER, ProjectFile, ProjectFiles};
+use host_text::Advice;
 
 use super::Found;
 use crate::plugins::file_stamps::{FileStamps, Links};
@@ -38,6 +39,28 @@ pub(super) fn add_stamps(project: &Path, folders: &Folders, stamps: &mut FileSta
     stamps.add(&folders.trust, Links::Follow);
 }
 
+/// Why a plugin of a project cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ProjectPluginError {
+    /// A component is alone.
+    #[error("the plugin `{}` has no manifest", .0.display())]
+    NoManifest(PathBuf),
+}
+
+impl Fault for ProjectPluginError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(
+            Advice::default()
+                .command("plugin build")
+                .text(" puts a component NAME.wasm and its manifest NAME.json side by side"),
+        )
+    }
+}
+
 fn load(
     component: &ProjectFile,
     manifest: &ProjectFile,
@@ -45,10 +68,9 @@ fn load(
     workspace: &Path,
 ) -> Result<LoadedPlugin, Failure> {
     if manifest.bytes.is_empty() {
-        return Err(Failure::configuration(format!("the plugin `{}` has no manifest", component.path.display()))
-            .help("`host plugin build` puts a component NAME.wasm and its manifest NAME.json side by side"));
+        return Err(ProjectPluginError::NoManifest(component.path.clone()).into());
     }
     let parsed = parse_manifest(manifest.text()?, Source::File(manifest.path.clone()))?;
     let component = LoadedComponent::new(component.bytes.clone(), Some(component.digest.clone()));
-    LoadedPlugin::new(origin, parsed, component, workspace)?.with_known_imports()
+    Ok(LoadedPlugin::new(origin, parsed, component, workspace)?.with_known_imports()?)
 }

@@ -11,8 +11,9 @@ use std::thread::ScopedJoinHandle;
 use host_bundle::{Locked, OciDigest, StoredBundle, Trust};
 use host_capability::Grants;
 use host_settings::environment::Folders;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::ProjectFiles;
+use host_text::Advice;
 use jiff::Timestamp;
 
 use super::Found;
@@ -75,6 +76,37 @@ struct Context<'a> {
     workspace: &'a Path,
 }
 
+/// Why a plugin of a list cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LockedPluginError {
+    /// The list names another bundle.
+    #[error("the lock file does not match the plugin `{name}`")]
+    OtherPlugin {
+        /// The name in the list.
+        name: String,
+        /// The digest in the list.
+        digest: OciDigest,
+        /// The plugin that has the digest.
+        bundle: String,
+    },
+}
+
+impl Fault for LockedPluginError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Configuration
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::OtherPlugin { digest, bundle, .. } => vec![format!("{digest} is `{bundle}`")],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(Advice::from("install it again, with ").command("plugin install"))
+    }
+}
+
 impl Context<'_> {
     fn read(&self, name: String, list: PluginList, locked: &Locked) -> Result<Read, Failure> {
         let Some(bundle) = self.store.stored(locked)? else {
@@ -83,9 +115,8 @@ impl Context<'_> {
             )));
         };
         if bundle.manifest().name != name {
-            return Err(Failure::configuration(format!("the lock file does not match the plugin `{name}`"))
-                .cause(format!("{} is `{}`", locked.digest, bundle.statement()))
-                .help("install it again, with `host plugin install`"));
+            let (digest, bundle) = (locked.digest.clone(), bundle.statement().to_string());
+            return Err(LockedPluginError::OtherPlugin { name, digest, bundle }.into());
         }
         if let Err(refusal) = self.trust.check_installed(&bundle, self.now) {
             return Ok(Read::Skipped(format!(
@@ -110,5 +141,5 @@ pub(super) fn add_stamps(folders: &Folders, stamps: &mut FileStamps) {
 fn load(bundle: StoredBundle, agreed: Grants, origin: PluginOrigin, workspace: &Path) -> Result<LoadedPlugin, Failure> {
     let (manifest, component) = bundle.into_manifest_and_component();
     let plugin = LoadedPlugin::new(origin, manifest, LoadedComponent::new(component, None), workspace)?;
-    LoadedPlugin { agreed, ..plugin }.with_known_imports()
+    Ok(LoadedPlugin { agreed, ..plugin }.with_known_imports()?)
 }
