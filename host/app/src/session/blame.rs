@@ -7,13 +7,14 @@
 
 use std::collections::{HashMap, hash_map};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::ChainStore;
 use host_journal::{Calls, Fact, Journals, LoggedCall, ReadError, Stored};
 use host_message::{Part, PartData, Role};
-use host_settings::error::Failure;
-use host_text::{one_line, visible_line};
+use host_settings::error::{ErrorKind, Failure, Fault};
+use host_text::{Advice, one_line, visible_line};
 use host_tool::Decided;
 use host_undo::{Change, Digest, RecordedChanges, State, VerifiedChanges};
 use jiff::Timestamp;
@@ -129,14 +130,46 @@ struct Attribution {
     by_program: bool,
 }
 
+/// Why nothing is known of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum BlameError {
+    /// Its path cannot be made absolute.
+    #[error("`{}` cannot be found: {cause}", .file.display())]
+    NotFound {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// There is none, and there was none.
+    #[error("there is no file `{}`, and no session changed one", .0.display())]
+    NoFile(PathBuf),
+}
+
+impl Fault for BlameError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NotFound { .. } => None,
+            Self::NoFile(_) => Some(
+                Advice::from("name a file that a session changed; ")
+                    .bare_command("undo")
+                    .text(" lists those of a session"),
+            ),
+        }
+    }
+}
+
 /// Returns the versions of a file over all sessions.
 ///
 /// # Errors
 ///
 /// If there is no such file and no session wrote it, or the sessions cannot be listed.
 pub fn blame(file: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Result<Blame, Failure> {
-    let absolute = std::path::absolute(file)
-        .map_err(|error| Failure::input(format!("`{}` cannot be found: {error}", file.display())))?;
+    let absolute = std::path::absolute(file).map_err(|cause| BlameError::NotFound { file: file.to_owned(), cause })?;
     let mut found = Blame::read(&real(&absolute), sessions, chains)?;
     // A tool that writes through a link writes the file behind it.
     if found.versions.is_empty()
@@ -145,8 +178,7 @@ pub fn blame(file: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Resul
         found = Blame::read(&target, sessions, chains)?;
     }
     if found.versions.is_empty() && fs::symlink_metadata(&absolute).is_err() {
-        return Err(Failure::input(format!("there is no file `{}`, and no session changed one", file.display()))
-            .help("name a file that a session changed; host undo lists those of a session"));
+        return Err(BlameError::NoFile(file.to_owned()).into());
     }
     Ok(found)
 }

@@ -14,9 +14,9 @@ use host_extensions::plugins::LoadedPlugin;
 use host_journal::Fact;
 use host_message::{AgentId, CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_settings::allowed_tools::AllowedTools;
-use host_settings::error::{ErrorKind, Failure};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::slash_commands::SlashCommand;
-use host_settings::slash_commands::template::{Piece, Words};
+use host_settings::slash_commands::template::{Piece, UnsafeWords, Words};
 use host_text::{clip, excerpt};
 use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
 use serde_json::{Map, Value};
@@ -41,6 +41,56 @@ const SHOWN: usize = 100;
 /// Marks the place of an output while files are looked for in the rest. No file of a command has it.
 const PLACE: char = '\0';
 
+/// Why a command of a file is not sent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandFileError {
+    /// The words behind it have a character that stands for an output.
+    #[error("the words behind the command are not text")]
+    NotText,
+    /// The words cannot be put into a shell line.
+    #[error("the command `/{command}` was not sent")]
+    Words {
+        /// Its name.
+        command: String,
+        /// Why.
+        fault: UnsafeWords,
+    },
+    /// It has too many shell lines.
+    #[error("the command `/{0}` was not sent")]
+    TooManyLines(String),
+    /// A shell line was not run.
+    #[error("the command `/{command}` was not sent")]
+    Line {
+        /// Its name.
+        command: String,
+        /// The line.
+        line: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// The user cancelled it.
+    #[error("{0}")]
+    Cancelled(String),
+}
+
+impl Fault for CommandFileError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotText | Self::Words { .. } | Self::TooManyLines(_) | Self::Line { .. } => ErrorKind::Input,
+            Self::Cancelled(_) => ErrorKind::Cancelled,
+        }
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NotText | Self::Cancelled(_) => Vec::new(),
+            Self::Words { fault, .. } => vec![fault.to_string()],
+            Self::TooManyLines(_) => vec![format!("it has over {MAX_LINES} shell lines")],
+            Self::Line { line, why, .. } => vec![format!("`{line}`: {why}")],
+        }
+    }
+}
+
 impl Session {
     /// Returns the prompt of a command file. `words` is what the user wrote behind its name.
     pub(super) async fn file_prompt(
@@ -50,7 +100,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Attached, Failure> {
         if words.contains(PLACE) {
-            return Err(Failure::input("the words behind the command are not text"));
+            return Err(CommandFileError::NotText.into());
         }
         let mut notes = Vec::new();
         // The limits of the last prompt end here. Those of this one are about the model: its author wrote the lines,
@@ -67,9 +117,11 @@ impl Session {
                 Piece::Word(number) => text.push_str(&words.word(*number)),
                 Piece::File(path) => text.push_str(&format!("@\"{path}\"")),
                 Piece::Shell(line) => {
-                    let line = template.line(line, words).map_err(|error| not_sent(command, error.to_string()))?;
+                    let line = template
+                        .line(line, words)
+                        .map_err(|fault| CommandFileError::Words { command: command.name.clone(), fault })?;
                     if outputs.len() == MAX_LINES {
-                        return Err(not_sent(command, format!("it has over {MAX_LINES} shell lines")));
+                        return Err(CommandFileError::TooManyLines(command.name.clone()).into());
                     }
                     let output = self.shell_line(command, &line, cancel).await?;
                     notes.push(format!("ran `{}`", excerpt(&line, SHOWN)));
@@ -141,16 +193,19 @@ impl Session {
             Scheduler::new(&tools).with_gate(Some(&self.conversation.gate)).with_standstill(&self.run_clock);
         let settled = scheduler.run(vec![call], &Cancel::under(cancel), &observe).await;
         let outcome = settled.into_iter().next().map(|settled| settled.outcome);
-        let failed = |why: &str| not_sent(command, format!("`{}`: {why}", excerpt(line, SHOWN)));
+        let failed = |why: String| -> Failure {
+            let (command, line) = (command.name.clone(), excerpt(line, SHOWN));
+            CommandFileError::Line { command, line, why }.into()
+        };
         let text = match outcome {
             Some(Outcome::Success(output)) => text_of(output),
             Some(Outcome::Error(failure)) if has_run(failure.kind) => failure.message,
-            Some(Outcome::Error(failure)) => return Err(failed(&failure.message)),
+            Some(Outcome::Error(failure)) => return Err(failed(failure.message)),
             Some(Outcome::Cancelled { reason, .. }) if cancel.is_cancelled() => {
-                return Err(Failure::new(ErrorKind::Cancelled, reason));
+                return Err(CommandFileError::Cancelled(reason).into());
             }
-            Some(Outcome::Cancelled { reason, .. }) => return Err(failed(&reason)),
-            None => return Err(failed("it was lost")),
+            Some(Outcome::Cancelled { reason, .. }) => return Err(failed(reason)),
+            None => return Err(failed("it was lost".to_owned())),
         };
         let text = text.strip_prefix(HEADING).unwrap_or(&text);
         Ok(clip(text.trim_end_matches('\n'), MAX_OUTPUT).replace(PLACE, "\u{fffd}"))
@@ -168,10 +223,6 @@ fn has_run(failure: FailureKind) -> bool {
         | FailureKind::Crashed
         | FailureKind::Failed => true,
     }
-}
-
-fn not_sent(command: &SlashCommand, why: String) -> Failure {
-    Failure::input(format!("the command `/{}` was not sent", command.name)).cause(why)
 }
 
 fn text_of(output: Output) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host_journal::{Journals, Stored};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::Advice;
 use host_undo::RecordedChanges;
 
@@ -16,10 +16,85 @@ const NEAR: usize = 2;
 /// Maximum number of ids in a message.
 const NAMED: usize = 3;
 
+/// Why no session is found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// None has this id.
+    #[error("there is no session `{wanted}`")]
+    Unknown {
+        /// The id.
+        wanted: String,
+        /// Ids that differ little from it.
+        nearest: Vec<String>,
+    },
+    /// No session is recorded.
+    #[error("there is no session `{wanted}`")]
+    NoneRecorded {
+        /// The id.
+        wanted: String,
+    },
+    /// Several ids begin with it.
+    #[error("`{wanted}` matches {count} sessions")]
+    Several {
+        /// The beginning of an id.
+        wanted: String,
+        /// How many.
+        count: usize,
+        /// Some of them.
+        some: Vec<String>,
+    },
+    /// None has exactly this id.
+    #[error("there is no session `{0}`")]
+    UnknownId(String),
+    /// The folder has none.
+    #[error("there is no session of `{0}`")]
+    NoneHere(String),
+}
+
+impl Fault for FindError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Unknown { nearest, .. } => Some(nearest_of(nearest)),
+            Self::NoneRecorded { .. } => {
+                let start = Advice::from("no session is recorded yet; start one with ");
+                Some(start.plain_command("run \"…\"", "a new prompt"))
+            }
+            Self::Several { count, some, .. } => Some(
+                format!(
+                    "use more characters of the id: {}{}",
+                    some.join(", "),
+                    if *count > some.len() { " and others" } else { "" }
+                )
+                .into(),
+            ),
+            Self::UnknownId(_) => Some("list the sessions, or start a new one".into()),
+            Self::NoneHere(_) => Some(
+                Advice::default()
+                    .plain_command("run \"…\"", "a new prompt")
+                    .text(" starts one; ")
+                    .plain_command("session list --all", "the list of sessions")
+                    .text(" lists those of other folders"),
+            ),
+        }
+    }
+}
+
+fn nearest_of(ids: &[String]) -> Advice {
+    let nearest = match ids {
+        [] => String::new(),
+        some => format!("did you mean {}? ", some.join(", ")),
+    };
+    Advice::from(nearest).plain_command("session list --all", "the list of sessions").text(" lists all")
+}
+
 /// Returns the session with this id, or the only one whose id begins with it.
 pub fn by_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
     let all = sessions.list()?;
-    let mut fitting: Vec<&Stored> = all.iter().filter(|stored| stored.id.as_str().starts_with(wanted)).collect();
+    let fitting: Vec<&Stored> = all.iter().filter(|stored| stored.id.as_str().starts_with(wanted)).collect();
     if let Some(exact) = fitting.iter().find(|stored| stored.id.as_str() == wanted) {
         return Ok((*exact).clone());
     }
@@ -30,28 +105,18 @@ pub fn by_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
                 let id = stored.id.as_str();
                 host_text::distance(wanted, id.get(..wanted.len()).unwrap_or(id))
             };
-            let failure = Failure::input(format!("there is no session `{wanted}`"));
             if all.is_empty() {
-                let start = Advice::from("no session is recorded yet; start one with ");
-                return Err(failure.help(start.plain_command("run \"…\"", "a new prompt")));
+                return Err(FindError::NoneRecorded { wanted: wanted.to_owned() }.into());
             }
             // Another day is not a typo.
             let mut nearest: Vec<&Stored> = all.iter().filter(|stored| distance(stored) <= NEAR).collect();
             // The sort keeps the newest first among equals.
             nearest.sort_by_key(|stored| distance(stored));
-            let nearest = match nearest.as_slice() {
-                [] => String::new(),
-                some => format!("did you mean {}? ", named(some)),
-            };
-            let advice = Advice::from(nearest).plain_command("session list --all", "the list of sessions");
-            Err(failure.help(advice.text(" lists all")))
+            Err(FindError::Unknown { wanted: wanted.to_owned(), nearest: named(&nearest) }.into())
         }
         several => {
-            let count = several.len();
-            let failure = Failure::input(format!("`{wanted}` matches {count} sessions"));
-            fitting.truncate(NAMED);
-            let more = if count > NAMED { " and others" } else { "" };
-            Err(failure.help(format!("use more characters of the id: {}{more}", named(&fitting))))
+            let (wanted, count) = (wanted.to_owned(), several.len());
+            Err(FindError::Several { wanted, count, some: named(several) }.into())
         }
     }
 }
@@ -62,10 +127,11 @@ pub fn by_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
 ///
 /// If there is none: the beginning of an id is not enough.
 pub fn by_whole_id(sessions: &dyn Journals, wanted: &str) -> Result<Stored, Failure> {
-    sessions.list()?.into_iter().find(|stored| stored.id.as_str() == wanted).ok_or_else(|| {
-        Failure::input(format!("there is no session `{}`", host_text::excerpt(wanted, SHOWN_ID)))
-            .help("list the sessions, or start a new one")
-    })
+    sessions
+        .list()?
+        .into_iter()
+        .find(|stored| stored.id.as_str() == wanted)
+        .ok_or_else(|| FindError::UnknownId(host_text::excerpt(wanted, SHOWN_ID)).into())
 }
 
 /// Returns the most recently written session of a folder. Skips a log whose first line cannot be read, and, if there is
@@ -84,15 +150,12 @@ fn last_with(sessions: &dyn Journals, workspace: &Path, wanted: impl Fn(&Stored)
     let here = workspace.to_string_lossy();
     let is_here = |stored: &Stored| stored.workspace().is_ok_and(|workspace| workspace.as_deref() == Some(&*here));
     let here_last = sessions.list()?.into_iter().filter(is_here).collect::<Vec<_>>();
-    here_last.iter().find(|stored| wanted(stored)).or(here_last.first()).cloned().ok_or_else(|| {
-        Failure::input(format!("there is no session of `{here}`")).help(
-            Advice::default()
-                .plain_command("run \"…\"", "a new prompt")
-                .text(" starts one; ")
-                .plain_command("session list --all", "the list of sessions")
-                .text(" lists those of other folders"),
-        )
-    })
+    here_last
+        .iter()
+        .find(|stored| wanted(stored))
+        .or(here_last.first())
+        .cloned()
+        .ok_or_else(|| FindError::NoneHere(here.into_owned()).into())
 }
 
 /// One that is damaged is found, so that the user hears of it.
@@ -106,9 +169,8 @@ fn has_changes(stored: &Stored) -> bool {
         .map_or(true, |recorded| !recorded.changes.is_empty() || !recorded.gaps.is_empty())
 }
 
-fn named(sessions: &[&Stored]) -> String {
-    let ids: Vec<String> = sessions.iter().take(NAMED).map(|stored| format!("`{}`", stored.id)).collect();
-    ids.join(", ")
+fn named(sessions: &[&Stored]) -> Vec<String> {
+    sessions.iter().take(NAMED).map(|stored| format!("`{}`", stored.id)).collect()
 }
 
 #[cfg(test)]

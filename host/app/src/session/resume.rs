@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_journal::{Journals, Left, Opened};
-use host_message::AgentId;
-use host_settings::error::Failure;
+use host_message::{AgentId, SessionId};
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::Advice;
 
 use crate::app::App;
@@ -22,6 +22,41 @@ pub enum Resume {
     Id(String),
     /// The one with exactly this id.
     WholeId(String),
+}
+
+/// Why a session is not resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// It belongs to another folder.
+    #[error("the session `{id}` belongs to `{workspace}`, which is not this folder")]
+    Elsewhere {
+        /// The id.
+        id: SessionId,
+        /// Its folder.
+        workspace: String,
+    },
+    /// There is nothing to go on with.
+    #[error("the session `{0}` has no unfinished work")]
+    Ended(SessionId),
+}
+
+impl Fault for ResumeError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Elsewhere { id, workspace } => Some(
+                Advice::from("resume it there: ")
+                    .plain_command(format!("run -C '{workspace}' --resume {id}"), "open that folder"),
+            ),
+            Self::Ended(id) => Some(
+                Advice::from("say what to do next: ")
+                    .plain_command(format!("run --resume {id} \"…\""), "send a new prompt"),
+            ),
+        }
+    }
 }
 
 impl Resume {
@@ -64,20 +99,11 @@ impl Resume {
         let id = &stored.id;
         if let Some(workspace) = recorded.workspace.as_deref().filter(|workspace| *workspace != here.to_string_lossy())
         {
-            return Err(Failure::input(format!(
-                "the session `{id}` belongs to `{workspace}`, which is not this folder"
-            ))
-            .help(
-                Advice::from("resume it there: ")
-                    .plain_command(format!("run -C '{workspace}' --resume {id}"), "open that folder"),
-            ));
+            return Err(ResumeError::Elsewhere { id: id.clone(), workspace: workspace.to_owned() }.into());
         }
         let left = recorded.past(&AgentId::new(MAIN)).map_or(Left::Nothing, |past| past.left());
         if left == Left::Nothing && !may_end {
-            return Err(Failure::input(format!("the session `{id}` has no unfinished work")).help(
-                Advice::from("say what to do next: ")
-                    .plain_command(format!("run --resume {id} \"…\""), "send a new prompt"),
-            ));
+            return Err(ResumeError::Ended(id.clone()).into());
         }
         if recorded.torn_bytes > 0 {
             tracing::warn!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use host_capability::McpServerName;
 use host_message::{OutputPart, Part, PartData};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Fault};
 use host_settings::mcp::{McpMessage, McpPrompt, McpPromptArgument};
 use host_text::{Advice, exact};
 use serde_json::{Map, Value};
@@ -23,6 +23,95 @@ pub struct ServerTokens {
     pub declared: usize,
     /// What all of its definitions take, in tokens, estimated.
     pub tokens: u64,
+}
+
+/// Why a prompt of an MCP server is not filled in.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerPromptError {
+    /// No server is configured.
+    #[error("there is no MCP server `{0}`")]
+    NoServers(String),
+    /// There is no such server.
+    #[error("there is no MCP server `{shown}`")]
+    NoServer {
+        /// The name.
+        server: String,
+        /// The name, safe to show.
+        shown: String,
+        /// The servers that there are.
+        known: Vec<String>,
+    },
+    /// It has no such prompt.
+    #[error("the MCP server `{server}` has no prompt `{shown}`")]
+    NoPrompt {
+        /// The server.
+        server: String,
+        /// The name.
+        prompt: String,
+        /// The name, safe to show.
+        shown: String,
+        /// The prompts that it has.
+        known: Vec<String>,
+    },
+    /// The server does not answer as it should.
+    #[error("the prompt `/{server}:{prompt}` cannot be used")]
+    Failed {
+        /// The server.
+        server: String,
+        /// The prompt, safe to show.
+        prompt: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// It takes no argument.
+    #[error("the prompt `/{server}:{prompt}` takes no argument")]
+    NoArguments {
+        /// The server.
+        server: String,
+        /// The prompt.
+        prompt: String,
+    },
+    /// An argument is missing.
+    #[error("the prompt needs `{name}`{about}")]
+    Missing {
+        /// Its name, safe to show.
+        name: String,
+        /// What it is, in brackets.
+        about: String,
+        /// How the prompt is written.
+        form: String,
+    },
+}
+
+impl Fault for ServerPromptError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoServers(_)
+            | Self::NoServer { .. }
+            | Self::NoPrompt { .. }
+            | Self::NoArguments { .. }
+            | Self::Missing { .. } => Vec::new(),
+            Self::Failed { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoServers(_) => Some("docs/mcp.md says how to configure one".into()),
+            Self::NoServer { server, known, .. } => {
+                Some(Advice::on_name(server, known.iter().map(String::as_str), "/mcp lists the servers"))
+            }
+            Self::NoPrompt { prompt, known, .. } => {
+                Some(Advice::on_name(prompt, known.iter().map(String::as_str), "/mcp lists its prompts"))
+            }
+            Self::Failed { .. } | Self::NoArguments { .. } => None,
+            Self::Missing { form, .. } => Some(format!("write it as {form}").into()),
+        }
+    }
 }
 
 impl Session {
@@ -49,31 +138,41 @@ impl Session {
     /// # Errors
     ///
     /// If there is no such server or prompt, an argument is missing, or the server does not answer.
-    pub async fn server_prompt(&self, server: &str, prompt: &str, written: &str) -> Result<Attached, Failure> {
-        let none = || Failure::input(format!("there is no MCP server `{}`", exact(server)));
-        let servers = self.app.mcp.as_ref().ok_or_else(|| none().help("docs/mcp.md says how to configure one"))?;
+    pub async fn server_prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        written: &str,
+    ) -> Result<Attached, ServerPromptError> {
+        let servers = self.app.mcp.as_ref();
+        let servers = servers.ok_or_else(|| ServerPromptError::NoServers(exact(server).into_owned()))?;
         let statuses = servers.statuses();
-        let status = statuses.iter().find(|status| status.name.as_str() == server).ok_or_else(|| {
-            none().help(Advice::on_name(server, statuses.iter().map(|one| one.name.as_str()), "/mcp lists the servers"))
+        let status = statuses.iter().find(|status| status.name.as_str() == server);
+        let status = status.ok_or_else(|| ServerPromptError::NoServer {
+            server: server.to_owned(),
+            shown: exact(server).into_owned(),
+            known: statuses.iter().map(|one| one.name.to_string()).collect(),
         })?;
-        let known = status.prompts.iter().find(|known| known.name == prompt).ok_or_else(|| {
-            let failure = Failure::input(format!("the MCP server `{server}` has no prompt `{}`", exact(prompt)));
-            failure.help(Advice::on_name(
-                prompt,
-                status.prompts.iter().map(|one| one.name.as_str()),
-                "/mcp lists its prompts",
-            ))
+        let known = status.prompts.iter().find(|known| known.name == prompt);
+        let known = known.ok_or_else(|| ServerPromptError::NoPrompt {
+            server: server.to_owned(),
+            prompt: prompt.to_owned(),
+            shown: exact(prompt).into_owned(),
+            known: status.prompts.iter().map(|one| one.name.clone()).collect(),
         })?;
         let arguments = arguments(server, known, written)?;
-        let messages = servers.connected().prompt(&status.name, prompt, arguments).await.map_err(|error| {
-            Failure::input(format!("the prompt `/{server}:{}` cannot be used", exact(prompt))).cause(error.to_string())
+        let messages = servers.connected().prompt(&status.name, prompt, arguments).await;
+        let messages = messages.map_err(|error| ServerPromptError::Failed {
+            server: server.to_owned(),
+            prompt: exact(prompt).into_owned(),
+            why: error.to_string(),
         })?;
         Ok(attached(messages))
     }
 }
 
 /// The arguments of a prompt, as written behind its name.
-fn arguments(server: &str, prompt: &McpPrompt, written: &str) -> Result<Map<String, Value>, Failure> {
+fn arguments(server: &str, prompt: &McpPrompt, written: &str) -> Result<Map<String, Value>, ServerPromptError> {
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
     let mut free = prompt.arguments.iter();
     for word in words(written) {
@@ -93,10 +192,8 @@ fn arguments(server: &str, prompt: &McpPrompt, written: &str) -> Result<Map<Stri
                         continue;
                     }
                     None => {
-                        return Err(Failure::input(format!(
-                            "the prompt `/{server}:{}` takes no argument",
-                            prompt.name
-                        )));
+                        let (server, prompt) = (server.to_owned(), prompt.name.clone());
+                        return Err(ServerPromptError::NoArguments { server, prompt });
                     }
                 },
             },
@@ -106,8 +203,8 @@ fn arguments(server: &str, prompt: &McpPrompt, written: &str) -> Result<Map<Stri
     if let Some(missing) = prompt.arguments.iter().find(|one| one.is_required && !given.contains_key(one.name.as_str()))
     {
         let about = missing.description.as_ref().map(|words| format!(" ({})", exact(words))).unwrap_or_default();
-        return Err(Failure::input(format!("the prompt needs `{}`{about}", exact(&missing.name)))
-            .help(format!("write it as {}", form(server, prompt))));
+        let (name, form) = (exact(&missing.name).into_owned(), form(server, prompt));
+        return Err(ServerPromptError::Missing { name, about, form });
     }
     Ok(given.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))).collect())
 }
@@ -191,10 +288,13 @@ mod tests {
             assert_eq!(arguments("github", &prompt(), written).expect(written), expected, "{written}");
         }
         let missing = arguments("github", &prompt(), "depth=x").expect_err("one is missing");
-        assert_eq!(missing.message, "the prompt needs `pull` (what it is)");
-        assert_eq!(missing.help_text().as_deref(), Some("write it as /github:review <pull> [depth]"));
+        assert_eq!(missing.to_string(), "the prompt needs `pull` (what it is)");
+        assert_eq!(
+            missing.help().map(|help| help.to_string()).as_deref(),
+            Some("write it as /github:review <pull> [depth]")
+        );
         let none = McpPrompt { arguments: Vec::new(), ..prompt() };
-        assert!(arguments("github", &none, "x").expect_err("it takes none").message.contains("takes no argument"));
+        assert!(arguments("github", &none, "x").expect_err("it takes none").to_string().contains("takes no argument"));
     }
 
     #[test]

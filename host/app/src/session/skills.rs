@@ -15,9 +15,9 @@ use host_agent::{KeptText, SkillSource};
 use host_message::Content;
 use host_plugin::SessionReads;
 use host_settings::allowed_tools::AllowedTools;
-use host_settings::error::Failure;
-use host_settings::skills::{Skill, SkillFile, SkillOrigin, Skills, sources};
-use host_text::exact;
+use host_settings::error::{ErrorKind, Failure, Fault};
+use host_settings::skills::{Skill, SkillFault, SkillFile, SkillOrigin, Skills, sources};
+use host_text::{Advice, exact};
 use host_tool::Gate;
 use tokio_util::sync::CancellationToken;
 
@@ -67,7 +67,7 @@ impl SessionSkills {
     }
 
     /// Reads the skill as it is now, lets tools read its folder, and limits the run.
-    fn activate_skill(&self, skill: &Skill) -> Result<Activated, String> {
+    fn activate_skill(&self, skill: &Skill) -> Result<Activated, ActivationFault> {
         let (file, mut notes) = now(skill)?;
         let mut text = format!(
             "These are the instructions of the skill `{}`. Paths in them are relative to its folder `{}`.",
@@ -150,7 +150,44 @@ impl SkillSource for SessionSkills {
     fn activate(&self, name: &str) -> Result<KeptText, String> {
         let skill = self.skills.find(name).filter(|skill| !skill.file.only_by_user);
         let skill = skill.ok_or_else(|| "there is none with that name".to_owned())?;
-        self.activate_skill(skill).map(|activated| activated.text)
+        self.activate_skill(skill).map(|activated| activated.text).map_err(|fault| fault.to_string())
+    }
+}
+
+/// Why a skill is not activated. Its text is one line that is safe to show.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ActivationFault {
+    /// The file of a plugin was changed.
+    #[error("its file is not the one that the plugin `{0}` brought; begin again, which restores it")]
+    OfPlugin(String),
+    /// The file of a project is not the trusted one.
+    #[error(
+        "its file has changed since the user trusted it; they can look at it with `host trust`, trust it with `host trust \
+         add` and begin again, and {0} is not to be followed until then"
+    )]
+    OfProject(String),
+    /// Its file cannot be used.
+    #[error(transparent)]
+    File(#[from] SkillFault),
+}
+
+/// A skill that the user named cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the skill `{name}` cannot be used: {fault}")]
+pub(super) struct SkillError {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub fault: ActivationFault,
+}
+
+impl Fault for SkillError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        Some(Advice::default().command("skill check").text(" says what is wrong with a skill"))
     }
 }
 
@@ -167,10 +204,8 @@ impl Session {
         // The limits of the last prompt end here, those of this one begin.
         self.conversation.gate.widen();
         let activated = self.conversation.skills.activate_skill(skill);
-        let Activated { text, notes } = activated.map_err(|why| {
-            Failure::input(format!("the skill `{}` cannot be used: {why}", skill.file.name))
-                .help("`host skill check` says what is wrong with a skill")
-        })?;
+        let Activated { text, notes } =
+            activated.map_err(|fault| SkillError { name: skill.file.name.clone(), fault })?;
         attached.parts.push(text.part());
         attached.notes.extend(notes);
         attached.keeps_limits = true;
@@ -179,22 +214,16 @@ impl Session {
 }
 
 /// The file of a skill as it is now, and what the user should know about it.
-fn now(skill: &Skill) -> Result<(SkillFile, Vec<String>), String> {
-    let text = sources::read(&skill.path()).map_err(|fault| fault.to_string())?;
+fn now(skill: &Skill) -> Result<(SkillFile, Vec<String>), ActivationFault> {
+    let text = sources::read(&skill.path())?;
     if text == skill.text {
         return Ok((skill.file.clone(), Vec::new()));
     }
     match &skill.origin {
-        SkillOrigin::Plugin(name) => {
-            Err(format!("its file is not the one that the plugin `{name}` brought; begin again, which restores it"))
-        }
-        SkillOrigin::Project => Err(format!(
-            "its file has changed since the user trusted it; they can look at it with `host trust`, trust it with `host trust \
-             add` and begin again, and {} is not to be followed until then",
-            skill.place()
-        )),
+        SkillOrigin::Plugin(name) => Err(ActivationFault::OfPlugin(name.clone())),
+        SkillOrigin::Project => Err(ActivationFault::OfProject(skill.place())),
         SkillOrigin::User => {
-            let file = SkillFile::parse(&text, &skill.file.name).map_err(|fault| fault.to_string())?;
+            let file = SkillFile::parse(&text, &skill.file.name)?;
             Ok((
                 file,
                 vec![format!(

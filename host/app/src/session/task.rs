@@ -1,10 +1,10 @@
 //! The task of a run: the user's words for the main agent, or the inputs of a declared agent; and the form of the
 //! answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Fault};
 use host_text::{Advice, Flag};
 use serde_json::{Map, Value};
 
@@ -14,24 +14,110 @@ const MAX_SCHEMA: u64 = 256 << 10;
 /// The name of the argument that the main agent hands its result over by.
 const RESULT: &str = "result";
 
+/// Why the inputs of an agent, or the form of its answer, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// It has no name.
+    #[error("invalid `--input {0}`")]
+    Form(String),
+    /// The agent has no such input.
+    #[error("the agent `{agent}` has no input `{name}`")]
+    Unknown {
+        /// The agent.
+        agent: String,
+        /// The name.
+        name: String,
+        /// The inputs that it has.
+        known: Vec<String>,
+    },
+    /// The value is of another type.
+    #[error("`--input {text}`: the input `{name}` is of the type `{kind}`")]
+    Kind {
+        /// The input as it was written.
+        text: String,
+        /// The name.
+        name: String,
+        /// Its type.
+        kind: InputKind,
+    },
+    /// It was given twice.
+    #[error("the input `{0}` was given twice")]
+    Twice(String),
+    /// A required one is missing.
+    #[error("the agent `{agent}` needs the input `{name}`")]
+    Missing {
+        /// The agent.
+        agent: String,
+        /// The name.
+        name: String,
+        /// Its type.
+        kind: InputKind,
+        /// What it is.
+        description: String,
+    },
+    /// The file has no schema.
+    #[error("invalid output schema `{}`", .file.display())]
+    Schema {
+        /// The file.
+        file: PathBuf,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+impl Fault for InputError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn causes(&self) -> Vec<String> {
+        match self {
+            Self::Form(_) | Self::Unknown { .. } | Self::Kind { .. } | Self::Twice(_) => Vec::new(),
+            Self::Missing { description, .. } => vec![description.clone()],
+            Self::Schema { why, .. } => vec![why.clone()],
+        }
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Form(_) => Some("write it as NAME=VALUE".into()),
+            Self::Unknown { name, known, .. } => Some(help_on(name, known)),
+            Self::Kind { name, kind, .. } | Self::Missing { name, kind, .. } => Some(form(name, *kind)),
+            Self::Twice(_) => Some("give it once".into()),
+            Self::Schema { .. } => {
+                Some("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}".into())
+            }
+        }
+    }
+}
+
+/// What to do about an input that the agent does not have.
+fn help_on(name: &str, known: &[String]) -> Advice {
+    match known {
+        [] => "it has no inputs".into(),
+        known => {
+            let all: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            let names = known.iter().map(String::as_str);
+            Advice::on_name(name, names, format!("its inputs are {}", all.join(", ")))
+        }
+    }
+}
+
 /// Reads `--input NAME=VALUE`, each as its declaration says. A list takes one value each time.
-pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<Map<String, Value>, Failure> {
+pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<Map<String, Value>, InputError> {
     let mut inputs = Map::new();
     for text in given {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(Failure::input(format!("invalid `--input {text}`")).help("write it as NAME=VALUE"));
+            return Err(InputError::Form(text.clone()));
         };
         let Some(input) = declared.0.get(name) else {
-            let failure = Failure::input(format!("the agent `{agent}` has no input `{name}`"));
-            let known = declared.0.keys().map(String::as_str);
-            return Err(match declared.0.is_empty() {
-                true => failure.help("it has no inputs"),
-                false => failure.help(Advice::on_name(name, known, format!("its inputs are {}", all(declared)))),
-            });
+            let (agent, name) = (agent.to_owned(), name.to_owned());
+            return Err(InputError::Unknown { agent, name, known: declared.0.keys().cloned().collect() });
         };
-        let parsed = parse(input.kind, value).ok_or_else(|| {
-            Failure::input(format!("`--input {text}`: the input `{name}` is of the type `{}`", input.kind))
-                .help(form(name, input.kind))
+        let parsed = parse(input.kind, value).ok_or_else(|| InputError::Kind {
+            text: text.clone(),
+            name: name.to_owned(),
+            kind: input.kind,
         })?;
         match (input.kind, inputs.get_mut(name)) {
             (_, None) => {
@@ -40,16 +126,15 @@ pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<M
             }
             (InputKind::Strings | InputKind::Numbers, Some(Value::Array(list))) => list.push(parsed),
             (_, Some(_)) => {
-                return Err(Failure::input(format!("the input `{name}` was given twice")).help("give it once"));
+                return Err(InputError::Twice(name.to_owned()));
             }
         }
     }
     match declared.0.iter().find(|(name, input)| input.required && !inputs.contains_key(*name)) {
         None => Ok(inputs),
         Some((name, Input { kind, description, .. })) => {
-            Err(Failure::input(format!("the agent `{agent}` needs the input `{name}`"))
-                .cause(description.trim().to_owned())
-                .help(form(name, *kind)))
+            let (agent, description) = (agent.to_owned(), description.trim().to_owned());
+            Err(InputError::Missing { agent, name: name.clone(), kind: *kind, description })
         }
     }
 }
@@ -77,17 +162,9 @@ fn form(name: &str, kind: InputKind) -> Advice {
     Advice::from("add ").flag_with(Flag::Input, format!("{name}={value}")).text(rest)
 }
 
-fn all(declared: &InputConfig) -> String {
-    declared.0.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// Returns the form of the main agent's answer: a value of the schema in the file, printed as JSON.
-pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
-    let wrong = |why: String| {
-        Failure::input(format!("invalid output schema `{}`", file.display()))
-            .cause(why)
-            .help("name a file with a JSON Schema, such as {\"type\": \"object\", \"properties\": {…}}")
-    };
+pub fn output(file: &Path) -> Result<OutputConfig, InputError> {
+    let wrong = |why: String| InputError::Schema { file: file.to_owned(), why };
     let text = host_files::read_input(file, MAX_SCHEMA).map_err(|error| wrong(error.to_string()))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if !schema.is_object() {
@@ -105,6 +182,7 @@ pub fn output(file: &Path) -> Result<OutputConfig, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use host_settings::error::Failure;
     use serde_json::json;
 
     use super::*;
@@ -147,10 +225,10 @@ mod tests {
             ("text=again", "the input `text` was given twice", "give it once"),
         ] {
             let given = ["text=a".to_owned(), given.to_owned()];
-            let failure = inputs("a", &declared(), &given).expect_err("it is wrong");
+            let failure = Failure::from(inputs("a", &declared(), &given).expect_err("it is wrong"));
             assert_eq!((failure.message.as_str(), failure.help_text().as_deref()), (told, Some(help)));
         }
-        let failure = inputs("a", &declared(), &[]).expect_err("one is missing");
+        let failure = Failure::from(inputs("a", &declared(), &[]).expect_err("one is missing"));
         assert_eq!(failure.message, "the agent `a` needs the input `text`");
         assert_eq!(
             (failure.causes[0].as_str(), failure.help_text().as_deref()),

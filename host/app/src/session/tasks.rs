@@ -9,7 +9,7 @@
 use host_extensions::grants::UserGrants;
 use host_model::Offline;
 use host_settings::configuration::ContextNames;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::repository::repository_of;
 use host_text::{Advice, Flag};
 use host_tool::ApprovalMode;
@@ -54,17 +54,60 @@ change, say that.";
 #[derive(Debug)]
 pub(super) struct BeforeReview(UserGrants);
 
+/// Why the session does not begin one of its own tasks.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// The mode writes no file.
+    #[error("/init writes a file, and the mode `plan` only reads")]
+    PlanWrites,
+    /// The mode runs no program.
+    #[error("/review runs `git diff`, and the mode `plan` runs no program")]
+    PlanRuns,
+    /// There is no change to review.
+    #[error("there is no repository here, so that there is no change to review")]
+    NoRepository,
+    /// There is no language model.
+    #[error("{0} needs a language model, and `offline` is not one")]
+    Offline(&'static str),
+    /// What to review is nothing that git knows.
+    #[error("`{0}` is not a branch, a commit or a range")]
+    Revision(String),
+}
+
+impl Fault for TaskError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::PlanWrites => Some("change the mode first: /mode default".into()),
+            Self::PlanRuns => Some("change the mode first: /mode default; a review changes no file in any mode".into()),
+            Self::NoRepository => Some("begin in a repository, or ask for a review of files by their names".into()),
+            Self::Offline(_) => Some(
+                Advice::from("choose one with /model ID; `host` without ")
+                    .flag(Flag::Model)
+                    .text(" helps you to find one"),
+            ),
+            Self::Revision(_) => Some(
+                "name one, such as `main`, `HEAD~3` or `main..feature`, or nothing for the change that is not \
+                 committed"
+                    .into(),
+            ),
+        }
+    }
+}
+
 impl Session {
     /// Returns the prompt that has the model write the instructions of the repository, or improve the ones that exist.
     ///
     /// # Errors
     ///
     /// If the model is the offline planner, which changes nothing, or the mode only reads.
-    pub(super) fn init_prompt(&self) -> Result<Attached, Failure> {
+    pub(super) fn init_prompt(&self) -> Result<Attached, TaskError> {
         self.needs_a_language_model("/init")?;
         if self.mode() == ApprovalMode::Plan {
-            return Err(Failure::input("/init writes a file, and the mode `plan` only reads")
-                .help("change the mode first: /mode default"));
+            return Err(TaskError::PlanWrites);
         }
         let names = match self.app.configuration.context_files().names() {
             none if none.is_empty() => ContextNames::Usual.names(),
@@ -87,17 +130,15 @@ impl Session {
     ///
     /// If it is not such a name, there is no repository, the model is the offline planner, or the mode runs no program,
     /// so that the model could not see the change.
-    pub(super) fn review_prompt(&self, what: Option<&str>) -> Result<Attached, Failure> {
+    pub(super) fn review_prompt(&self, what: Option<&str>) -> Result<Attached, TaskError> {
         let what = what.map(Revision::parse).transpose()?;
         self.needs_a_language_model("/review")?;
         if self.mode() == ApprovalMode::Plan {
-            return Err(Failure::input("/review runs `git diff`, and the mode `plan` runs no program")
-                .help("change the mode first: /mode default; a review changes no file in any mode"));
+            return Err(TaskError::PlanRuns);
         }
         let root = self.app.workspace.root();
         if repository_of(root).is_none() {
-            return Err(Failure::input("there is no repository here, so that there is no change to review")
-                .help("begin in a repository, or ask for a review of files by their names"));
+            return Err(TaskError::NoRepository);
         }
         let what = what.map_or_else(
             || {
@@ -134,13 +175,11 @@ impl Session {
         self.take_up(equipment)
     }
 
-    fn needs_a_language_model(&self, command: &str) -> Result<(), Failure> {
+    fn needs_a_language_model(&self, command: &'static str) -> Result<(), TaskError> {
         if self.model.answering.iter().any(|id| id != Offline::PROVIDER.name()) {
             return Ok(());
         }
-        Err(Failure::input(format!("{command} needs a language model, and `offline` is not one")).help(
-            Advice::from("choose one with /model ID; `host` without ").flag(Flag::Model).text(" helps you to find one"),
-        ))
+        Err(TaskError::Offline(command))
     }
 }
 
@@ -178,7 +217,7 @@ struct Revision<'a>(&'a str);
 impl<'a> Revision<'a> {
     /// Accepts what git accepts as a name and a shell reads as one word: no blank, no quote, no character with a
     /// meaning in a shell, and no option.
-    fn parse(text: &'a str) -> Result<Self, Failure> {
+    fn parse(text: &'a str) -> Result<Self, TaskError> {
         let allowed = |c: char| c.is_alphanumeric() || "._/-~^@{}+#=%".contains(c);
         let is_name = |name: &str| !name.starts_with('-');
         let ends = text.split("..").map(|end| end.strip_prefix('.').unwrap_or(end));
@@ -191,10 +230,7 @@ impl<'a> Revision<'a> {
         if fits {
             return Ok(Self(text));
         }
-        let shown = host_text::one_line(&name(text), 80);
-        Err(Failure::input(format!("`{shown}` is not a branch, a commit or a range")).help(
-            "name one, such as `main`, `HEAD~3` or `main..feature`, or nothing for the change that is not committed",
-        ))
+        Err(TaskError::Revision(host_text::one_line(&name(text), 80)))
     }
 
     fn task(&self) -> String {
@@ -261,8 +297,11 @@ mod tests {
             long.as_str(),
         ] {
             let failure = Revision::parse(wrong).expect_err(wrong);
-            assert!(failure.message.ends_with("is not a branch, a commit or a range"), "{failure:?}");
-            assert!(!failure.message.contains(['\n', '\u{202e}']) && failure.message.len() < 200, "{failure:?}");
+            assert!(failure.to_string().ends_with("is not a branch, a commit or a range"), "{failure:?}");
+            assert!(
+                !failure.to_string().contains(['\n', '\u{202e}']) && failure.to_string().len() < 200,
+                "{failure:?}"
+            );
         }
     }
 

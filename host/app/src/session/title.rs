@@ -4,10 +4,12 @@
 //! none.
 
 use std::io;
+use std::path::PathBuf;
 
 use host_files::Mode;
 use host_journal::Artifacts;
-use host_settings::error::Failure;
+use host_settings::error::{ErrorKind, Fault};
+use host_text::Advice;
 
 /// The longest title, in characters. Protects the lines of a list.
 const MAX_TITLE: usize = 200;
@@ -21,18 +23,46 @@ pub fn title_of(session: &Artifacts) -> Option<String> {
     Some(text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
+/// Why a session gets no title.
+#[derive(Debug, thiserror::Error)]
+pub enum TitleError {
+    /// It is over the limit.
+    #[error("a title of {0} characters is too long")]
+    TooLong(usize),
+    /// It cannot be written.
+    #[error("the title cannot be written to `{}`: {cause}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl Fault for TitleError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::TooLong(_) => Some(format!("use at most {MAX_TITLE} characters").into()),
+            Self::Unwritable { .. } => Some("check the free space and the owner of that folder".into()),
+        }
+    }
+}
+
 /// Gives a session a title, in place of the one that it has; a blank one takes it away.
 ///
 /// # Errors
 ///
 /// If it is too long, or cannot be written.
-pub fn rename(session: &Artifacts, title: &str) -> Result<(), Failure> {
+pub fn rename(session: &Artifacts, title: &str) -> Result<(), TitleError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let path = session.title();
     let characters = title.chars().count();
     if characters > MAX_TITLE {
-        return Err(Failure::input(format!("a title of {characters} characters is too long"))
-            .help(format!("use at most {MAX_TITLE} characters")));
+        return Err(TitleError::TooLong(characters));
     }
     let written = match title.as_str() {
         "" => match std::fs::remove_file(&path) {
@@ -41,8 +71,5 @@ pub fn rename(session: &Artifacts, title: &str) -> Result<(), Failure> {
         },
         title => host_files::replace(&path, format!("{title}\n").as_bytes(), Mode::Private),
     };
-    written.map_err(|error| {
-        Failure::input(format!("the title cannot be written to `{}`: {error}", path.display()))
-            .help("check the free space and the owner of that folder")
-    })
+    written.map_err(|cause| TitleError::Unwritable { path, cause })
 }

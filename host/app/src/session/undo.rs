@@ -15,8 +15,8 @@ use host_extensions::grants::UserGrants;
 use host_extensions::hooks::HOOK;
 use host_files::ChainStore;
 use host_journal::{Journals, Opened, Stored};
-use host_settings::error::{ErrorKind, Failure};
-use host_text::visible_line;
+use host_settings::error::{ErrorKind, Failure, Fault};
+use host_text::{Advice, visible_line};
 use host_undo::{
     Change, Gap, JournalError, Obstacle, Outcome, Reason, Recorder, State, Step, UNDO, plan, run_later_by,
 };
@@ -108,6 +108,33 @@ pub struct Undo {
     _lock: Option<Box<dyn Opened>>,
 }
 
+/// Why nothing is taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// No call has this number.
+    #[error("there is no call {number} that changed files")]
+    NoCall {
+        /// The number.
+        number: usize,
+        /// How many calls changed files.
+        calls: usize,
+    },
+}
+
+impl Fault for UndoError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+
+    fn help(&self) -> Option<Advice> {
+        match self {
+            Self::NoCall { calls: 0, .. } => Some("this session changed no files, so there is nothing to undo".into()),
+            Self::NoCall { calls: 1, .. } => Some("there is only call 1".into()),
+            Self::NoCall { calls, .. } => Some(format!("use a number from 1 to {calls}").into()),
+        }
+    }
+}
+
 impl Undo {
     /// The changes of a session that no process is working on.
     ///
@@ -161,12 +188,7 @@ impl Undo {
     pub fn take_back(&self, number: usize) -> Result<Vec<Undoing>, Failure> {
         let calls = self.calls()?;
         if number == 0 || number > calls.len() {
-            let failure = Failure::input(format!("there is no call {number} that changed files"));
-            return Err(match calls.len() {
-                0 => failure.help("this session changed no files, so there is nothing to undo"),
-                1 => failure.help("there is only call 1"),
-                last => failure.help(format!("use a number from 1 to {last}")),
-            });
+            return Err(UndoError::NoCall { number, calls: calls.len() }.into());
         }
         let taken = calls.get(number - 1..).unwrap_or_default();
         let ids: Vec<&str> = taken.iter().map(|call| call.id.as_str()).collect();

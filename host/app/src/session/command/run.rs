@@ -65,7 +65,7 @@ impl Session {
             SessionCommand::Rewind(to) => self.rewind_to(to.as_deref()),
             SessionCommand::Clear => self.clear_now().await,
             SessionCommand::Compress(keep) => self.compress_now(keep.as_deref(), cancel).await,
-            SessionCommand::Init => self.init_prompt().map(prompt),
+            SessionCommand::Init => Ok(prompt(self.init_prompt()?)),
             SessionCommand::Review(what) => self.begin_review_of(what.as_deref()),
             SessionCommand::ServerPrompt(asked) => self.fill_server_prompt(&asked, cancel).await,
             SessionCommand::Custom(line) => self.custom(&line, cancel).await,
@@ -281,7 +281,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<CommandOutcome, Failure> {
         match cancel.run_until_cancelled(self.server_prompt(server, name, written)).await {
-            Some(filled) => filled.map(prompt),
+            Some(filled) => Ok(prompt(filled?)),
             None => Ok(CommandOutcome::Stopped { note: "stopped".to_owned() }),
         }
     }
