@@ -97,7 +97,7 @@ def main():
                                             and says(base) == says(name))]
     order = {"claude": 0, "gpt": 1, "gemini": 2, "other": 3}
     kept.sort(key=lambda name: (order[models[name]["family"]], name))
-    lines = ",\n".join("    " + json.dumps(models[name]) for name in kept)
+    lines = ",\n".join("    " + json.dumps(models[name], separators=(",", ":"), ensure_ascii=False) for name in kept)
     print(f'{{\n  "source": {json.dumps(source)},\n  "read": "{date}",\n  "models": [\n{lines}\n  ]\n}}')
 
 

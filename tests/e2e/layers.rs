@@ -84,6 +84,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[
         ],
         "what lies lower waits for nothing",
     ),
+    ("host-evals", &["host"], "the tasks for the agent run against the binary"),
     ("host-fuzz", &["host"], "what fuzzing found is tried beside the other promises"),
     ("host-tests", &["host"], "what is tested from outside is the binary"),
     ("clap", &["host"], "a command line is one frontend of several"),
@@ -293,7 +294,8 @@ fn wrong_arrows(name: &str, manifest: &Table) -> Vec<String> {
     let mut wrong = Vec::new();
     for dependency in dependencies(manifest) {
         let ours = dependency == "host"
-            || dependency.starts_with("host-") && !["host-fuzz", "host-tests"].contains(&dependency.as_str());
+            || dependency.starts_with("host-")
+                && !["host-evals", "host-fuzz", "host-tests"].contains(&dependency.as_str());
         if ours && place(&dependency) >= place(name) {
             wrong.push(format!("`{name}` imports `{dependency}`, which lies above it or in no layer"));
         } else if ours && place(&dependency).is_none() {

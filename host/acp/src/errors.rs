@@ -1,6 +1,7 @@
 //! Failures as errors of the protocol: what failed, its causes and what to do, in one message that every client shows.
 //!
-//! Promise: the help has no option of the command line. It names the setting, the mode or the command that does the same.
+//! Promise: the help has no option of the command line. It names the setting, the mode or the command that does the
+//! same.
 
 use agent_client_protocol::Error;
 use host_settings::error::{ErrorKind, Failure};

@@ -1,8 +1,8 @@
 //! The events of a run, as they happen: the terminal, JSON lines and editors receive the same events.
 //!
 //! Everything that a run records is an event with its [`Fact`]; the other events are of use only while they happen, and
-//! no log has them. An event borrows its content, so reporting it costs next to nothing; an observer that keeps an event
-//! must copy it. Content arrives in pieces, and once more as a fact when the message is whole.
+//! no log has them. An event borrows its content, so reporting it costs next to nothing; an observer that keeps an
+//! event must copy it. Content arrives in pieces, and once more as a fact when the message is whole.
 
 use host_journal::Fact;
 use host_message::{AgentId, CallId, FinishReason, FunctionCall, SessionId, ToolName, Usage};

@@ -70,8 +70,8 @@ pub struct Setup {
 /// What belongs to a query, in the same message. It is sent as it is: no `${name}` in it is filled in.
 #[derive(Clone, Debug, Default)]
 pub struct PromptParts {
-    /// Text that was piped into the prompt: a part of its own before the query. Models answer best if a question follows
-    /// the text that it is about.
+    /// Text that was piped into the prompt: a part of its own before the query. Models answer best if a question
+    /// follows the text that it is about.
     pub piped: Option<String>,
     /// Further parts behind the query, such as files that the user attached. None may be a function call or response.
     pub attached: Vec<Part>,

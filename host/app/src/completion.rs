@@ -1,7 +1,7 @@
 //! Completion while a line is written: a command at its beginning with its argument, a path after an `@`.
 //!
-//! Commands and modes are known at once; files and the models of a service are looked up, which blocks. Deliberately not
-//! here: how a list is shown.
+//! Commands and modes are known at once; files and the models of a service are looked up, which blocks. Deliberately
+//! not here: how a list is shown.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -134,8 +134,8 @@ impl UserGrants {
         &self.added
     }
 
-    /// Returns what calls may touch by these, besides the grants of their plugins. `programs` is what programs may touch
-    /// without the added folders.
+    /// Returns what calls may touch by these, besides the grants of their plugins. `programs` is what programs may
+    /// touch without the added folders.
     pub fn access(&self, programs: &ProgramAccess) -> Access {
         Access {
             programs: confinement::with_added(programs.clone(), &self.added),

@@ -1,8 +1,9 @@
 //! What happened in a session, written down as it happens and read back.
 //!
 //! Owns [`Fact`], the one description of what happened; [`Journals`], which keep sessions: [`Sessions`] as files,
-//! [`MemoryJournals`] for tests; [`Journal`], to which one of them is recorded; and what reads them back: [`Records`] one by one, [`Calls`] in pairs, [`Recorded`] all
-//! together, with the [`History`] in which no call stays without its outcome.
+//! [`MemoryJournals`] for tests; [`Journal`], to which one of them is recorded; and what reads them back: [`Records`]
+//! one by one, [`Calls`] in pairs, [`Recorded`] all together, with the [`History`] in which no call stays without its
+//! outcome.
 //!
 //! It promises that what it announces was written first, that nothing it wrote is refused later, and that any change of
 //! a log is found.

@@ -4,7 +4,8 @@
 //! when and from where it was read, and one that the user fetched replaces what it has. A name that is in neither is a
 //! model that nothing is known about, and its numbers are careful guesses.
 //!
-//! Deliberately not here: where the user's own is, and what a user configured for a model, which wins (`host-settings`).
+//! Deliberately not here: where the user's own is, and what a user configured for a model, which wins
+//! (`host-settings`).
 
 mod fetch;
 mod models_dev;

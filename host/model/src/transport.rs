@@ -357,8 +357,8 @@ impl Transport {
     }
 }
 
-/// Returns the headers of each request: the key, if there is no login, and what the user configured. `key_header` is the
-/// header for the key and the text before the key in it.
+/// Returns the headers of each request: the key, if there is no login, and what the user configured. `key_header` is
+/// the header for the key and the text before the key in it.
 fn headers(
     provider: ProviderId,
     access: &Access,

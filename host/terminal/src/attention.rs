@@ -8,6 +8,7 @@
 //! Deliberately not here: the modes that ask for the reports and keep the title (`raw`), and running a program.
 
 use super::state::{Holder, State, Turn};
+use super::values::Focus;
 use super::width::truncate_to_width;
 use super::{Keyboard, Setup, Shared, Terminal, TerminalMode, raw};
 
@@ -50,16 +51,6 @@ pub enum Alert {
     Bell,
     /// The sequence OSC 9, which many terminals show as a notification of the desktop.
     Osc9,
-}
-
-/// Whether keys go to the terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Focus {
-    /// It has not said.
-    #[default]
-    Unknown,
-    Here,
-    Elsewhere,
 }
 
 /// Sets what the modes of the terminal include for this setup.

@@ -11,6 +11,7 @@ use super::hint::Hint;
 use super::keys::Key;
 use super::menu::Menu;
 use super::state::{Panel, State};
+use super::values::Looking;
 use super::{Keyboard, Shared, TerminalMode};
 
 /// What the thread is to do.
@@ -27,16 +28,6 @@ struct Wanted {
     /// Whether the image in the clipboard is wanted.
     image: bool,
     ends: bool,
-}
-
-/// A text whose completions are being looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Looking {
-    before: String,
-    /// Whether Tab was pressed meanwhile: the best completion is inserted.
-    inserts: bool,
-    /// Whether it continues what was inserted.
-    continues: bool,
 }
 
 impl Jobs {

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use host_text::visible_line;
 
-use super::attention::Focus;
 use super::hint::Hint;
 use super::menu::MENU_ROWS;
 use super::screen::Live;
-use super::sent::{Sent, When};
 use super::state::{End, Holder, Panel, State, Turn};
 use super::status::time;
+use super::values::{Focus, Sent, When};
 use super::width::{truncate_to_width, width};
 use super::wrap::{wrap, wrapped_lines};
 use super::{Activity, Chosen, Keyboard, Shared, TerminalMode, Voice, raw};

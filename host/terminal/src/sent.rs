@@ -9,6 +9,7 @@ use super::editor::Draft;
 use super::hint::Hint;
 use super::keys::Key;
 use super::state::{End, Leaving, State, Turn};
+use super::values::{Sent, When};
 use super::width::width;
 use super::wrap::wrap;
 use super::{Shared, TerminalInput, TerminalMode};
@@ -21,22 +22,6 @@ const BAR: &str = "▌ ";
 
 /// The fewest columns for the text of a prompt.
 const FEWEST_COLUMNS: usize = 8;
-
-/// A text that was sent and that nobody took so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
-    pub(super) draft: Draft,
-    pub(super) when: When,
-}
-
-/// When a text is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// At the model's next turn; if there is none, when it is done.
-    NextTurn,
-    /// When the model is done.
-    Done,
-}
 
 impl Shared {
     /// Handles Enter: sends the text, unless a backslash at its end continues it on another line.

@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 use host_text::counted;
 use tokio_util::sync::CancellationToken;
 
-use super::attention::Focus;
-use super::completing::Looking;
 use super::editor::Editor;
 use super::hint::Hint;
 use super::markdown::{Answers, Markdown};
@@ -20,8 +18,7 @@ use super::menu::Menu;
 use super::question::{Listening, Open};
 use super::screen::Screen;
 use super::search::Search;
-use super::sent::Sent;
-use super::status::StatusPart;
+use super::values::{Focus, Looking, Sent, StatusPart};
 use super::{Activity, Chosen, History, INDENT, Keymap, Setup, TerminalMode, raw};
 
 /// The most text that is held back until a question is answered, in bytes. Protects memory. Any more is left out, and

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use super::state::{State, Turn};
+use super::values::StatusPart;
 use super::width::{truncate_to_width, width};
 use super::{Terminal, TerminalMode};
 
@@ -16,15 +17,6 @@ const BETWEEN: &str = " · ";
 
 /// The fewest rows of a terminal on which there is room for the row.
 const FEWEST_ROWS: usize = 5;
-
-/// A part of the row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusPart {
-    /// The words, safe to show and without line breaks.
-    pub words: String,
-    /// How important it is: where the row is too narrow, the part with the lowest number is left out first.
-    pub importance: u8,
-}
 
 impl Terminal {
     /// Sets the parts of the row below the input line, from the next drawing on; without parts there is none. A

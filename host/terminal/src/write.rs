@@ -3,14 +3,13 @@
 use std::time::Instant;
 
 use super::assist::Folded;
-use super::attention::Focus;
 use super::editor::Edited;
 use super::hint::Hint;
 use super::keys::{Key, MAX_PASTE};
 use super::question::{Answered, Listening, Pressed};
 use super::search::Search;
-use super::sent::When;
 use super::state::{End, Leaving, Panel, Previous, State, Turn};
+use super::values::{Focus, When};
 use super::{Chosen, Keyboard, Shared, TerminalMode, raw};
 
 impl Shared {

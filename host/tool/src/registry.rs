@@ -418,7 +418,7 @@ mod tests {
             let failure = registry.admit(&call).map(|_| ()).expect_err("there is no such tool");
             assert_eq!(failure.kind, FailureKind::UnknownTool);
             let message = &failure.message;
-            assert!(message.contains(shown) && message.contains(sent) && message.contains("`ls`"), "{message}");
+            assert!(message.contains(shown) && message.contains(sent), "{message}");
             assert!(message.len() < 600 && !message.contains('\0'), "{message}");
         }
     }

@@ -47,7 +47,8 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Returns where its results come from, if not from this machine alone: the model learns that it reads foreign text.
+    /// Returns where its results come from, if not from this machine alone: the model learns that it reads foreign
+    /// text.
     fn source(&self) -> Option<ForeignSource> {
         None
     }

@@ -121,7 +121,8 @@ pub struct Statistics<'a> {
     /// In the currency of the configured prices, or in US dollars by list prices; missing without a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The day of the list prices by which the cost, or a part of it, is estimated; missing if all prices are configured.
+    /// The day of the list prices by which the cost, or a part of it, is estimated; missing if all prices are
+    /// configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     list_prices: Option<Date>,
@@ -393,7 +394,7 @@ mod tests {
         let rows = "  a\\u{1b}b  2 done, 1 failed, 1.2 s\n  ls        1 done, 1.2 s\n";
         assert_eq!(statistics.table(), format!("{line}\n{rows}"));
         let estimated = Statistics { list_prices: Some(jiff::civil::date(2026, 11, 27)), ..statistics };
-        let words = "cost 0.5000 (estimate in USD, list prices of 2026-11)";
+        let words = "cost 0.5000 (estimate in USD, list prices of 2026-11-27)";
         assert!(estimated.line().contains(words), "{}", estimated.line());
     }
 }

@@ -1,8 +1,9 @@
 //! The commands of a conversation: what a user can ask of a session besides a prompt, in every frontend.
 //!
-//! Owns their names, their help, the meaning of a line, and what each does: [`Session::command`](super::Session::command)
-//! returns values and words that frontends draw. A new command is a variant here, a row of [`COMMANDS`] and an arm
-//! there. What only one frontend has, such as a clipboard, is that frontend's.
+//! Owns their names, their help, the meaning of a line, and what each does:
+//! [`Session::command`](super::Session::command) returns values and words that frontends draw. A new command is a
+//! variant here, a row of [`COMMANDS`] and an arm there. What only one frontend has, such as a clipboard, is that
+//! frontend's.
 //!
 //! Promises: a command that fails leaves the session as it was; every word that a user reads about it is composed here.
 

@@ -251,7 +251,7 @@ mod tests {
             ("logn", "GEMINI_API_KEY"),
             ("worker", "`host --help`"),
             ("fleet", "`host --help`"),
-            ("update", "`host --help`"),
+            ("update", "`host model update`"),
             ("agents", "`host agent`"),
             ("sesion", "`host session`"),
             ("install", "`host plugin install`"),

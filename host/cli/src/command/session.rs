@@ -1,7 +1,7 @@
 //! `host session`: what was recorded, as a list, as a page to read, and as a document or data.
 //!
-//! Promises that a mistyped id removes nothing. Deliberately not here: the texts (`host_app::session::pages`), and going
-//! on with a session, which is `host run --resume`.
+//! Promises that a mistyped id removes nothing. Deliberately not here: the texts (`host_app::session::pages`), and
+//! going on with a session, which is `host run --resume`.
 
 use std::path::{Path, PathBuf};
 

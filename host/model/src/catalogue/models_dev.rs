@@ -1,4 +1,5 @@
-//! Reads the list of models.dev: `{ SERVICE: { "models": { NAME: { "limit", "cost", "modalities", "reasoning" … } } } }`.
+//! Reads the list of models.dev: `{ SERVICE: { "models": { NAME: { "limit", "cost", "modalities", "reasoning" … } } }
+//! }`.
 //!
 //! Of the services only the makers' own count where several offer a model: `anthropic`, `openai`, `google`. Of all
 //! others the smallest window counts, since a name may be offered with less. The list has no efforts; the built-in

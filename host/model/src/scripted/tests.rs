@@ -174,11 +174,15 @@ async fn a_request_that_is_not_as_expected_fails_with_both_sides() {
     };
     check("{}", None).await;
     check(r#"{"responses":["of a","of b"],"last_text":"more","system":"brief","tools":["ls"]}"#, None).await;
-    check(r#"{"responses":["of a","of c"]}"#, Some("`of c` in function response 1, and there is `listing of b`")).await;
-    check(r#"{"responses":["of a"]}"#, Some("1 function responses, and there is 2 in the last message")).await;
-    check(r#"{"last_text":"go"}"#, Some("`go` in the last message, and there is `more`")).await;
-    check(r#"{"system":"long"}"#, Some("`long` in the system instructions, and there is `Be brief.`")).await;
-    check(r#"{"tools":["grep"]}"#, Some("the tool `grep`, and there is `ls`")).await;
+    check(
+        r#"{"responses":["of a","of c"]}"#,
+        Some("`of c` in function response 1, but the request has `listing of b`"),
+    )
+    .await;
+    check(r#"{"responses":["of a"]}"#, Some("1 function responses, but the request has 2 in the last message")).await;
+    check(r#"{"last_text":"go"}"#, Some("`go` in the last message, but the request has `more`")).await;
+    check(r#"{"system":"long"}"#, Some("`long` in the system instructions, but the request has `Be brief.`")).await;
+    check(r#"{"tools":["grep"]}"#, Some("the tool `grep`, but the request has `ls`")).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The catalogue of models that the user fetched, in a file beside the configuration.
 //!
-//! Promises: a file that is there and cannot be used is an error, since its limits would silently be others. Deliberately
-//! not here: what is in it, and the network (`host-model`).
+//! Promises: a file that is there and cannot be used is an error, since its limits would silently be others.
+//! Deliberately not here: what is in it, and the network (`host-model`).
 
 use std::fs::File;
 use std::io;
