@@ -96,6 +96,10 @@ pub fn run(case: &Case, setup: &Setup) -> io::Result<Finished> {
                 return Err(io::Error::other(format!("`git {}` ended with {status}", arguments.join(" "))));
             }
         }
+        // The model commits as the user, whom a confined program knows from the repository alone here.
+        for (name, value) in [("user.name", "Ada"), ("user.email", "ada@example.com")] {
+            git(&repository).args(["config", name, value]).status()?;
+        }
     }
     write_all(&repository, &case.dirty)?;
     let before = tree(&repository)?;

@@ -12,7 +12,8 @@ use host_tests::repository;
 const SOURCES: &[&str] = &["host", "plugins", "sdk", "tests"];
 
 /// Flags of other programs that documents name by themselves.
-const FOREIGN_FLAGS: &[&str] = &["--release", "--noEmit", "--force", "--hard", "--workspace", "--check"];
+const FOREIGN_FLAGS: &[&str] =
+    &["--release", "--noEmit", "--force", "--hard", "--workspace", "--check", "--against", "--out"];
 
 /// The documents, each as its path.
 pub(crate) fn documents() -> Vec<String> {

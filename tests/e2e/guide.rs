@@ -101,7 +101,7 @@ fn guide_leads_from_an_empty_folder_to_the_machine_of_a_different_user() {
     }
     for (step, words) in [
         (0, "3 passed, 0 failed"),
-        (0, "  good\n"),
+        (0, "  no errors\n"),
         (0, "Whatever is granted, it cannot change files"),
         (2, "with 1 signature"),
         (3, "Installed `acme/words` 0.1.0"),

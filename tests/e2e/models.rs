@@ -12,30 +12,122 @@ const LIST: &str = r#"{"anthropic": {"models": {
 #[test]
 fn model_show_has_what_the_catalogue_knows() {
     let host = Host::new(["model", "show", "openai/gpt-6.1-terra"]);
-    host_snapshot!(host, @"");
-    host_snapshot!(host, ["model", "show", "claude-opus-5-20270101"], @"");
-    host_snapshot!(host, ["model", "show", "claude-opus-6"], @"");
-    host_snapshot!(host, ["model", "show", "\u{1b}[2J"], @"");
+    host_snapshot!(host, @r"
+    exit: 0
+    ----- stdout
+    gpt-6.1-terra
+      window        922000 tokens
+      answer        up to 128000 tokens
+      compressed    from 244800 tokens on, unless `[compression] threshold` is set
+      efforts       none to max (usually medium)
+      also reads    images, PDFs
+      price         1 / 0.05 / 5 US dollars for a million tokens sent / cached / received
+      long requests 2 / 0.1 / 7.5 above 272000 tokens
+    ----- stderr
+    ");
+    host_snapshot!(host, ["model", "show", "claude-opus-5-20270101"], @r"
+    exit: 0
+    ----- stdout
+    claude-opus-5
+      window        1000000 tokens
+      answer        up to 128000 tokens
+      compressed    from 500000 tokens on, unless `[compression] threshold` is set
+      efforts       none to max (usually high)
+      also reads    images, PDFs
+      price         5 / 0.5 / 25 US dollars for a million tokens sent / cached / received
+    ----- stderr
+    ");
+    host_snapshot!(host, ["model", "show", "claude-opus-6"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: nothing is known about the model `claude-opus-6`
+    help: did you mean `claude-opus-5`? `host model list` has all
+    ");
+    host_snapshot!(host, ["model", "show", "\u{1b}[2J"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: nothing is known about the model `\u{1b}[2J`
+    help: `host model list` has all; `host model update` fetches newer facts
+    ");
 }
 
 // promise model.catalogue: Facts that a user fetched are used in place of the built-in ones, and only those.
 #[test]
 fn model_update_puts_newer_facts_in_front_and_names_what_it_cannot_read() {
     let host = Host::new(["model", "show", "claude-opus-9"]).home_file("list.json", LIST);
-    host_snapshot!(host, @"");
+    host_snapshot!(host, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: nothing is known about the model `claude-opus-9`
+    help: did you mean `claude-opus-5`? `host model list` has all
+    ");
     let list = host.home().join("list.json");
-    host_snapshot!(host, ["model", "update", list.to_str().expect("UTF-8")], @"");
-    host_snapshot!(host, ["model", "show", "claude-opus-9"], @"");
-    host_snapshot!(host, ["model", "show", "claude-opus-5-5"], @"");
+    host_snapshot!(host, ["model", "update", list.to_str().expect("UTF-8")], @r"
+    exit: 0
+    ----- stdout
+    Saved 2 models of [HOME]/list.json (read on [DATE]) in [HOME]/.config/host/catalogue.json.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["model", "show", "claude-opus-9"], @r"
+    exit: 0
+    ----- stdout
+    claude-opus-9
+      window        300000 tokens
+      answer        up to 64000 tokens
+      also reads    images
+      price         3 / 0.3 / 15 US dollars for a million tokens sent / cached / received
+    ----- stderr
+    ");
+    host_snapshot!(host, ["model", "show", "claude-opus-5-5"], @r"
+    exit: 0
+    ----- stdout
+    claude-opus-5-5
+      window        2000000 tokens
+      answer        up to 128000 tokens
+      compressed    from 1000000 tokens on, unless `[compression] threshold` is set
+      efforts       low to max (usually high)
+    ----- stderr
+    ");
     let all = host.run_of(&["model", "list"]);
     assert!(all.stdout.contains("gpt-6.1-terra"), "what is built in stays: {}", all.stdout);
 
     std::fs::write(&list, "{}").expect("written");
-    host_snapshot!(host, ["model", "update", list.to_str().expect("UTF-8")], @"");
-    host_snapshot!(host, ["model", "update", "nowhere.json"], @"");
-    host_snapshot!(host, ["model", "update", "http://models.example.com/api.json"], @"");
+    host_snapshot!(host, ["model", "update", list.to_str().expect("UTF-8")], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: `[HOME]/list.json` is not a catalogue of models
+      caused by: the list has no model with a context limit
+    help: give the list of models.dev (https://models.dev/api.json), or a catalogue.json of this program
+    ");
+    host_snapshot!(host, ["model", "update", "nowhere.json"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the catalogue `nowhere.json` cannot be read
+      caused by: No such file or directory (os error 2)
+    help: give a file, or an address such as https://models.dev/api.json
+    ");
+    host_snapshot!(host, ["model", "update", "http://models.example.com/api.json"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the catalogue `http://models.example.com/api.json` cannot be read
+      caused by: only addresses with https are fetched, or this machine itself
+    help: give a file, or an address such as https://models.dev/api.json
+    ");
 
     let saved = host.home().join(".config/host/catalogue.json");
     std::fs::write(&saved, "not a catalogue").expect("written");
-    host_snapshot!(host, ["model", "show", "claude-opus-5-5"], @"");
+    host_snapshot!(host, ["model", "show", "claude-opus-5-5"], @r"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the catalogue of models `[HOME]/.config/host/catalogue.json` cannot be used
+      caused by: expected ident at line 1 column 2
+    help: fetch it again with `host model update`, or remove the file to use the built-in one
+    ");
 }

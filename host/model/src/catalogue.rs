@@ -44,7 +44,7 @@ const FAMILIES: &[(&str, Family, u64)] = &[
 
 /// Where a long conversation becomes worse or dearer than a new one with a summary, as a share of the window, for a
 /// model whose window is larger than [`LARGE_WINDOW`] and whose price has no step. A judgement, not a measurement:
-/// makers publish the windows and not how well what stands in the middle of them is used.
+/// makers publish the windows, and not how well a model uses what is in the middle of them.
 const LARGE_SHARE: f64 = 0.5;
 /// See [`LARGE_SHARE`].
 const LARGE_WINDOW: u64 = 400_000;

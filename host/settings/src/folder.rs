@@ -72,9 +72,9 @@ impl Fault for FolderError {
     fn help(&self) -> Option<Advice> {
         match self {
             Self::NotInRepository(_) => Some(
-                Advice::from("name one with ")
+                Advice::from("use ")
                     .flag_with(Flag::Directory, "DIR")
-                    .text(", run `git init` here, or add ")
+                    .text(" to choose one, run `git init` here, or add ")
                     .flag(Flag::AnyFolder)
                     .text(" to work in a folder without version control"),
             ),

@@ -28,7 +28,7 @@ fn acp_commands_show_pages_and_change_the_session() {
     assert_eq!(said(&mut editor, &id, "go"), "It flies.");
     assert_eq!(
         said(&mut editor, &id, "/memory"),
-        "```\n 1  AGENTS.md · 15 characters · from the repository\n/memory NUMBER edits one\n```\n"
+        "```\n 1  AGENTS.md · 14 characters · from the repository\n/memory NUMBER edits one\n```\n"
     );
     let context = said(&mut editor, &id, "/context");
     assert!(context.starts_with("```\n") && context.ends_with("The rows are estimates.\n```\n"), "{context}");

@@ -49,8 +49,7 @@ fn acp_help_names_a_setting_instead_of_an_option_of_the_command_line() {
     let elsewhere = host_tests::host::folder();
     let params = json!({"cwd": elsewhere.path(), "mcpServers": []});
     let error = editor.call("session/new", params).expect_err("it is not in a repository");
-    let help = "go to one with a different folder in the editor, make it one with `git init`, or add `any_folder = true` \
-                in your configuration to work in a folder without version control";
+    let help = "use a different folder in the editor to choose one, run `git init` here, or add `any_folder = true` in your configuration to work in a folder without version control";
     assert_eq!((&error["data"]["help"], &error["data"]["kind"]), (&json!(help), &json!("input")), "{error}");
     assert!(error["message"].as_str().is_some_and(|message| message.ends_with(&format!("\nhelp: {help}"))), "{error}");
     assert!(!error.to_string().contains("--"), "{error}");

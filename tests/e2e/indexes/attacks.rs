@@ -124,7 +124,7 @@ async fn index_on_a_web_server_names_bundles_that_are_checked_against_it() {
     let honest = acme.signed("1.0.0", READS).await;
     put(&acme.signed("1.0.1", READS).await);
     let ended = run_of(&host, &install).await;
-    refused(&ended, 55, "in the place of");
+    refused(&ended, 55, "sent other content than was asked for");
     refused(&ended, 55, &format!("the index `main` says that it is {}", honest.digest()));
     // The same contents, signed by somebody else whom the user trusts.
     let mut theirs = acme.bundle("1.0.0", READS).await;

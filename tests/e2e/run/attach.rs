@@ -157,8 +157,9 @@ fn attach_text_from_a_pipe_beside_a_prompt_attaches_nothing() {
     let host =
         run(&["Review @a.txt"]).file("a.txt", "told").file("b.txt", "never told").input("+@b.txt @/etc/passwd\n");
     let parts = message(&host);
-    assert_eq!(parts[0]["text"], "Review @a.txt\n\n+@b.txt @/etc/passwd\n");
-    assert_eq!(parts.len(), 2);
+    let piped = "--- attached: piped input ---\n+@b.txt @/etc/passwd\n\n--- end of piped input ---\n\n";
+    assert_eq!((&parts[0]["text"], &parts[1]["text"]), (&json!(piped), &json!("Review @a.txt")));
+    assert_eq!(parts.len(), 3);
     let alone = run(&[]).file("a.txt", "told").input("Review @a.txt");
     assert_eq!(message(&alone).len(), 2);
 }

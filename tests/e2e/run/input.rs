@@ -53,7 +53,7 @@ fn input_folder_that_is_not_a_repository_is_an_error() {
     ----- stdout
     ----- stderr
     error: `[REPOSITORY]` is not in a repository
-    help: name one with -C DIR, run `git init` here, or add --any-folder to work in a folder without \
+    help: use -C DIR to choose one, run `git init` here, or add --any-folder to work in a folder without \
     version control
     ");
     let host = run(&["--any-folder", "Look"]);
@@ -77,8 +77,8 @@ fn input_invalid_configuration_is_an_error() {
           |
         1 | modle = "offline"
           | ^^^^^
-        unknown field `modle`, expected one of `model`, `approval_mode`, `any_folder`, `confine`, `deny`, \
-    `hooks`, `run`, `budget`, `context`, `conversation`, `limits`, `tools`, `retry`, `compression`, \
+        unknown field `modle`, expected one of `model`, `effort`, `approval_mode`, `any_folder`, `confine`, \
+    `deny`, `hooks`, `run`, `budget`, `context`, `conversation`, `limits`, `tools`, `retry`, `compression`, \
     `providers`, `routing`, `models`, `agents`, `plugins`, `mcp`, `indexes`
     help: did you mean `model`?
 

@@ -20,8 +20,8 @@ const KILLS: usize = 100;
 const MOST_KILLS: usize = 5 * KILLS;
 
 /// How far a process may come at most before it is killed, in bytes of the log: some four calls. What it writes before
-/// its first call is a third of that, so that going on is killed too.
-const SPAN: u64 = 6_000;
+/// its first call, its instructions among it, is two thirds of that, so that going on is killed too.
+const SPAN: u64 = 14_000;
 
 /// The most idle rounds between the line of the log that a process is killed at and the kill: some of them hit the
 /// middle of a call, or of what is done between two entries.
