@@ -28,7 +28,7 @@ pub enum CatalogueError {
         why: String,
     },
     /// It is in no known form.
-    #[error("`{from}` is no catalogue of models")]
+    #[error("`{from}` is not a catalogue of models")]
     NoCatalogue {
         /// Where it is from.
         from: String,
