@@ -55,6 +55,9 @@ pub struct Case {
     /// What the files contain.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+    /// Files of many lines, by a pattern.
+    #[serde(default)]
+    pub generated: BTreeMap<String, Generated>,
     /// What the user changed since the commit.
     #[serde(default)]
     pub dirty: BTreeMap<String, String>,
@@ -62,6 +65,30 @@ pub struct Case {
     pub recorded: String,
     /// What must hold.
     pub expect: Expect,
+}
+
+/// A file of many lines.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generated {
+    /// How many lines it has.
+    pub lines: u32,
+    /// Each line, with `{n}` for its number from 1.
+    pub each: String,
+    /// Lines that are different, by their numbers.
+    #[serde(default)]
+    pub except: BTreeMap<String, String>,
+}
+
+impl Generated {
+    /// Returns the text.
+    pub fn text(&self) -> String {
+        let line = |number: u32| {
+            let number = number.to_string();
+            self.except.get(&number).cloned().unwrap_or_else(|| self.each.replace("{n}", &number))
+        };
+        (1..=self.lines).map(|number| line(number) + "\n").collect()
+    }
 }
 
 /// What must hold when a case is done. What is left out does not matter, but for commits and files that were not named.

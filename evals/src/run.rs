@@ -89,6 +89,8 @@ pub fn run(case: &Case, setup: &Setup) -> io::Result<Finished> {
     std::fs::create_dir_all(&home)?;
     std::fs::create_dir_all(&repository)?;
     write_all(&repository, &case.files)?;
+    let generated = case.generated.iter().map(|(path, file)| (path.clone(), file.text())).collect();
+    write_all(&repository, &generated)?;
     if case.git {
         for arguments in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "Begin"]] {
             let status = git(&repository).args(arguments).status()?;

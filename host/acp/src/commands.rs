@@ -30,6 +30,7 @@ pub(crate) fn instead(command: &SessionCommand) -> Option<&'static str> {
         // The client knows this session by its id, and a new conversation has another one.
         SessionCommand::Clear => Some("begin a new session in the editor"),
         SessionCommand::Model(_)
+        | SessionCommand::Effort(_)
         | SessionCommand::Tools
         | SessionCommand::Reload
         | SessionCommand::Agents

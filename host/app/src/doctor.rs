@@ -17,6 +17,7 @@ use host_settings::error::Failure;
 use host_settings::mcp::McpState;
 use host_settings::models;
 use host_settings::request::{AccessRequest, FolderRequest};
+use host_text::exact;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -193,6 +194,16 @@ impl Checks {
         let decided = models::decided(configuration, environment);
         if let Some(decided) = &decided {
             self.good(ABOUT, decided.to_string());
+        }
+        for id in models::unknown(configuration) {
+            let words = format!(
+                "nothing is known about `{}`: its window is taken to be {} tokens; set `window` under `[models.\"{}\"]`, \
+                 or run `host model update`",
+                exact(&id),
+                configuration.known.window(&id),
+                exact(&id)
+            );
+            self.note(ABOUT, words);
         }
         for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
             let Some(variable) = provider.key_variable else { continue };

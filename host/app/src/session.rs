@@ -59,7 +59,7 @@ use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::{self, LoadedPlugin};
 use host_journal::{History, Journal, Left, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
-use host_model::Recording;
+use host_model::{Effort, Recording};
 use host_plugin::BackgroundPrograms;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
@@ -628,6 +628,22 @@ impl Session {
         self.definition = definition;
         self.model = model;
         Ok(())
+    }
+
+    /// Changes how much the model thinks, starting with the next run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::set_model`]; the effort then stays the same.
+    pub fn set_effort(&mut self, effort: Effort) -> Result<(), Failure> {
+        let before = self.app.configuration.clone();
+        self.app.configuration.choose_effort(effort);
+        let id = self.model.id.clone();
+        let changed = self.set_model(id.as_str());
+        if changed.is_err() {
+            self.app.configuration = before;
+        }
+        changed
     }
 
     /// Reloads plugins that changed, from the next run on; returns what the user should know, a line each. What cannot

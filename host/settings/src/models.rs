@@ -226,6 +226,22 @@ pub fn decided(configuration: &Configuration, environment: &Environment) -> Opti
     Some(Decided::Key { provider, variable: provider.key_variable? })
 }
 
+/// Returns the ids of configured models about which nothing is known and for which no window is configured.
+pub fn unknown(configuration: &Configuration) -> Vec<String> {
+    let saved = configuration.saved.as_ref().and_then(SavedModel::id);
+    let named = configuration.model.as_deref().into_iter().chain(saved);
+    let named = named.chain(configuration.models.keys().map(String::as_str));
+    let mut unknown: Vec<String> = named
+        .filter(|id| configuration.models.get(*id).is_none_or(|options| options.window.is_none()))
+        .filter(|id| id.parse::<Selection>().is_ok_and(|selection| selection.provider.address.is_some()))
+        .filter(|id| configuration.known.find(id).is_none())
+        .map(str::to_owned)
+        .collect();
+    unknown.sort();
+    unknown.dedup();
+    unknown
+}
+
 /// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there
 /// are several.
 pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<String> {

@@ -21,6 +21,7 @@ fn editors(command: &SessionCommand) -> Editors {
         // A new session is the client's to begin.
         SessionCommand::Clear => Editors::HaveTheirOwn,
         SessionCommand::Model(_)
+        | SessionCommand::Effort(_)
         | SessionCommand::Tools
         | SessionCommand::Reload
         | SessionCommand::Agents

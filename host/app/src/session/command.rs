@@ -23,6 +23,8 @@ use crate::app::App;
 pub enum SessionCommand {
     /// Show or change the model.
     Model(Option<String>),
+    /// Show or change how much the model thinks.
+    Effort(Option<String>),
     /// List the tools.
     Tools,
     /// Reload changed plugins.
@@ -136,6 +138,7 @@ pub enum ParsedLine {
 /// The commands with a name of their own, in the order in which help has them.
 pub const COMMANDS: &[CommandSpec] = &[
     with("/model", "[ID]", "Show or change the model", SessionCommand::Model),
+    with("/effort", "[EFFORT]", "Show or change how much the model thinks", SessionCommand::Effort),
     alone("/tools", "List the tools and what they may touch", SessionCommand::Tools),
     alone("/reload", "Reload plugins that changed (also done before each prompt)", SessionCommand::Reload),
     alone("/agents", "List the agents that the model can call", SessionCommand::Agents),
@@ -309,6 +312,7 @@ mod tests {
             (" /tools ", SessionCommand::Tools),
             ("/model", SessionCommand::Model(None)),
             ("/model ollama/x ", SessionCommand::Model(text("ollama/x"))),
+            ("/effort high", SessionCommand::Effort(text("high"))),
             ("/export a b.md", SessionCommand::Export(text("a b.md"))),
             ("/rename The parser ", SessionCommand::Rename(text("The parser"))),
             ("/undo-prompt", SessionCommand::UndoPrompt),

@@ -77,3 +77,13 @@ fn windows_and_comfort_are_the_catalogues_unless_a_window_is_configured() {
     assert_eq!(limits("[models.\"openai-responses/gpt-6.1-terra\"]\nwindow = 5000"), (5_000, None));
     assert_eq!(limits("[compression]\nthreshold = 0.9"), (922_000, None));
 }
+
+#[test]
+fn unknown_models_are_those_without_facts_and_without_a_window() {
+    let unknown = |text: &str| unknown(&parsed(text));
+    assert_eq!(unknown("model = \"openai/own-1\""), ["openai/own-1"]);
+    assert_eq!(unknown("model = \"openai/own-1\"\n[models.\"openai/own-1\"]\nwindow = 9000"), [""; 0]);
+    assert_eq!(unknown("model = \"anthropic/claude-opus-5-5\"\n[models.offline]\n"), [""; 0]);
+    let two = "model = \"openai/b\"\n[models.\"openai/b\"]\ntemperature = 1.0\n[models.\"openai/a\"]\ntop_p = 0.5\n";
+    assert_eq!(unknown(two), ["openai/a", "openai/b"]);
+}

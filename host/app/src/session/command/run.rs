@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
+use host_model::{Effort, UnknownEffort};
 use host_settings::error::Failure;
 use host_text::{exact, visible_line};
 use host_tool::{ApprovalMode, UnknownMode};
@@ -52,6 +53,8 @@ impl Session {
                 self.set_model(&id)?;
                 Ok(note(format!("model: {}", self.model.id)))
             }
+            SessionCommand::Effort(None) => Ok(note(self.effort())),
+            SessionCommand::Effort(Some(effort)) => self.change_effort(&effort),
             SessionCommand::Permissions(what) => self.permissions(what.as_deref()),
             SessionCommand::AddFolder(folder) => self.add_named_folder(folder.as_deref()),
             SessionCommand::Memory(which) => self.edit_memory(which.as_deref()),
@@ -76,6 +79,22 @@ impl Session {
         let mode: ApprovalMode = mode.parse().map_err(|error: UnknownMode| Failure::input(error.to_string()))?;
         self.set_mode(mode)?;
         Ok(note(format!("mode: {mode} – {}", mode.about())))
+    }
+
+    /// How much the model thinks, and how to change it.
+    fn effort(&self) -> String {
+        let now = self.model.settings.effort.map_or("as its service decides", Effort::name);
+        format!("effort: {now} · /effort EFFORT to change: {}", Effort::list())
+    }
+
+    fn change_effort(&mut self, effort: &str) -> Result<CommandOutcome, Failure> {
+        let effort: Effort = effort.parse().map_err(|error: UnknownEffort| Failure::input(error.to_string()))?;
+        self.set_effort(effort)?;
+        Ok(note(match self.model.settings.effort {
+            Some(chosen) if chosen == effort => format!("effort: {effort}"),
+            Some(nearest) => format!("effort: {nearest}, since {} does not have {effort}", self.model.id),
+            None => format!("{} has no effort to choose", self.model.id),
+        }))
     }
 
     /// Lists what was allowed, or takes one of it back: `forget NUMBER` or `forget TEXT`.
