@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The day of a developer with the real programs behind the walls: packages that are fetched, tests, a virtual
-# environment, git to a folder and over http and https, a signed commit, a server for the next call, a scratch file.
+# environment, git to a folder and over http and https, a signed commit, a server for the next call, a scratch file, and
+# the 205 calls of a whole day, each of which must end behind the walls as it ends without them.
 # Each task is done in `default` and in `auto`, by a script in place of a model and a client that answers every question.
 # A table has how many questions there were.
 #
@@ -273,6 +274,64 @@ prepare() {
 must='noted' never='Read-only|No such file|--grant'
 task "a scratch file in /tmp, read in the next call" session "2 ok" "0 ok" "echo noted > /tmp/host-day-$port" \
     "cat /tmp/host-day-$port"
+
+# --- The whole day: what `tests/e2e/run/approvals/day.txt` has, with the programs that are here
+
+# whole_day DEFAULT AUTO: the fewest and the most questions, as in `70-80`.
+whole_day() {
+    local name="a whole day, 205 calls" cells=() mode expected status program
+    if ((${#names[@]})); then
+        local wanted='' one
+        for one in "${names[@]}"; do [[ $name != *"$one"* ]] || wanted=1; done
+        [[ -n $wanted ]] || return 0
+    fi
+    if ! available >"$folder/prepared" 2>&1; then
+        echo "NOT TRIED: $name: $(tail -1 "$folder/prepared")" >&2
+        return 0
+    fi
+    for program in rg gh jq bc make perl strings nm ldd xxd file; do
+        command -v "$program" >/dev/null || echo "the day has no \`$program\` here" >&2
+    done
+    begin
+    prepare >"$folder/prepared" 2>&1 || { echo "FAILED: $name: $(tail -1 "$folder/prepared")" >&2; failed=1; return 0; }
+    [[ ! -e /tmp/try ]] || { echo "NOT TRIED: $name: it would write to /tmp/try, which is there" >&2; return 0; }
+    outside "$python" "$repository/tests/day/whole.py" plain "$work" "$folder/plain.json"
+    rm -rf /tmp/try
+    "$python" "$repository/tests/day/whole.py" calls "$folder/calls.json"
+    for mode in default auto; do
+        [[ $mode = auto ]] && expected=$2 || expected=$1
+        begin
+        prepare >"$folder/prepared" 2>&1
+        status=0
+        outside LIMIT=1500 "$python" "$repository/tests/day/client.py" "$host" "$mode" session "$work" \
+            "$folder/task/result.json" "@$folder/calls.json" 2>"$folder/task/errors" &&
+            "$python" "$repository/tests/day/whole.py" judge "$folder/task/result.json" "$folder/plain.json" "$expected" \
+                >"$folder/task/cell" 2>"$folder/task/errors" || status=$?
+        if ((status != 0)) || [[ -n ${HOST_DAY_VERBOSE:-} ]]; then
+            { echo "== $name in $mode"; cat "$folder/task/errors"; } >&2
+        fi
+        ((status == 0)) || failed=1
+        cells+=("$(cat "$folder/task/cell" 2>/dev/null || echo failed)")
+    done
+    rows+=("$(printf '%-52s %-22s %-22s' "$name" "${cells[@]}")")
+}
+available() {
+    has cargo && has npm && "$python" "$repository/tests/day/whole.py" files "$folder/whole" &&
+        fetches cargo fetch --manifest-path "$folder/whole/Cargo.toml" &&
+        fetches npm view prettier@3.6.2 version
+}
+# What a developer has when the day begins: a clone with what it needs, fetched, and a server to push to.
+prepare() {
+    "$python" "$repository/tests/day/whole.py" files "$work" && git init --quiet --bare "$folder/task/bare.git" &&
+        mkdir -p "$home/.config/host" &&
+        printf '[confine]\nwritable = ["%s"]\n' "$folder/task/bare.git" >"$home/.config/host/config.toml" &&
+        git config -f "$home/.gitconfig" push.autoSetupRemote true &&
+        outside cargo generate-lockfile && outside cargo fetch &&
+        outside npm --prefix web install --no-audit --no-fund --no-update-notifier &&
+        outside git add -A && outside git commit -qm "Begin" && outside git tag v0.2.0 &&
+        outside git remote add origin "$folder/task/bare.git" && outside git push -q -u origin main
+}
+whole_day "70-82" "5-9"
 
 printf '%-52s %-22s %-22s\n' task default auto
 ((${#rows[@]} == 0)) || printf '%s\n' "${rows[@]}"

@@ -1,20 +1,24 @@
 """Does one task with `host acp`, as an editor whose user answers every question in the same way.
 
 Usage: client.py HOST MODE ANSWER WORK RESULT LINE..., in the environment of the host. The model is a script that runs
-one line after the other; a line that begins with `& ` runs in the background. ANSWER is `session` (the answer that
+one line after the other; a line that begins with `& ` runs in the background, and `@FILE` stands for the calls in it. ANSWER is `session` (the answer that
 holds for the session, else once) or `walls` (without walls where that is offered, else once). RESULT gets the
 questions, how each line ended, and what was asked again after a yes that covers it.
 """
 
 import json, os, subprocess, sys, threading
 
-LIMIT = 300  # seconds for a task
+LIMIT = int(os.environ.get("LIMIT") or 300)  # seconds for a task
 
 
 def script(path, lines):
     """Writes what the model does."""
     with open(path, "w") as file:
         for line in lines:
+            if line.startswith("@"):
+                for call in json.load(open(line[1:])):
+                    file.write(json.dumps({"chunks": [{"call": call}]}) + "\n")
+                continue
             arguments = {"command": line.removeprefix("& ")}
             if line.startswith("& "):
                 arguments["background"] = True
