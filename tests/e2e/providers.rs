@@ -35,11 +35,11 @@ fn doctor_names_the_model_that_is_used_and_no_key_that_it_does_not_need() {
         let findings = findings.as_array().expect("a list").iter().filter(of_model);
         findings.map(|finding| finding["said"].as_str().expect("text").to_owned()).collect()
     };
-    let saved = "model = \"openai/mock\"\naddress = \"http://127.0.0.1:1/v1\"\n";
+    let saved = "model = \"openai/gpt-5.6-terra\"\naddress = \"http://127.0.0.1:1/v1\"\n";
     let host = Host::new(["doctor"]).home_file(".config/host/credentials.toml", saved);
     let file = host.home().join(".config/host/credentials.toml");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
-    assert_eq!(models(host), ["`openai/mock` is used, which you chose and saved"]);
+    assert_eq!(models(host), ["`openai/gpt-5.6-terra` is used, which you chose and saved"]);
     let configured = Host::new(["doctor"]).configured("model = \"offline\"\n");
     assert_eq!(models(configured), ["`offline` is used, as `model` of the configuration says"]);
     let with_key = Host::new(["doctor"]).env("GEMINI_API_KEY", "k-12345678");

@@ -37,6 +37,7 @@ const FAMILIES: &[(&str, Family, u64)] = &[
     ("gemma-", Family::Gemini, 131_072),
     ("gpt-oss", Family::Other, 131_072),
     ("gpt-", Family::Gpt, 272_000),
+    ("codex", Family::Gpt, 200_000),
     ("o1", Family::Gpt, 200_000),
     ("o3", Family::Gpt, 200_000),
     ("o4", Family::Gpt, 200_000),

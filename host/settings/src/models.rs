@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_agent::Prices;
+use host_agent::prompts::PromptFamily;
 use host_message::ModelId;
 use host_model::{
     Access, Anthropic, ApiKey, Asked, Auto, Effort, Fallback, Family, LoggingProvider, Login, LoginSpec, ModelFacts,
@@ -58,6 +59,8 @@ pub struct Model {
     pub window: u64,
     /// Up to how many tokens a conversation with it works well and costs its usual price, if that is less.
     pub comfortable: Option<u64>,
+    /// The family whose instructions it gets; of several models that may answer, that of the first.
+    pub prompts: PromptFamily,
 }
 
 /// Why no model is used.
@@ -330,7 +333,8 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let window = options.window.unwrap_or_else(|| known.window(&name));
     // A window of the user's own is for the user to fill.
     let comfortable = if options.window.is_some() { None } else { known.comfortable(&name) };
-    Ok(Model { id: ModelId::new(id), name, provider, settings, answering: vec![id.to_owned()], window, comfortable })
+    let (answering, prompts) = (vec![id.to_owned()], PromptFamily::of(id, known));
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window, comfortable, prompts })
 }
 
 /// Returns the effort that a model is asked for: the user's, as near as the model has it, or else the usual one of its
@@ -393,7 +397,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         }
     };
     let mut answering = Vec::new();
-    let (mut windows, mut comfortable) = (Vec::new(), Vec::new());
+    let (mut windows, mut comfortable, mut prompts) = (Vec::new(), Vec::new(), Vec::new());
     let mut route = |id: &str, when: &str| {
         if id == AUTO {
             return Err(Failure::from(ModelsError::AutoPicksItself));
@@ -402,6 +406,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         answering.extend(model.answering);
         windows.push(model.window);
         comfortable.extend(model.comfortable);
+        prompts.push(model.prompts);
         let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
         Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
     };
@@ -422,6 +427,8 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         answering,
         window: windows.into_iter().min().expect("the default is one"),
         comfortable: comfortable.into_iter().min(),
+        // The one that most likely answers.
+        prompts: prompts.first().copied().expect("the default is one"),
     })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Deliberately not here: windows, prices and abilities of models (`host-model`).
 
-use host_model::Selection;
+use host_model::{Family, KnownModels, Selection};
 
 /// The provider whose models run on the user's machine, unless their size says otherwise.
 const LOCAL: &str = "ollama";
@@ -10,22 +10,8 @@ const LOCAL: &str = "ollama";
 /// Models up to this size, in thousands of millions of parameters, get the long form.
 const SMALL: f64 = 40.0;
 
-/// The families by how the name of a model begins, without what is before the last `/`; the first match counts.
-const NAMES: &[(&str, PromptFamily)] = &[
-    ("gpt-oss", PromptFamily::Small),
-    // Without reasoning: what is short for the newer ones is too short for them.
-    ("gpt-3", PromptFamily::Other),
-    ("gpt-4", PromptFamily::Other),
-    ("gpt-", PromptFamily::Gpt),
-    ("codex", PromptFamily::Gpt),
-    ("o1", PromptFamily::Gpt),
-    ("o3", PromptFamily::Gpt),
-    ("o4", PromptFamily::Gpt),
-    ("claude-", PromptFamily::Claude),
-    ("gemini-", PromptFamily::Gemini),
-    ("gemma", PromptFamily::Small),
-    ("phi", PromptFamily::Small),
-];
+/// How the names of open models begin that mostly run on small machines, whoever made them.
+const SMALL_NAMES: [&str; 3] = ["gpt-oss", "gemma", "phi"];
 
 /// The models that get the same words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,23 +43,30 @@ impl PromptFamily {
         }
     }
 
-    /// Returns the family of a model by its id, such as `openai/gpt-5.6-terra`.
-    pub fn of(id: &str) -> Self {
+    /// Returns the family of a model by its id, such as `openai/gpt-5.6-terra`, and what is known about it.
+    pub fn of(id: &str, known: &KnownModels) -> Self {
         // The name of a script's file says nothing about a model.
         let Ok(Selection { provider, model }) = id.parse::<Selection>() else { return Self::Other };
         if provider.models != host_model::ModelIds::Named {
             return Self::Other;
         }
         let name = model.rsplit('/').next().unwrap_or(&model).to_ascii_lowercase();
-        if let Some((_, family)) = NAMES.iter().find(|(start, _)| name.starts_with(start)) {
-            return *family;
+        if SMALL_NAMES.iter().any(|start| name.starts_with(start)) {
+            return Self::Small;
         }
-        match size(&name) {
-            Some(size) if size <= SMALL => Self::Small,
-            Some(_) => Self::Other,
-            // A model of which nothing is known, on a machine that is rarely a server.
-            None if provider.name == LOCAL && !name.ends_with("cloud") => Self::Small,
-            None => Self::Other,
+        match known.family(&model) {
+            Family::Claude => Self::Claude,
+            Family::Gemini => Self::Gemini,
+            // Without reasoning, what is short for the others is too short.
+            Family::Gpt if known.find(&model).is_some_and(|facts| facts.efforts.is_empty()) => Self::Other,
+            Family::Gpt => Self::Gpt,
+            Family::Other => match size(&name) {
+                Some(size) if size <= SMALL => Self::Small,
+                Some(_) => Self::Other,
+                // A model of which nothing is known, on a machine that is rarely a server.
+                None if provider.name == LOCAL && !name.ends_with("cloud") => Self::Small,
+                None => Self::Other,
+            },
         }
     }
 }
@@ -90,9 +83,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prompt_family_is_read_from_the_id_of_a_model() {
+    fn prompt_family_follows_from_what_is_known_about_a_model() {
         for (id, family) in [
             ("openai/gpt-5.6-terra", PromptFamily::Gpt),
+            ("openai/codex-mini-latest", PromptFamily::Gpt),
             ("openai-responses/gpt-6.1-sol", PromptFamily::Gpt),
             ("openai/openai/o4-mini", PromptFamily::Gpt),
             ("openai/gpt-4.1", PromptFamily::Other),
@@ -114,7 +108,7 @@ mod tests {
             ("scripted:/tmp/claude-sonnet-5/gpt-5", PromptFamily::Other),
             ("auto", PromptFamily::Other),
         ] {
-            assert_eq!(PromptFamily::of(id), family, "{id}");
+            assert_eq!(PromptFamily::of(id, &KnownModels::default()), family, "{id}");
         }
     }
 }

@@ -159,6 +159,7 @@ impl State {
             EventKind::ChatCompressed { tokens_after, .. } if is_main => self.status.context.tokens = tokens_after,
             EventKind::ModelSwitched { model, .. } if is_main => {
                 model.clone_into(&mut self.status.model);
+                self.status.effort = None;
                 self.status.context.window = self.known.window(model);
             }
             EventKind::Fact(Fact::RunEnded { terminate_reason, .. }) if is_main => {
@@ -211,9 +212,10 @@ impl Session {
         state.size = Counted::Messages(contents.len());
         let context =
             ContextUse { tokens, window: own.unwrap_or_else(|| self.app.configuration.known.window(&answering)) };
+        // Another model than the chosen one has settings of its own.
+        state.status.effort = self.model.settings.effort.filter(|_| answering == id);
         (state.status.model, state.status.mode) = (answering, self.mode());
         (state.status.context, state.status.branch) = (context, branch);
-        state.status.effort = self.model.settings.effort;
         drop(state);
         self.status.status()
     }

@@ -39,7 +39,11 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         include: if reasons { &["reasoning.encrypted_content"] } else { &[] },
         reasoning: reasons.then(|| Reasoning {
             effort: match thinking_budget {
-                Some(budget) => Effort::of_budget(*budget).map(|effort| sendable(request.model, effort)),
+                Some(budget) => {
+                    let of_budget = Effort::of_budget(*budget).map(|effort| sendable(request.model, effort));
+                    // A budget without a bound leaves the choice to the effort.
+                    of_budget.or(effort.map(Effort::name))
+                }
                 None => effort.map(Effort::name),
             },
             summary: (*thinking_budget != Some(0) && *effort != Some(Effort::None)).then_some("auto"),

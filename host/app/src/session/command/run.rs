@@ -6,6 +6,7 @@ use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_model::{Effort, UnknownEffort};
 use host_settings::error::Failure;
+use host_settings::models;
 use host_text::{exact, visible_line};
 use host_tool::{ApprovalMode, UnknownMode};
 use tokio_util::sync::CancellationToken;
@@ -93,6 +94,7 @@ impl Session {
         Ok(note(match self.model.settings.effort {
             Some(chosen) if chosen == effort => format!("effort: {effort}"),
             Some(nearest) => format!("effort: {nearest}, since {} does not have {effort}", self.model.id),
+            None if self.model.id.as_str() == models::AUTO => format!("effort: {effort}, for the model that is picked"),
             None => format!("{} has no effort to choose", self.model.id),
         }))
     }

@@ -209,6 +209,7 @@ fn effort_is_sent_and_a_thinking_budget_wins() {
     check(Effort::Max, None, json!({"effort": "max", "summary": "auto"}));
     check(Effort::None, None, json!({"effort": "none"}));
     check(Effort::Max, Some(1), json!({"effort": "low", "summary": "auto"}));
+    check(Effort::Max, Some(-1), json!({"effort": "max", "summary": "auto"}));
 }
 
 #[test]
