@@ -37,9 +37,7 @@ const LISTENS: &str = "press a number or letter";
 fn prompt(host: &Host) -> Vec<String> {
     let log = host.session();
     let is_prompt = |entry: &&Value| entry["type"] == "content" && entry["content"]["role"] == "user";
-    let prompt = log.iter().rfind(is_prompt).expect("it was recorded");
-    let parts = prompt["content"]["parts"].as_array().expect("parts").iter();
-    parts.filter_map(|part| Some(part["text"].as_str()?.to_owned())).collect()
+    Host::texts(log.iter().rfind(is_prompt).expect("it was recorded"))
 }
 
 // promise commands.trust: The command files of a project are used only after it was trusted.

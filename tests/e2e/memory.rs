@@ -29,13 +29,16 @@ fn read(path: &str) -> Value {
     call("read_file", json!({"path": path}))
 }
 
+/// The beginning of a context file of a folder that the model entered.
+const ENTERED: &str = "[Kept in full: instructions in `";
+
 /// The texts that joined the conversation of the one session, in order.
 fn joined(host: &Host) -> Vec<String> {
     let log = host.session();
     let of_user = log.iter().filter(|entry| entry["type"] == "content" && entry["content"]["role"] == "user");
     let parts = of_user.flat_map(|entry| entry["content"]["parts"].as_array().expect("parts"));
     let texts = parts.filter_map(|part| part["text"].as_str().map(str::to_owned));
-    texts.filter(|text| text.starts_with("[Kept in full: instructions in `")).collect()
+    texts.filter(|text| text.starts_with(ENTERED)).collect()
 }
 
 // promise memory.entered: The context files of a folder join the conversation with the turn after a call has used a
@@ -93,7 +96,9 @@ fn memory_of_a_folder_stays_word_for_word_after_compression() {
     let replaced: Vec<&Value> = log.iter().filter(|entry| entry["type"] == "history_replaced").collect();
     assert_eq!(replaced.len(), 2);
     for replaced in replaced {
-        let text = replaced["contents"][0]["parts"][1]["text"].as_str().expect("a text");
+        let parts = replaced["contents"][0]["parts"].as_array().expect("parts").iter();
+        let text = parts.filter_map(|part| part["text"].as_str()).find(|text| text.starts_with(ENTERED));
+        let text = text.expect("it is kept");
         assert!(text.ends_with("Use  tabs.\n\n\tAlways.\n[End: instructions in `sub/AGENTS.md`]"), "{text}");
     }
     assert_eq!(joined(&host).len(), 1, "what is kept does not join again");

@@ -16,6 +16,7 @@ mod formats;
 mod input;
 mod interrupt;
 mod loops;
+mod prefix;
 mod recording;
 mod schema;
 mod seen;

@@ -45,12 +45,6 @@ fn run(host: &Host, replies: &[Value], arguments: &[&str]) -> Ended {
 }
 
 /// The system instructions of the last run.
-fn system(host: &Host) -> String {
-    let lines = host.session();
-    let started = lines.iter().rfind(|line| line["type"] == "run_started").expect("it was recorded");
-    started["system"].as_str().expect("there are instructions").to_owned()
-}
-
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).expect("it is there")
 }
@@ -64,7 +58,7 @@ fn skills_of_a_project_are_offered_after_it_was_trusted() {
     let ended = run(&host, &[json!({"chunks": [done()]})], &["Look"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("is not trusted and is ignored"), "{ended:?}");
-    assert!(!system(&host).contains("Writes notes.") && !system(&host).contains("# Skills"), "{}", system(&host));
+    assert!(!host.told().contains("Writes notes.") && !host.told().contains("# Skills"), "{}", host.told());
     let unknown = json!({"expect": {"responses": ["there is no tool `activate_skill`"]}, "chunks": [done()]});
     let ended = run(&host, &[json!({"chunks": [activate("notes")]}), unknown], &["-c", "Look"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -75,14 +69,14 @@ fn skills_of_a_project_are_offered_after_it_was_trusted() {
         json!({"expect": {"system": "- `notes`: Writes notes. (", "tools": ["activate_skill"]}, "chunks": [done()]});
     let ended = run(&host, &[told], &["-c", "Look"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-    let system = system(&host);
+    let system = host.told();
     assert!(system.contains("- `other`: Does more. (") && !system.contains("body one"), "{system}");
 
     // A skill that was changed or added since is asked about again, with everything else of the project.
     let host = host.file(".claude/skills/new/SKILL.md", skill("new", "Is new.", "", "body"));
     let ended = run(&host, &[json!({"chunks": [done()]})], &["-c", "Look"]);
     assert!(ended.stderr.contains("`.claude/skills/new/SKILL.md` added"), "{ended:?}");
-    assert!(!self::system(&host).contains("# Skills"));
+    assert!(!host.told().contains("# Skills"));
 }
 
 // promise skills.faulty: A skill that cannot be used is a notice, and the others are used.

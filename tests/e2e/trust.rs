@@ -337,9 +337,8 @@ fn trust_project_with_a_skill_and_a_command_that_are_too_large_is_used_without_t
     of it into files of their own
     note: the command `/large` (project) is not used: it is over the limit of 65536 bytes
     ");
-    let started = host.session();
-    let system = started.iter().find_map(|line| line["system"].as_str()).expect("there are instructions");
-    assert!(system.contains("- `fine`: Fits."), "{system}");
+    let told = host.told();
+    assert!(told.contains("- `fine`: Fits."), "{told}");
     // One that is made smaller is a change that the user looks at.
     write(&host, ".claude/commands/large.md", "y");
     host_snapshot!(host, @r"

@@ -174,6 +174,33 @@ impl Host {
         text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
     }
 
+    /// What the host told the model in the latest run of the only session: its instructions, and the texts that the
+    /// host added to the conversation, such as the environment and the context files.
+    pub fn told(&self) -> String {
+        let lines = self.session();
+        let started = lines.iter().rfind(|line| line["type"] == "run_started").expect("a run was recorded");
+        let parts = lines.iter().flat_map(|line| line["content"]["parts"].as_array().into_iter().flatten());
+        let texts = parts.filter_map(|part| part["text"].as_str()).filter(|text| text.starts_with("[Kept in full: "));
+        let told: Vec<&str> = started["system"].as_str().into_iter().chain(texts).collect();
+        told.join("\n\n")
+    }
+
+    /// The parts of a recorded message, without the surroundings that the host put before the prompt.
+    pub fn parts(message: &serde_json::Value) -> Vec<serde_json::Value> {
+        let surroundings = ["environment", "file tree", "context files", "facts", "skills"];
+        let marks = surroundings.map(|name| format!("[Kept in full: {name}]\n"));
+        let is_said = |part: &&serde_json::Value| {
+            let text = part["text"].as_str().unwrap_or_default();
+            !marks.iter().any(|mark| text.starts_with(mark))
+        };
+        message["content"]["parts"].as_array().expect("parts").iter().filter(is_said).cloned().collect()
+    }
+
+    /// The texts of those parts.
+    pub fn texts(message: &serde_json::Value) -> Vec<String> {
+        Self::parts(message).iter().filter_map(|part| part["text"].as_str()).map(str::to_owned).collect()
+    }
+
     /// The command, ready to be started.
     pub fn command(&self) -> Command {
         let mut command = Command::new(binary());

@@ -53,7 +53,8 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn content(&self, content: &Content) {
-        for part in &content.parts {
+        // What the host added was not said by the user.
+        for part in content.parts.iter().filter(|part| part.kept_heading().is_none()) {
             self.part(content.role, part);
         }
     }

@@ -220,12 +220,13 @@ fn answers_calls(content: Option<&Content>) -> bool {
     content.is_some_and(|content| content.function_responses().next().is_some())
 }
 
-/// Estimates the size of a message, in characters of its JSON.
+/// Estimates the size of a message, in characters of its JSON, without texts that are kept.
 fn size(content: &Content) -> usize {
     content
         .parts
         .iter()
-        .filter(|part| !part.thought)
+        // What stays word for word is not shortened by a cut behind it.
+        .filter(|part| !part.thought && !is_kept(part))
         .map(|part| match &part.data {
             PartData::Text(text) => text.len(),
             PartData::InlineData(data) => data.base64.len(),

@@ -6,9 +6,10 @@ use crate::KeptText;
 
 /// A source of texts for the next turn of an agent.
 ///
-/// For the implementer: `take` is called before each turn, must be quick, and does not return the same text again. Each
-/// text is kept word for word.
+/// For the implementer: `take` is called before each turn and must be quick. It gets the texts that the conversation
+/// keeps already, and does not return one of them again. Each text is kept word for word. Those of the first turn stand
+/// before the prompt.
 pub trait ContextSource: Send + Sync {
-    /// Takes the texts that are new since the last turn.
-    fn take(&self) -> Vec<KeptText>;
+    /// Takes the texts that the conversation does not have yet.
+    fn take(&self, kept: &[KeptText]) -> Vec<KeptText>;
 }

@@ -7,6 +7,7 @@
 
 mod compression;
 mod cut_short;
+mod declared;
 mod hooks;
 mod result;
 mod run;
@@ -19,13 +20,14 @@ use std::mem;
 use std::sync::Arc;
 
 use host_journal::{Fact, History, Journal, Past, PastParts, SessionError, TerminateReason};
-use host_message::{AgentId, Content, ModelId, Part, Role};
+use host_message::{AgentId, Content, ModelId, Part, Role, ToolSpec};
 use host_model::{Provider, estimate_contents};
 use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Responder, Schema, SchemaError, Tool};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::compression::{How, Size};
+use self::declared::Declarations;
 pub use self::hooks::MAX_STOP_HOOKS;
 pub use self::result::{Partial, RunError, RunResult};
 use self::run::Run;
@@ -36,8 +38,8 @@ use crate::compress::{is_prompt, last_prompt};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Budget, Completion, ContextSource, Event, EventKind, ModelConfig, Observer, Steering, ToolConfig,
-    fill,
+    AgentDefinition, Budget, Completion, ContextSource, Event, EventKind, KeptText, ModelConfig, Observer, Steering,
+    ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -103,7 +105,8 @@ pub struct ChosenModel {
     pub comfortable: Option<u64>,
     /// All available tools, as in [`Setup`]: agents among them may ask the same model.
     pub tools: Registry,
-    /// The system instructions: what is said to one model is not what is said to another.
+    /// Its system instructions, if what is said to it is not what was said to the model before; `None` keeps those that
+    /// the conversation has, and the declarations of its tools.
     pub system: Option<String>,
 }
 
@@ -145,7 +148,7 @@ struct Agent {
     /// Set when the user chose another mode in an answer: the run ends then.
     switch: ModeSwitch,
     /// What joins the conversation between two turns.
-    context: Option<Arc<dyn ContextSource>>,
+    context: Vec<Arc<dyn ContextSource>>,
 }
 
 /// State of a conversation between runs.
@@ -157,6 +160,8 @@ struct Conversation {
     recorded: bool,
     /// The number of the next request, from 0; the ids of calls are made with it, so it never starts again.
     next_prompt: u32,
+    /// The tools that it declares.
+    declared: Declarations,
     /// Size of the conversation.
     size: Size,
     /// A message without a reply, because the process ended or a limit was reached. The next run sends it again.
@@ -200,7 +205,7 @@ impl Executor {
             budget,
             gate,
             switch,
-            context: None,
+            context: Vec::new(),
         };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
@@ -212,7 +217,9 @@ impl Executor {
         // An empty conversation never began: what it begins with is still to be said.
         let begun = !history.contents().is_empty();
         self.history = history;
-        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, size: Size::default() };
+        let declared = mem::take(&mut self.state.declared);
+        let size = Size::default();
+        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, declared, size };
         self
     }
 
@@ -222,9 +229,15 @@ impl Executor {
         self.agent.switch = switch;
     }
 
-    /// Lets texts of this source join the conversation between two turns.
+    /// Lets texts of this source join the conversation between two turns, behind those of earlier sources.
     pub fn joined_by(&mut self, context: Arc<dyn ContextSource>) {
-        self.agent.context = Some(context);
+        self.agent.context.push(context);
+    }
+
+    /// Declares tools from the first request on, though their calls cannot run yet: the declarations that follow would
+    /// otherwise come behind what a service has cached.
+    pub fn declare(&mut self, tools: &[ToolSpec]) {
+        self.state.declared.add(tools);
     }
 
     /// The conversation until now.
@@ -274,6 +287,11 @@ impl Executor {
         };
         // A question that never had a reply is part of what is asked now.
         let mut message = mem::take(&mut self.state.question);
+        if self.history.contents().is_empty() {
+            // What holds for the whole conversation comes before what is asked.
+            let joining = self.agent.joining(&KeptText::all_of(&message));
+            message.extend(joining.iter().map(KeptText::part));
+        }
         message.extend(beside.piped.as_deref().map(Part::piped));
         message.push(Part::text(prompts.query));
         message.extend(beside.attached);
@@ -299,8 +317,12 @@ impl Executor {
         let _cancels_when_dropped = token.clone().drop_guard();
         let deadline = Deadline::after(self.agent.definition.run.max_time, &self.agent.run_clock);
         self.agent.budget.check_day()?;
-        let tools = self.agent.tools_with(None)?;
-        let mut run = Run::new(&self.agent, &token, &mut self.state, None);
+        self.state.declared.add(self.agent.tools_with(None)?.specs());
+        let tools = self.state.declared.specs();
+        // The same beginning as in every other request, which the service has cached. One with inputs is not known here.
+        let system = self.agent.definition.prompt.system.as_deref();
+        let system = system.and_then(|system| fill(system, &Map::new()).ok());
+        let mut run = Run::new(&self.agent, &token, &mut self.state, system);
         let half = estimate_contents(self.history.contents()) / 2;
         if let Some(why) = run.may_compress(true).await {
             run.tell_not_compressed(&self.history, &why);
@@ -373,7 +395,10 @@ impl Executor {
         self.agent.tools = tools;
         self.agent.budget.answered_by(id.as_str());
         self.agent.definition.model = model;
-        self.agent.definition.prompt.system = system;
+        if system.is_some() {
+            self.agent.definition.prompt.system = system;
+            self.state.declared.clear();
+        }
         let compression = &mut self.agent.definition.run.compression;
         // A share of the user's own has no model's limit beside it, before and after.
         let comfortable = compression.comfortable.and(comfortable);
@@ -384,17 +409,15 @@ impl Executor {
         Ok(())
     }
 
-    /// Gives the agent other tools, another gate and a new description of both from the next run on: a user changed
-    /// what needs no asking.
+    /// Gives the agent other tools and another gate from the next run on: a user changed what needs no asking.
     ///
     /// # Errors
     ///
     /// When the definition names a tool that is not among them.
-    pub fn regrant(&mut self, tools: Registry, gate: &Gate, system: Option<String>) -> Result<(), RunError> {
+    pub fn regrant(&mut self, tools: Registry, gate: &Gate) -> Result<(), RunError> {
         let gate = gate.for_agent(&self.agent.definition.name, &self.agent.id);
         self.agent.tools = undeclaring_denied(self.agent.definition.tools.select(tools)?, Some(&gate));
         self.agent.gate = Some(gate);
-        self.agent.definition.prompt.system = system;
         Ok(())
     }
 
@@ -456,6 +479,16 @@ impl Agent {
     /// The tools, with those of the supply as they are now.
     fn current_tools(&self) -> Registry {
         self.tools.current(|tool| self.gate.as_ref().is_some_and(|gate| gate.never(tool)))
+    }
+
+    /// The name under which a service finds what it cached.
+    fn conversation(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| session.id().as_str())
+    }
+
+    /// Takes the texts that join a conversation which has these.
+    fn joining(&self, kept: &[KeptText]) -> Vec<KeptText> {
+        self.context.iter().flat_map(|context| context.take(kept)).collect()
     }
 
     /// Records a fact, and then reports it.

@@ -1,5 +1,5 @@
 //! Texts that a conversation keeps word for word, however often it is compressed: the instructions of an activated
-//! skill, the context files of a folder that the model entered.
+//! skill, the environment and the context files that it began with, those of a folder that the model entered.
 //!
 //! Such a text is a part of its own in a message, or the whole response of [`ACTIVATE_SKILL`](crate::ACTIVATE_SKILL),
 //! and begins with a heading. Promises: of two texts with one heading the later one is kept; what a tool prints or a
@@ -7,14 +7,10 @@
 //!
 //! Deliberately not here: what the texts say, and when one is added.
 
-use host_message::{Content, Part, PartData, ResponseBody};
+use host_message::{Content, Part, PartData, ResponseBody, kept_heading, kept_text};
+use host_model::estimate_part;
 
 use crate::activate_skill::ACTIVATE_SKILL;
-
-/// The beginning of the first line. The model `offline` knows it, too.
-const START: &str = "[Kept in full: ";
-/// The beginning of the last line.
-const END: &str = "[End: ";
 
 /// A text that a conversation keeps word for word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,35 +22,58 @@ pub struct KeptText {
     pub text: String,
 }
 
+/// The first line of a text that takes the place of another one.
+const REPLACES: &str = "This replaces the earlier text of this name.\n\n";
+
 impl KeptText {
+    /// Returns the text if it says something else than the one that the conversation has under this heading, with a
+    /// line about that; `None` if nothing is new.
+    pub fn as_news(self, told: Option<&Self>) -> Option<Self> {
+        let Some(told) = told else { return Some(self) };
+        let is_known = told.said() == self.text.trim();
+        (!is_known).then(|| Self { text: format!("{REPLACES}{}", self.text), ..self })
+    }
+
+    /// Returns the text without the line that says that it replaces another one.
+    pub fn said(&self) -> &str {
+        self.text.strip_prefix(REPLACES).unwrap_or(&self.text).trim()
+    }
+
     /// Returns the text with its heading and its end, as a model gets it.
     pub fn whole(&self) -> String {
-        let Self { heading, text } = self;
-        format!("{START}{heading}]\n{}\n{END}{heading}]", text.trim())
+        self.part().as_text().unwrap_or_default().to_owned()
     }
 
     /// Returns it as a part of a message.
     pub fn part(&self) -> Part {
-        Part::text(self.whole())
+        Part::kept(&self.heading, &self.text)
     }
 
     /// Returns the texts of a conversation, oldest first; the later one of two with one heading.
     pub fn all_in(contents: &[Content]) -> Vec<Self> {
-        wholes(contents).into_iter().filter_map(Self::parse).collect()
+        Self::all_of(contents.iter().flat_map(|content| &content.parts))
+    }
+
+    /// Returns those among these parts, in the same way.
+    pub fn all_of<'p>(parts: impl IntoIterator<Item = &'p Part>) -> Vec<Self> {
+        wholes(parts).into_iter().filter_map(Self::parse).collect()
+    }
+
+    /// Returns the headings of all such parts of a conversation, also of those that were replaced, with an estimate of
+    /// their tokens.
+    pub fn tokens(contents: &[Content]) -> impl Iterator<Item = (&str, u64)> {
+        let parts = contents.iter().flat_map(|content| &content.parts);
+        parts.filter_map(|part| Some((part.kept_heading()?, estimate_part(part))))
     }
 
     fn parse(whole: &str) -> Option<Self> {
-        let heading = heading(whole)?;
-        let end = format!("\n{END}{heading}]");
-        let text = whole.get(START.len() + heading.len() + 1..)?;
-        let text = text.strip_suffix(&end).unwrap_or(text).trim();
-        Some(Self { heading: heading.to_owned(), text: text.to_owned() })
+        Some(Self { heading: kept_heading(whole)?.to_owned(), text: kept_text(whole)?.to_owned() })
     }
 }
 
 /// Returns the texts of these messages as parts, the later one of two with one heading.
 pub(crate) fn kept_in(contents: &[Content]) -> Vec<Part> {
-    wholes(contents).into_iter().map(Part::text).collect()
+    wholes(contents.iter().flat_map(|content| &content.parts)).into_iter().map(Part::text).collect()
 }
 
 /// Returns whether a part is such a text.
@@ -62,10 +81,10 @@ pub(crate) fn is_kept(part: &Part) -> bool {
     whole(part).is_some()
 }
 
-fn wholes(contents: &[Content]) -> Vec<&str> {
+fn wholes<'p>(parts: impl IntoIterator<Item = &'p Part>) -> Vec<&'p str> {
     let mut found: Vec<&str> = Vec::new();
-    for text in contents.iter().flat_map(|content| &content.parts).filter_map(whole) {
-        found.retain(|earlier| heading(earlier) != heading(text));
+    for text in parts.into_iter().filter_map(whole) {
+        found.retain(|earlier| kept_heading(earlier) != kept_heading(text));
         found.push(text);
     }
     found
@@ -84,11 +103,7 @@ fn whole(part: &Part) -> Option<&str> {
         | PartData::InlineData(_)
         | PartData::FileReference(_) => return None,
     };
-    heading(text).map(|_| text.as_str())
-}
-
-fn heading(whole: &str) -> Option<&str> {
-    whole.strip_prefix(START)?.lines().next()?.strip_suffix(']')
+    kept_heading(text).map(|_| text.as_str())
 }
 
 #[cfg(test)]

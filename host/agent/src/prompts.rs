@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use host_message::ToolName;
 
-pub use self::environment::{Environment, GitState};
+pub use self::environment::{ENVIRONMENT, Environment, GitState};
 pub use self::family::PromptFamily;
 use self::text::PromptText;
 
@@ -88,13 +88,6 @@ pub fn instructions_of_others(situation: &Situation<'_>) -> String {
 /// Returns the sections as one text.
 pub fn joined(sections: &[PromptSection]) -> String {
     sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Returns the instructions of a system prompt, and the environment with what follows it, if there is one.
-pub fn split(system: &str) -> (&str, &str) {
-    let at = system.find(&format!("\n{}\n", environment::HEADING)).map_or(system.len(), |at| at + 1);
-    let (instructions, environment) = system.split_at(at);
-    (instructions.trim_end(), environment)
 }
 
 fn chosen(situation: &Situation<'_>, is_wanted: impl Fn(&Section) -> bool) -> Vec<PromptSection> {

@@ -4,7 +4,8 @@
 //! the workspace. Everything is read with the grants of the tools that read, without what `--deny '*:…'` denies to all
 //! of them; the text of a repository's file is marked as such.
 //!
-//! Those of folders that the model enters later join the conversation (`entered`).
+//! It is part of the first message of a conversation (`surroundings`). The context files of folders that the model
+//! enters later join it (`entered`).
 //!
 //! Deliberately not here: what a prompt attaches (`attach`).
 
@@ -12,6 +13,7 @@ pub(crate) mod entered;
 mod facts;
 mod files;
 mod include;
+pub(crate) mod surroundings;
 mod tree;
 
 use std::borrow::Cow;
@@ -19,7 +21,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_extensions::grants::UserGrants;
-use host_model::estimate_text;
 use host_plugin::{FileKind, Reader};
 use host_settings::repository::REPOSITORY_MARKS;
 
@@ -27,9 +28,9 @@ use self::files::Files;
 use crate::app::App;
 
 /// The context of a workspace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Context {
-    /// Its parts for the system prompt, without those that are empty.
+    /// Its parts for the first message, without those that are empty.
     pub parts: Vec<(ContextPart, String)>,
     /// What the user should know, a line each.
     pub warnings: Vec<String>,
@@ -51,33 +52,16 @@ pub enum ContextPart {
 }
 
 impl ContextPart {
+    /// All of them, in the order in which a model gets them.
+    pub(crate) const ALL: [Self; 4] = [Self::Tree, Self::Files, Self::Facts, Self::Skills];
+
     /// Returns its name for a user.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Tree => "file tree",
             Self::Files => "context files",
             Self::Facts => "facts",
             Self::Skills => "skills",
-        }
-    }
-}
-
-impl Context {
-    /// Returns the text for the system prompt; may be empty.
-    pub fn text(&self) -> String {
-        self.parts.iter().map(|(_, text)| text.as_str()).collect()
-    }
-
-    /// Estimates how many tokens its parts have.
-    pub fn tokens(&self) -> ContextTokens {
-        let of = |wanted: ContextPart| {
-            self.parts.iter().filter(|(part, _)| *part == wanted).map(|(_, text)| estimate_text(text)).sum()
-        };
-        ContextTokens {
-            tree: of(ContextPart::Tree),
-            files: of(ContextPart::Files),
-            facts: of(ContextPart::Facts),
-            skills: of(ContextPart::Skills),
         }
     }
 }
@@ -115,19 +99,6 @@ impl ContextOrigin {
             Self::Entered => "of a folder that the model entered",
         }
     }
-}
-
-/// Estimates of how many tokens the parts of a context have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContextTokens {
-    /// The tree of the workspace.
-    pub tree: u64,
-    /// The context files.
-    pub files: u64,
-    /// The facts that were kept.
-    pub facts: u64,
-    /// The list of skills.
-    pub skills: u64,
 }
 
 /// Reads the context of a workspace.

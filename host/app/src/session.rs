@@ -71,7 +71,7 @@ use tokio_util::sync::CancellationToken;
 use self::aside::{Attaching, Ran, RanCommand, Steering};
 use self::hooks::Beginning;
 pub use self::observers::Observers;
-use self::prompted::Prompted;
+use self::prompted::{AskedModel, Prompted, Surrounded};
 use self::resume::Resume;
 use self::skills::SessionSkills;
 use self::stats::StatsCounter;
@@ -80,8 +80,9 @@ use self::tasks::BeforeReview;
 pub use self::undone::Undone;
 use crate::app::{App, SessionFiles};
 use crate::attach::{self, Attached, Author, Supplied};
+use crate::context::ContextFile;
 use crate::context::entered::EnteredFolders;
-use crate::context::{ContextFile, ContextTokens};
+use crate::context::surroundings::Surroundings;
 use crate::report::About;
 use crate::start_mode;
 
@@ -124,7 +125,8 @@ pub struct Session {
     is_resumed: bool,
     notices: Vec<String>,
     context_files: Vec<ContextFile>,
-    context_tokens: ContextTokens,
+    /// What the conversation begins with; `None` for a declared agent, which has its own prompt.
+    surroundings: Option<Arc<Surroundings>>,
     /// The commands that the user ran since the last prompt.
     ran: Ran,
     /// The context files of folders that the model entered.
@@ -158,7 +160,6 @@ struct Conversation {
 struct Equipment {
     grants: UserGrants,
     gate: Gate,
-    definition: AgentDefinition,
     tools: Registry,
 }
 
@@ -192,7 +193,7 @@ impl Session {
         let (is_resumed, observers) = (reopened.is_some(), Arc::new(Observers::default()));
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents).await?;
-        let setup::Job { definition, inputs, model, recording, mut notices, context_files, context_tokens } = job;
+        let setup::Job { definition, inputs, model, recording, mut notices, context } = job;
         notices.extend_from_slice(agents.left_out());
         notices.extend(told);
         let start = setup::Start {
@@ -211,9 +212,19 @@ impl Session {
         let began_in = grants.mode();
         app.take_up(grants);
         let entered = Arc::new(EnteredFolders::new(&app, app.grants(), AgentId::new(MAIN)));
+        let mut surroundings = None;
         if run.agent.is_none() {
             observers.add(Arc::clone(&entered) as Arc<_>);
+            let surrounded = Surrounded {
+                app: &app,
+                model: model.id.as_str(),
+                grants: app.grants(),
+                is_attended: attended == Attended::Yes,
+            };
+            let joining = Arc::new(Surroundings::new(surrounded.environment(), &context));
+            conversation.executor.joined_by(Arc::clone(&joining) as Arc<_>);
             conversation.executor.joined_by(Arc::clone(&entered) as Arc<_>);
+            surroundings = Some(joining);
         }
         notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
         let ports = app.runtime.program_network().changes();
@@ -241,8 +252,8 @@ impl Session {
             left,
             is_resumed,
             notices,
-            context_files,
-            context_tokens,
+            context_files: context.files,
+            surroundings,
             ran: Ran::default(),
             entered,
             beginning: Beginning::new(if is_resumed { "resume" } else { "startup" }),
@@ -426,8 +437,10 @@ impl Session {
         {
             self.notices.push(failure.message);
         }
-        // After a prompt that was taken back, the next one needs the commands again.
-        if !result.is_taken_back {
+        // After a prompt that was taken back, the next one needs again what belonged to it.
+        if result.is_taken_back {
+            self.forget_surroundings();
+        } else {
             self.ran.clear();
             self.beginning.was_sent();
         }
@@ -565,7 +578,9 @@ impl Session {
         };
         let (mut conversation, definition, grants) = start.conversation(self.grants().clone().renewed(), None)?;
         self.entered.reset();
-        if self.request.agent.is_none() {
+        if let Some(surroundings) = &self.surroundings {
+            surroundings.forget();
+            conversation.executor.joined_by(Arc::clone(surroundings) as Arc<_>);
             conversation.executor.joined_by(Arc::clone(&self.entered) as Arc<_>);
         }
         // Lasting answers that were given since the start are not in the rules that the application read.
@@ -614,19 +629,21 @@ impl Session {
         subagents::check_price(&self.request, &self.app, &model)?;
         let gate = &self.conversation.gate;
         let tools = self.tools_for(&self.app.plugins, self.grants(), gate, &model)?;
-        let definition = self.defined(&model, self.grants(), &tools, gate)?;
+        let definition = self.defined(&model, &tools, gate)?;
+        let is_as_before = definition.prompt.system == self.definition.prompt.system;
         let chosen = ChosenModel {
             provider: Arc::clone(&model.provider),
             window: model.window,
             comfortable: model.comfortable,
             tools,
-            system: definition.prompt.system.clone(),
+            system: definition.prompt.system.clone().filter(|_| !is_as_before),
         };
         let config = ModelConfig { model: model.name.clone(), settings: model.settings.clone() };
         let executor = &mut self.conversation.executor;
         executor.choose_model(&model.id, config, chosen).map_err(|error| run_failure(&error))?;
         self.definition = definition;
         self.model = model;
+        self.renew_environment();
         Ok(())
     }
 
@@ -672,34 +689,48 @@ impl Session {
             None | Some(_) => gate,
         };
         let tools = self.tools_for(plugins, &grants, &gate, &self.model)?;
-        let definition = self.defined(&self.model, &grants, &tools, &gate)?;
-        Ok(Equipment { grants, gate, definition, tools })
+        Ok(Equipment { grants, gate, tools })
     }
 
-    /// Returns the agent as it is with this model and these grants. A declared agent keeps its own prompt.
-    fn defined(
-        &self,
-        model: &Model,
-        grants: &UserGrants,
-        tools: &Registry,
-        gate: &Gate,
-    ) -> Result<AgentDefinition, Failure> {
+    /// Returns the agent as it is with this model. The instructions stay what they are as long as its family is the
+    /// same, since the service has cached them; a declared agent keeps its own prompt.
+    fn defined(&self, model: &Model, tools: &Registry, gate: &Gate) -> Result<AgentDefinition, Failure> {
         if self.request.agent.is_some() {
             return Ok(self.definition.clone());
         }
-        let definition = main_agent::definition(&self.request, &self.app, model)?;
-        let (is_attended, tools) = (self.attended == Attended::Yes, &prompted::offered(tools, gate));
-        Ok(Prompted { app: &self.app, model: model.into(), grants, is_attended, tools }.main(definition))
+        let mut definition = main_agent::definition(&self.request, &self.app, model)?;
+        let (before, asked) = (AskedModel::from(&self.model), AskedModel::from(model));
+        if before.family == asked.family {
+            definition.prompt.system.clone_from(&self.definition.prompt.system);
+            return Ok(definition);
+        }
+        let mut tools = prompted::offered(tools, gate);
+        tools.extend(self.conversation.executor.declared_tools());
+        let is_attended = self.attended == Attended::Yes;
+        Ok(Prompted { app: &self.app, model: asked, is_attended, tools: &tools }.main(definition))
+    }
+
+    /// Tells the model with the next request what its environment is now, if that is something else.
+    fn renew_environment(&self) {
+        let Some(surroundings) = &self.surroundings else { return };
+        let (model, is_attended) = (self.model.id.as_str(), self.attended == Attended::Yes);
+        let surrounded = Surrounded { app: &self.app, model, grants: self.grants(), is_attended };
+        surroundings.set_environment(surrounded.environment());
+    }
+
+    /// The conversation lost messages: what it began with is said again if it was in one of them.
+    fn forget_surroundings(&self) {
+        self.surroundings.iter().for_each(|surroundings| surroundings.forget());
     }
 
     /// Replaces what was decided before. The executor comes first: it is the only part that can refuse.
     fn take_up(&mut self, equipment: Equipment) -> Result<(), Failure> {
-        let Equipment { grants, gate, definition, tools } = equipment;
-        let system = definition.prompt.system.clone();
-        self.conversation.executor.regrant(tools, &gate, system).map_err(|error| run_failure(&error))?;
+        let Equipment { grants, gate, tools } = equipment;
+        self.conversation.executor.regrant(tools, &gate).map_err(|error| run_failure(&error))?;
         self.conversation.files.changes.set_roots(undo::roots(&self.app, &grants));
         self.app.take_up(grants);
-        (self.conversation.gate, self.definition) = (gate, definition);
+        self.conversation.gate = gate;
+        self.renew_environment();
         Ok(())
     }
 

@@ -244,6 +244,13 @@ const PIPED: &str = "--- attached: piped input ---\n";
 /// The line after it. Some services get the parts of a message as one text, in which the prompt follows.
 const PIPED_END: &str = "\n--- end of piped input ---\n\n";
 
+/// The beginning of the first line of a text that the host gives the model beside what the user says. Session logs have
+/// it, so it stays as it is.
+const KEPT: &str = "[Kept in full: ";
+
+/// The beginning of its last line.
+const KEPT_END: &str = "[End: ";
+
 impl Content {
     /// Creates a message from the user with one text part.
     pub fn user(text: impl Into<String>) -> Self {
@@ -255,11 +262,11 @@ impl Content {
         Self { role: Role::Model, parts: vec![Part::text(text)] }
     }
 
-    /// Returns the text of all parts that are not thoughts, joined. What was [piped](Part::piped) into a prompt comes
-    /// last, as all that is attached: a reader looks for the prompt first.
+    /// Returns the text of all parts that are not thoughts, joined, without what the host [added](Part::kept). What was
+    /// [piped](Part::piped) into a prompt comes last, as all that is attached: a reader looks for the prompt first.
     pub fn visible_text(&self) -> String {
-        let (piped, said): (Vec<_>, Vec<_>) =
-            self.parts.iter().filter(|part| !part.thought).partition(|part| part.is_piped());
+        let is_said = |part: &&Part| !part.thought && part.kept_heading().is_none();
+        let (piped, said): (Vec<_>, Vec<_>) = self.parts.iter().filter(is_said).partition(|part| part.is_piped());
         let mut text: String = said.into_iter().filter_map(Part::as_text).collect();
         for part in piped.into_iter().filter_map(Part::as_text) {
             text.push('\n');
@@ -270,9 +277,10 @@ impl Content {
     }
 
     /// Returns a prompt as the user gave it: its words, and what was piped into it behind an empty line; without what
-    /// it attaches. `None` if the message has no text.
+    /// it attaches and what the host [added](Part::kept). `None` if the message has no such text.
     pub fn prompt_text(&self) -> Option<String> {
-        let words = self.parts.iter().filter(|part| !part.is_piped()).find_map(Part::as_text);
+        let is_said = |part: &&Part| !part.is_piped() && part.kept_heading().is_none();
+        let words = self.parts.iter().filter(is_said).find_map(Part::as_text);
         let piped = self.parts.iter().find_map(Part::piped_text);
         let given: Vec<&str> = [words, piped].into_iter().flatten().collect();
         (!given.is_empty()).then(|| given.join("\n\n"))
@@ -314,6 +322,17 @@ impl Part {
         self.as_text()?.strip_prefix(PIPED)?.strip_suffix(PIPED_END)
     }
 
+    /// Creates a part with a text of the host's that a conversation keeps word for word, between lines that name it.
+    /// `heading` is one line without brackets.
+    pub fn kept(heading: &str, text: &str) -> Self {
+        Self::text(format!("{KEPT}{heading}]\n{}\n{KEPT_END}{heading}]", text.trim()))
+    }
+
+    /// Returns the heading of such a text; `None` for any other part.
+    pub fn kept_heading(&self) -> Option<&str> {
+        if self.thought { None } else { kept_heading(self.as_text()?) }
+    }
+
     /// Creates a part with text that the model thought aloud.
     pub fn thought(text: impl Into<String>) -> Self {
         Self { data: PartData::Text(text.into()), thought: true, signature: None }
@@ -349,6 +368,18 @@ impl From<PartData> for Part {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+/// Returns the heading of a text that a conversation keeps word for word; `None` for any other text.
+pub fn kept_heading(text: &str) -> Option<&str> {
+    text.strip_prefix(KEPT)?.lines().next()?.strip_suffix(']')
+}
+
+/// Returns such a text without its first and last line.
+pub fn kept_text(whole: &str) -> Option<&str> {
+    let heading = kept_heading(whole)?;
+    let text = whole.get(KEPT.len() + heading.len() + 1..)?;
+    Some(text.strip_suffix(&format!("\n{KEPT_END}{heading}]")).unwrap_or(text).trim())
 }
 
 #[cfg(test)]
@@ -424,6 +455,19 @@ mod tests {
         assert_eq!(content.prompt_text().as_deref(), Some("Review this\n\na line\n"));
         assert_eq!(Content::user("Look").prompt_text().as_deref(), Some("Look"));
         assert_eq!(Content { role: Role::User, parts: Vec::new() }.prompt_text(), None);
+    }
+
+    #[test]
+    fn content_text_that_is_kept_is_recognised_and_is_not_what_the_user_said() {
+        let kept = Part::kept("environment", "- Date: today.\n");
+        let whole = "[Kept in full: environment]\n- Date: today.\n[End: environment]";
+        assert_eq!((kept.as_text(), kept.kept_heading()), (Some(whole), Some("environment")));
+        assert_eq!(kept_text(whole), Some("- Date: today."));
+        for other in ["[Kept in full: x", "x", ""] {
+            assert_eq!((kept_heading(other), kept_text(other)), (None, None), "{other}");
+        }
+        let content = Content { role: Role::User, parts: vec![kept, Part::text("Look")] };
+        assert_eq!((content.visible_text().as_str(), content.prompt_text().as_deref()), ("Look", Some("Look")));
     }
 
     #[test]

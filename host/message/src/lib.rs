@@ -14,6 +14,7 @@ mod usage;
 
 pub use content::{
     Content, FileReference, FunctionCall, FunctionResponse, InlineData, Part, PartData, ResponseBody, Role, Signature,
+    kept_heading, kept_text,
 };
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
 pub use output::{ChecklistItem, ChecklistState, Display, Output, OutputPart};

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `expect` may have `responses` (for each function response of the last message, in order, a piece of its text),
-//! `last_text` (a piece of the last message's text), `system` (a piece of the system instructions) and `tools` (names
-//! that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`, `arguments`, `id`), `part` (any
+//! `last_text` (a piece of the last message's text), `system` (a piece of the system instructions, or of a text that the
+//! host added to the conversation, such as the environment) and `tools` (names that must be declared). `chunks` are, in order: `text`, `thought`, `call` (`name`, `arguments`, `id`), `part` (any
 //! part in the format of the session log), `citation`, `usage` (`input`, `output`, `cached`, `thought`), `finish` (a
 //! reason such as `stop` or `max_tokens`; without one `stop` is added, `null` leaves it out), `retry` (`true`, or
 //! `reason`, `wait_ms`, `attempt` and `attempts`: it is reported without waiting), `switched` (`model`, `reason`),

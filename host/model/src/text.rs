@@ -1,4 +1,5 @@
-//! Foreign text within an error: on one line, escaped, and cut to a limit.
+//! Text that is joined or shown: parts of a message as one text, and foreign text within an error, on one line, escaped
+//! and cut to a limit.
 
 /// The most characters of foreign text in an error, so that a server cannot fill a screen or a log.
 const SHOWN_CHARS: usize = 600;
@@ -15,9 +16,27 @@ pub(crate) fn clip_bytes(bytes: &[u8]) -> String {
     clip(&String::from_utf8_lossy(head))
 }
 
+/// Adds a part of a user's message to the text before it, behind an empty line.
+pub(crate) fn add_text(text: &mut String, more: &str) {
+    // What was piped in ends with its own.
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_that_become_one_text_are_apart() {
+        for (text, expected) in [("", "b"), ("a", "a\n\nb"), ("a\n\n", "a\n\nb")] {
+            let mut joined = text.to_owned();
+            add_text(&mut joined, "b");
+            assert_eq!(joined, expected);
+        }
+    }
 
     // promise model.errors: A server's error text cannot control a terminal.
     #[test]

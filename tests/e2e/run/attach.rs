@@ -19,7 +19,7 @@ fn message(host: &Host) -> Vec<Value> {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let lines = host.session();
     let first = lines.iter().find(|line| line["type"] == "content").expect("it was recorded");
-    first["content"]["parts"].as_array().expect("parts").clone()
+    Host::parts(first)
 }
 
 fn texts(parts: &[Value]) -> Vec<&str> {

@@ -6,13 +6,11 @@ use host_tests::host::{Ended, Host};
 use host_tests::outcome_snapshot;
 use serde_json::json;
 
-/// Runs, and says what the system instructions were.
-fn system(host: &Host) -> (String, Ended) {
+/// Runs, and says what the host told the model.
+fn run(host: &Host) -> (String, Ended) {
     let ended = host.run();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let lines = host.session();
-    let started = lines.iter().find(|line| line["type"] == "run_started").expect("it was recorded");
-    (started["system"].as_str().expect("there are instructions").to_owned(), ended)
+    (host.told(), ended)
 }
 
 fn host(arguments: &[&str]) -> Host {
@@ -43,9 +41,9 @@ fn context_files_are_ordered_from_those_of_the_user_down_to_the_working_folder()
         .file("packages/app/AGENTS.md", "The app is large.\n")
         .file("packages/other/AGENTS.md", "never told\n");
     of_the_person(&host, "AGENTS.md", "Answer in German.\n");
-    let (system, ended) = system(&host);
+    let (told, ended) = run(&host);
     in_order(
-        &system,
+        &told,
         &[
             "user whom you work for",
             "AGENTS.md (the user's own) ---\nAnswer in German.\n",
@@ -56,7 +54,7 @@ fn context_files_are_ordered_from_those_of_the_user_down_to_the_working_folder()
             "--- packages/app/AGENTS.md (from the repository) ---\nThe app is large.",
         ],
     );
-    assert!(!system.contains("never told"), "{system}");
+    assert!(!told.contains("never told"), "{told}");
     assert_eq!(ended.stderr, "");
 }
 
@@ -66,8 +64,8 @@ fn the_names_of_context_files_can_be_configured() {
         .file("AGENTS.md", "not told\n")
         .file("NOTES.md", "told\n")
         .configured("[context]\nfiles = [\"NOTES.md\"]\n");
-    let (system, _) = system(&host);
-    assert!(system.contains("NOTES.md (from the repository) ---\ntold") && !system.contains("not told"), "{system}");
+    let (told, _) = run(&host);
+    assert!(told.contains("NOTES.md (from the repository) ---\ntold") && !told.contains("not told"), "{told}");
 }
 
 #[test]
@@ -81,9 +79,9 @@ fn context_file_includes_only_other_files_of_its_repository() {
     of_the_person(&host, "own.md", "my own");
     std::fs::write(host.home().join("secret.md"), "never told").expect("written");
     symlink(host.home().join("secret.md"), host.repository().join("GEMINI.md")).expect("a link");
-    let (system, ended) = system(&host);
+    let (told, ended) = run(&host);
     in_order(
-        &system,
+        &told,
         &[
             "Mine \n(included from",
             "own.md:)\nmy own\n(end of",
@@ -95,7 +93,7 @@ fn context_file_includes_only_other_files_of_its_repository() {
             "ask @alice",
         ],
     );
-    assert!(!system.contains("never told"), "{system}");
+    assert!(!told.contains("never told"), "{told}");
     outcome_snapshot!(ended, @r"
     exit: 0
     ----- stdout
@@ -125,7 +123,7 @@ fn context_excludes_what_is_denied_to_every_tool() {
         .file("key.pem", "never told")
         .file("private/notes.md", "never told")
         .file("private/AGENTS.md", "never told");
-    let (told, ended) = system(&host);
+    let (told, ended) = run(&host);
     assert!(told.contains("Keys: @key.pem") && !told.contains("never told"), "{told}");
     let tree = told.split("# Context files").next().expect("the tree stands before");
     assert!(!tree.contains("key.pem") && !tree.contains("private"), "{tree}");
@@ -141,7 +139,7 @@ fn context_excludes_what_is_denied_to_every_tool() {
     ");
 
     let host = self::host(&["--deny", "*:fs-read", "Look"]).file("AGENTS.md", "never told");
-    let (told, ended) = system(&host);
+    let (told, ended) = run(&host);
     assert!(!told.contains("never told") && !told.contains("# Context files"), "{told}");
     assert_eq!(ended.stderr, "");
 }
@@ -149,9 +147,9 @@ fn context_excludes_what_is_denied_to_every_tool() {
 #[test]
 fn context_files_without_end_are_cut_and_that_is_said() {
     let host = host(&["-C", "sub", "Look"]).file("AGENTS.md", "word ".repeat(30_000)).file("sub/AGENTS.md", "left out");
-    let (system, ended) = system(&host);
-    assert!(system.len() < 120_000 && system.contains("(cut here: context files have a limit)"), "{}", system.len());
-    assert!(!system.contains("left out\n---"), "nothing comes behind the limit");
+    let (told, ended) = run(&host);
+    assert!(told.len() < 120_000 && told.contains("(cut here: context files have a limit)"), "{}", told.len());
+    assert!(!told.contains("left out\n---"), "nothing comes behind the limit");
     outcome_snapshot!(ended, @r"
     exit: 0
     ----- stdout
@@ -171,12 +169,12 @@ fn context_shows_the_workspace_as_a_tree_without_what_is_ignored() {
         .file("src/b.rs", "")
         .file("README.md", "")
         .file("x.log", "");
-    let (system, _) = system(&host);
-    in_order(&system, &["# The workspace", "\nsrc/\n  deep/\n    a.rs\n  b.rs\n.gitignore\nREADME.md"]);
-    assert!(!system.contains("target/\n") && !system.contains("x.log"), "{system}");
-    assert!(system.contains(&format!("System: {}", std::env::consts::OS)), "{system}");
+    let (told, _) = run(&host);
+    in_order(&told, &["# The workspace", "\nsrc/\n  deep/\n    a.rs\n  b.rs\n.gitignore\nREADME.md"]);
+    assert!(!told.contains("target/\n") && !told.contains("x.log"), "{told}");
+    assert!(told.contains(&format!("System: {}", std::env::consts::OS)), "{told}");
     let root = std::fs::canonicalize(host.repository()).expect("it is there");
-    assert!(system.contains(&format!("Workspace: {} ", root.display())), "{system}");
+    assert!(told.contains(&format!("Workspace: {} ", root.display())), "{told}");
 }
 
 // promise memory.later: What `memory` keeps of a project is in the first request of each later run there, unless the
@@ -189,7 +187,7 @@ fn context_has_the_facts_that_memory_kept_of_the_project() {
     assert_eq!(host.run().code, Some(0));
     let script = host.home().join("later.jsonl");
     let model = format!("scripted:{}", script.display());
-    let expects = |system: &str| json!({"expect": {"system": system}, "chunks": [{"text": "Seen."}]});
+    let expects = |told: &str| json!({"expect": {"system": told}, "chunks": [{"text": "Seen."}]});
     std::fs::write(&script, format!("{}\n", expects("\n- style: use tabs\n"))).expect("written");
     let ended = host.run_of(&["run", "--model", &model, "What do you know?"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Seen.\n"), "{ended:?}");

@@ -100,8 +100,12 @@ impl Format {
 
     /// The command line that asks this model at this server, with this configuration.
     pub(super) fn host(&self, server: &Server, arguments: &[&str], configuration: &str) -> Host {
-        let host = Host::new(["run", "--model", self.model])
-            .args(arguments)
+        self.set_up(Host::new(["run", "--model", self.model]).args(arguments), server, configuration)
+    }
+
+    /// The host with what it needs to ask this model at this server.
+    pub(super) fn set_up(&self, host: Host, server: &Server, configuration: &str) -> Host {
+        let host = host
             .env(self.address.0, server.url(self.address.1))
             .configured(&format!("{configuration}{}", self.options));
         let host = self.variables.iter().fold(host, |host, (name, value)| host.env(name, value));

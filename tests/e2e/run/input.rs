@@ -150,8 +150,7 @@ fn input_files_that_others_can_write_are_not_used_and_that_is_said() {
         assert_eq!(ended.code, Some(code), "{name}: {ended:?}");
         notes.add(name, &ended);
         if code == 0 {
-            let system: String = host.session().iter().map(|line| line["system"].to_string()).collect();
-            assert!(!system.contains("SAID"), "{name}");
+            assert!(!host.told().contains("SAID"), "{name}");
         }
     }
     transcript_snapshot!(notes, @r"
@@ -425,10 +424,10 @@ fn input_piped_text_stays_before_its_prompt_in_a_resumed_session() {
     command.stdin(std::process::Stdio::null());
     let ended = command.output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "Still fine.\n", "{ended:?}");
-    let said = |line: serde_json::Value| (line["type"] == "content").then(|| line["content"]["parts"].clone());
+    let said = |line: serde_json::Value| (line["type"] == "content").then(|| Host::parts(&line));
     let messages: Vec<_> = host.session().into_iter().filter_map(said).collect();
-    let text = |text: &str| serde_json::json!([{"text": text}]);
-    let first = serde_json::json!([{"text": PIPED}, {"text": "Review this"}]);
+    let text = |text: &str| vec![serde_json::json!({"text": text})];
+    let first = [PIPED, "Review this"].map(|text| serde_json::json!({"text": text})).to_vec();
     assert_eq!(messages, [first, text("Fine."), text("And now?"), text("Still fine.")]);
 }
 
@@ -438,7 +437,7 @@ fn standard_input_is_joined_to_the_prompt() {
     let ended = host.run();
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Fine.\n"), "{ended:?}");
     let messages: Vec<_> = host.session().into_iter().filter(|line| line["type"] == "content").collect();
-    assert_eq!(messages[0]["content"]["parts"], serde_json::json!([{"text": PIPED}, {"text": "Review this"}]));
+    assert_eq!(Host::texts(&messages[0]), [PIPED, "Review this"]);
     // Where a user reads it, the prompt comes first.
     let listed = host.run_of(&["session", "list", "--json"]).json();
     assert_eq!(listed[0]["prompt"], format!("Review this\n{}\n", PIPED.trim_end()));

@@ -133,7 +133,7 @@ async fn wire_piped_text_is_a_part_before_the_prompt_in_one_message_of_each_serv
             "/contents",
             json!([{"role": "user", "parts": [{"text": piped}, {"text": "Review this"}]}]),
         ),
-        (openai(&server, prompt), "/messages", json!([{"role": "user", "content": parts("text")}])),
+        (openai(&server, prompt), "/messages", json!([{"role": "user", "content": format!("{piped}Review this")}])),
         (
             text::host(&server, prompt),
             "/messages",
@@ -153,8 +153,22 @@ async fn wire_piped_text_is_a_part_before_the_prompt_in_one_message_of_each_serv
         for message in list.iter_mut().filter_map(Value::as_object_mut) {
             // What services want besides is not looked at here.
             message.remove("type");
-            for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
-                block.as_object_mut().expect("a block").remove("cache_control");
+            let is_surroundings =
+                |block: &Value| block["text"].as_str().is_some_and(|text| text.starts_with("[Kept in"));
+            for name in ["content", "parts"] {
+                match message.get_mut(name) {
+                    Some(Value::Array(blocks)) => {
+                        blocks.retain(|block| !is_surroundings(block));
+                        blocks.iter_mut().filter_map(Value::as_object_mut).for_each(|block| {
+                            block.remove("cache_control");
+                        });
+                    }
+                    Some(Value::String(text)) => {
+                        let said = text.rfind("[End: ").and_then(|at| text[at..].split_once("]\n\n"));
+                        *text = said.expect("the surroundings come first").1.to_owned();
+                    }
+                    _ => {}
+                }
             }
         }
         assert_eq!(messages, expected);

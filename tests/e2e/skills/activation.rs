@@ -45,8 +45,7 @@ fn skill_is_activated_by_its_name_with_the_users_words_and_files() {
     let ended = run(&host, &[words], &["/pdf", "fill @form.txt"]);
     let told = host.session();
     let prompt = told.iter().find(|entry| entry["type"] == "content").expect("it was recorded");
-    let parts: Vec<&str> =
-        prompt["content"]["parts"].as_array().expect("parts").iter().filter_map(|part| part["text"].as_str()).collect();
+    let parts = Host::texts(prompt);
     assert!(parts[0] == "/pdf fill @form.txt" && parts[1].contains("the form"), "{ended:?} {parts:?}");
     assert!(parts[2].starts_with("[Kept in full: skill `pdf`]\n") && parts[2].contains("Then *fill*."), "{parts:?}");
 
@@ -54,7 +53,7 @@ fn skill_is_activated_by_its_name_with_the_users_words_and_files() {
     let by_model = json!({"expect": {"responses": ["mine"]}, "chunks": [done()]});
     let ended = run(&host, &[by_user, by_model], &["-c", "/mine"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(!system(&host).contains("`mine`"), "the model is not offered it");
+    assert!(!host.told().contains("`mine`"), "the model is not offered it");
     let text = json!({"expect": {"last_text": "/nothing here"}, "chunks": [done()]});
     assert_eq!(run(&host, &[text], &["-c", "/nothing here"]).code, Some(0), "what is no command stays text");
 }

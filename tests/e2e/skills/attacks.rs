@@ -28,7 +28,7 @@ fn skill_that_the_model_rewrites_is_not_activated() {
     // In the next session nothing of the project is used.
     let ended = run(&host, &[json!({"chunks": [done()]})], &["-c", "/notes"]);
     assert!(ended.stderr.contains("has changed since you trusted it"), "{ended:?}");
-    assert!(!system(&host).contains("# Skills"), "{}", system(&host));
+    assert!(!host.told().contains("# Skills"), "{}", host.told());
 }
 
 // promise skills.links: A link in a project is no skill of it, wherever it leads.
@@ -51,7 +51,7 @@ fn skill_that_any_user_could_have_written_is_not_used() {
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).expect("set");
     let ended = run(&host, &[json!({"chunks": [done()]})], &["Go"]);
     assert!(ended.stderr.contains("is not safe to use: other users can write to it"), "{ended:?}");
-    assert!(!system(&host).contains("# Skills"));
+    assert!(!host.told().contains("# Skills"));
 }
 
 // promise skills.secrets: Activating a skill opens no keys and nothing that the user denied.
@@ -83,7 +83,7 @@ fn skill_of_the_user_within_the_workspace_needs_trust() {
     let home = host.home().to_str().expect("text").to_owned();
     let ended = run(&host, &[json!({"chunks": [done()]})], &["-C", &home, "Go"]);
     assert!(ended.stderr.contains("is not trusted and is ignored"), "{ended:?}");
-    assert!(!system(&host).contains("# Skills"));
+    assert!(!host.told().contains("# Skills"));
 }
 
 // promise skills.workspace: Instructions of the user that tools may change, since they lie in the workspace, are not

@@ -410,8 +410,8 @@ fn trust_project_context_files_show_a_model_nothing_of_the_users_folder() {
         .file("notes.md", "of the project");
     trust(&host);
     assert_eq!(host.run().code, Some(0));
-    let system = host.session().iter().find_map(|line| line["system"].as_str().map(str::to_owned)).expect("recorded");
-    assert!(system.contains("of the project") && !system.contains("sec-ret"), "{system}");
+    let told = host.told();
+    assert!(told.contains("of the project") && !told.contains("sec-ret"), "{told}");
 }
 
 // promise project.names

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_journal::{Fact, History, SessionError, is_whole};
-use host_message::{Content, FinishReason, Part, PromptId, Role, Usage};
+use host_message::{Content, FinishReason, Part, PromptId, Role, ToolSpec, Usage};
 use host_model::{KnownModels, Request, estimate, estimate_contents};
 use host_text::with_causes;
-use host_tool::Registry;
 use tokio::time::timeout;
 use tracing::Instrument;
 
@@ -121,7 +120,7 @@ impl Run<'_> {
         &mut self,
         history: &mut History,
         message: Option<&[Part]>,
-        declared: &Registry,
+        declared: &[ToolSpec],
         deadline: &Deadline,
     ) -> Result<(), Stop> {
         let limit = self.compression_limit();
@@ -164,7 +163,7 @@ impl Run<'_> {
         &mut self,
         history: &mut History,
         message: Option<&[Part]>,
-        declared: &Registry,
+        declared: &[ToolSpec],
     ) -> Result<Option<CompressionStatus>, SessionError> {
         if self.compression_limit() == 0 {
             return Ok(None);
@@ -188,13 +187,13 @@ impl Run<'_> {
     }
 
     /// The most tokens that the messages of a request may have, by our estimate.
-    fn room_for_contents(&mut self, history: &History, declared: &Registry) -> u64 {
+    fn room_for_contents(&mut self, history: &History, declared: &[ToolSpec]) -> u64 {
         let room = self.room() as f64 / self.scale(history, declared);
         (room as u64).saturating_sub(estimate(&self.request(&[], declared)))
     }
 
     /// Ratio of the service's count to our estimate.
-    fn scale(&mut self, history: &History, declared: &Registry) -> f64 {
+    fn scale(&mut self, history: &History, declared: &[ToolSpec]) -> f64 {
         if let Some((counted, messages)) = self.state.size.counted
             && let Some(contents) = history.contents().get(..messages)
         {
@@ -204,15 +203,15 @@ impl Run<'_> {
         self.state.size.scale
     }
 
-    fn request<'q>(&'q self, contents: &'q [Content], declared: &'q Registry) -> Request<'q> {
+    fn request<'q>(&'q self, contents: &'q [Content], declared: &'q [ToolSpec]) -> Request<'q> {
         let definition = &self.agent.definition;
         Request {
             model: &definition.model.model,
             system: self.system.as_deref(),
             contents,
-            tools: declared.specs(),
+            tools: declared,
             settings: &definition.model.settings,
-            conversation: None,
+            conversation: self.agent.conversation(),
         }
     }
 
@@ -240,7 +239,7 @@ impl Run<'_> {
     pub(super) async fn compress(
         &mut self,
         history: &mut History,
-        declared: &Registry,
+        declared: &[ToolSpec],
         deadline: &Deadline,
         how: How<'_>,
         limit: u64,
@@ -286,7 +285,7 @@ impl Run<'_> {
     async fn summarise(
         &mut self,
         history: &History,
-        declared: &Registry,
+        declared: &[ToolSpec],
         deadline: &Deadline,
         keep: Option<&str>,
     ) -> Result<Shorter, Stop> {
@@ -325,7 +324,7 @@ impl Run<'_> {
         &mut self,
         contents: &[Content],
         prompt: &PromptId,
-        declared: &Registry,
+        declared: &[ToolSpec],
         deadline: &Deadline,
     ) -> Result<String, NoSummary> {
         let agent = self.agent;
@@ -383,7 +382,7 @@ impl Run<'_> {
     async fn tokens(
         &mut self,
         history: &History,
-        declared: &Registry,
+        declared: &[ToolSpec],
         limit: u64,
         deadline: &Deadline,
     ) -> Result<u64, Stop> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use host_journal::{Fact, History, SessionError, TerminateReason};
-use host_message::{Content, FinishReason, Part, PromptId};
+use host_message::{Content, FinishReason, Part, PromptId, ToolSpec};
 use host_text::{counted, with_causes};
 use host_tool::Registry;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use crate::deadline::Deadline;
 use crate::loops::{LoopDetector, note};
 use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
-use crate::{Completion, EventKind, Exceeded, Repeated};
+use crate::{Completion, EventKind, Exceeded, KeptText, Repeated};
 
 /// The result of a run that ended because the user chose another approval mode.
 const SWITCHED: &str = "The user chose another approval mode.";
@@ -184,7 +184,14 @@ impl<'r> Run<'r> {
             if let Some(ending) = self.limit_met()? {
                 return Ok(ending);
             }
-            self.gather(message).await;
+            let now = agent.tools.version();
+            if now != version {
+                // A server's tools appear when they are ready: each turn has those of its time.
+                version = now;
+                tools = agent.tools_with(self.complete.as_ref())?;
+            }
+            self.state.declared.add(tools.specs());
+            self.gather(history, message, &tools).await;
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
@@ -192,21 +199,16 @@ impl<'r> Run<'r> {
             if deadline.has_passed() {
                 return Ok(Ending::without_answer(TerminateReason::Timeout));
             }
-            let now = agent.tools.version();
-            if now != version {
-                // A server's tools appear when they are ready: each turn has those of its time.
-                version = now;
-                tools = agent.tools_with(self.complete.as_ref())?;
-            }
+            let declared = self.state.declared.specs();
             // Before each turn and not after it: outputs of calls are what grows.
-            if let Err(stop) = self.compress_if_long(history, message.as_deref(), &tools, &deadline).await {
+            if let Err(stop) = self.compress_if_long(history, message.as_deref(), &declared, &deadline).await {
                 return stop.ending(TerminateReason::Timeout);
             }
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             // Counted before it is asked: a turn that fails has cost something all the same.
             self.turns += 1;
             agent.budget.add_turn();
-            let ended = match self.ask(history, message, &tools, &tools, &deadline).await {
+            let ended = match self.ask(history, message, &declared, &tools, &deadline).await {
                 Ok(step) => self.ended_by(step, message).await,
                 Err(Stop::Looped(repeated)) => {
                     self.looped(repeated, message)?;
@@ -258,14 +260,20 @@ impl<'r> Run<'r> {
         Ok(Some(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) }))
     }
 
-    /// Adds to the next message what joined since the last turn: the user's words, and texts of the context.
-    async fn gather(&self, message: &mut Option<Vec<Part>>) {
+    /// Adds to the next message what joined since the last turn: the user's words, what is new about the tools, and texts
+    /// of the context.
+    async fn gather(&self, history: &History, message: &mut Option<Vec<Part>>, tools: &Registry) {
         if self.turns > 0 {
             // Only behind a turn: before the first one the prompt is what the user has said.
             self.hear(message).await;
         }
-        let joining = self.agent.context.iter().flat_map(|context| context.take());
-        let joining: Vec<Part> = joining.map(|text| text.part()).collect();
+        let said = history.contents().iter().flat_map(|content| &content.parts);
+        let kept = KeptText::all_of(said.chain(message.iter().flatten()));
+        let news = self.state.declared.news(tools.specs(), &kept);
+        // What a conversation begins with is in its first message already.
+        let begins = self.turns == 0 && history.contents().is_empty();
+        let joining = if begins { Vec::new() } else { self.agent.joining(&kept) };
+        let joining: Vec<Part> = news.into_iter().chain(joining).map(|text| text.part()).collect();
         if !joining.is_empty() {
             message.get_or_insert_default().extend(joining);
         }
@@ -343,8 +351,10 @@ impl<'r> Run<'r> {
     ) -> Result<Ending, RunError> {
         // So that a resumed session does not show the warning as the user's words.
         self.record(&Fact::RecoveryStarted { agent_id: self.agent.id.clone(), reason: met })?;
-        let declared = self.agent.tools_with(self.complete.as_ref())?;
-        let runnable = declared.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
+        let tools = self.agent.tools_with(self.complete.as_ref())?;
+        self.state.declared.add(tools.specs());
+        let declared = self.state.declared.specs();
+        let runnable = tools.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
         last.push(Part::text(self.warning(met)));
         let deadline = Deadline::after(Some(self.agent.definition.run.grace), &self.agent.run_clock);
@@ -380,7 +390,7 @@ impl<'r> Run<'r> {
         &mut self,
         history: &mut History,
         message: &mut Option<Vec<Part>>,
-        declared: &Registry,
+        declared: &[ToolSpec],
         runnable: &Registry,
         deadline: &Deadline,
     ) -> Result<Step, Stop> {

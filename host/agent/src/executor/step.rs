@@ -1,6 +1,6 @@
 //! What a turn is taken with, and how it ends: it took the run a step further, or it stops it.
 
-use host_message::PromptId;
+use host_message::{PromptId, ToolSpec};
 use host_tool::Registry;
 
 use super::RunError;
@@ -14,7 +14,7 @@ pub(super) struct Turn<'t> {
     /// The id of its request.
     pub(super) prompt: &'t PromptId,
     /// The tools that the model is told of.
-    pub(super) declared: &'t Registry,
+    pub(super) declared: &'t [ToolSpec],
     /// Those of them that run when they are called.
     pub(super) runnable: &'t Registry,
     pub(super) deadline: &'t Deadline,

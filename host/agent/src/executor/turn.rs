@@ -167,9 +167,9 @@ impl Run<'_> {
             model: &agent.definition.model.model,
             system: self.system.as_deref(),
             contents,
-            tools: turn.declared.specs(),
+            tools: turn.declared,
             settings,
-            conversation: agent.session.as_ref().map(|session| session.id().as_str()),
+            conversation: agent.conversation(),
         };
         // Only where a limit needs it: it goes over the whole conversation.
         let sent = if agent.budget.is_limited() { estimate(&request) } else { 0 };

@@ -4,8 +4,9 @@
 //! Deliberately not here: what the system prompt is made of, which only its author knows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use host_message::{Content, Part, PartData, Role, ToolName};
+use host_message::{Content, Part, PartData, Role, ToolName, ToolSpec};
 use host_model::{estimate_contents, estimate_part, estimate_tools};
 
 use super::Executor;
@@ -28,7 +29,8 @@ pub struct WindowUse {
     pub counted: Option<u64>,
 }
 
-/// The estimated tokens of messages, by what they are.
+/// The estimated tokens of messages, by what they are. Texts of the host's that a conversation keeps, such as the
+/// environment, are not among them: see [`KeptText::tokens`](crate::KeptText::tokens).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageTokens {
     /// What the user said and attached.
@@ -46,7 +48,7 @@ impl MessageTokens {
     pub fn estimate(contents: &[Content]) -> Self {
         let mut tokens = Self::default();
         for content in contents {
-            for part in &content.parts {
+            for part in content.parts.iter().filter(|part| part.kept_heading().is_none()) {
                 let counter = tokens.counter(content.role, part);
                 *counter = counter.saturating_add(estimate_part(part));
             }
@@ -73,9 +75,16 @@ impl MessageTokens {
 }
 
 impl Executor {
-    /// Returns the names of the tools that the model is offered now.
+    /// Returns the names of the tools that the next request declares.
     pub fn declared_tools(&self) -> BTreeSet<ToolName> {
-        self.agent.current_tools().specs().iter().map(|spec| spec.name.clone()).collect()
+        self.declarations().iter().map(|spec| spec.name.clone()).collect()
+    }
+
+    /// The declarations of the next request.
+    fn declarations(&self) -> Arc<Vec<ToolSpec>> {
+        let mut declared = self.state.declared.clone();
+        declared.add(self.agent.current_tools().specs());
+        declared.specs()
     }
 
     /// Returns how the conversation until now fills the model's window, without the system prompt.
@@ -90,7 +99,7 @@ impl Executor {
             window,
             reply: window.saturating_sub(self.agent.room()),
             compressed_at: Some(self.agent.compression_limit()).filter(|limit| *limit > 0),
-            tools: estimate_tools(self.agent.current_tools().specs()),
+            tools: estimate_tools(&self.declarations()),
             messages: MessageTokens::estimate(contents),
             counted,
         }
@@ -103,6 +112,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
+    use crate::KeptText;
 
     #[test]
     fn window_messages_count_by_what_they_are() {
@@ -111,6 +121,7 @@ mod tests {
             FunctionResponse::new(CallId::new("c"), ToolName::new("list"), ResponseBody::Output("x".repeat(396)));
         let contents = [
             Content { role: Role::User, parts: vec![Part::text("x".repeat(40)), Part::text("x".repeat(4))] },
+            Content { role: Role::User, parts: vec![Part::kept("environment", &"x".repeat(400))] },
             Content {
                 role: Role::Model,
                 parts: vec![Part::thought("x".repeat(400)), PartData::FunctionCall(call).into()],
@@ -120,6 +131,7 @@ mod tests {
         ];
         let tokens = MessageTokens::estimate(&contents);
         assert_eq!(tokens, MessageTokens { prompts: 11, answers: 5, calls: 1, results: 100 });
-        assert_eq!(tokens.total(), estimate_contents(&contents), "nothing is left out");
+        let kept: u64 = KeptText::tokens(&contents).map(|(_, tokens)| tokens).sum();
+        assert_eq!(tokens.total() + kept, estimate_contents(&contents), "nothing is left out");
     }
 }

@@ -4,11 +4,16 @@
 
 use host_tool::ApprovalMode;
 
+use crate::KeptText;
+
 /// The most added folders that are named. Protects the model's window.
 const MAX_FOLDERS: usize = 20;
 
-/// The first line of the section.
-pub(super) const HEADING: &str = "# Environment";
+/// The heading under which a conversation keeps it.
+pub const ENVIRONMENT: &str = "environment";
+
+/// The beginning of the line about git if there is a repository, and if there is none.
+const GIT: [&str; 2] = ["Git repository: ", "No git repository."];
 
 /// The place, the time and the limits of a session. Every text is on one line and safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +52,16 @@ pub struct GitState {
 }
 
 impl Environment {
-    /// Returns it as a section of a prompt.
+    /// Returns it as a text that a conversation keeps; `None` if it says no more than the one that the conversation has.
+    /// The state of git is not worth another text: the model can ask for that, and changes it itself.
+    pub fn news(&self, told: Option<&KeptText>) -> Option<KeptText> {
+        let text = self.text();
+        let is_known = told.is_some_and(|told| without_git(told.said()).eq(without_git(&text)));
+        let news = KeptText { heading: ENVIRONMENT.to_owned(), text };
+        if is_known { None } else { news.as_news(told) }
+    }
+
+    /// Returns it in words for the model.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("Workspace: {} (paths are relative to it)", self.workspace), self.git()];
         lines.push(format!("System: {}. The shell is `sh`. Date: {}.", self.system, self.date));
@@ -70,11 +84,11 @@ impl Environment {
             true => "The user is there and can be asked.".to_owned(),
             false => "Nobody is there: what would be asked about is denied.".to_owned(),
         });
-        format!("{HEADING}\n\n- {}", lines.join("\n- "))
+        format!("- {}", lines.join("\n- "))
     }
 
     fn git(&self) -> String {
-        let Some(GitState { top, branch, changed }) = &self.git else { return "No git repository.".to_owned() };
+        let Some(GitState { top, branch, changed }) = &self.git else { return GIT[1].to_owned() };
         let top = top.as_ref().map_or_else(|| "the workspace".to_owned(), |top| format!("`{top}`"));
         let branch = branch.as_ref().map(|branch| format!("on `{branch}`"));
         let changed = changed.map(|changed| match changed {
@@ -84,8 +98,8 @@ impl Environment {
         });
         let state: Vec<String> = branch.into_iter().chain(changed).collect();
         match state.is_empty() {
-            true => format!("Git repository: {top}."),
-            false => format!("Git repository: {top}, {}. That may have changed since.", state.join(", ")),
+            true => format!("{}{top}.", GIT[0]),
+            false => format!("{}{top}, {}. That may have changed since.", GIT[0], state.join(", ")),
         }
     }
 
@@ -124,6 +138,11 @@ impl Environment {
     }
 }
 
+/// The lines without the one about git.
+fn without_git(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !GIT.iter().any(|git| line.strip_prefix("- ").is_some_and(|line| line.starts_with(git))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +167,20 @@ mod tests {
     fn environment_of_each_mode_is_as_it_was_reviewed() {
         let each = ApprovalMode::ALL.iter().flat_map(|mode| [true, false].map(|user| environment(*mode, user).text()));
         insta::assert_snapshot!("environment", each.collect::<Vec<_>>().join("\n\n"));
+    }
+
+    #[test]
+    fn environment_is_said_again_when_more_than_git_changed() {
+        let first = environment(ApprovalMode::Default, true);
+        let told = first.news(None).expect("the conversation has none");
+        assert_eq!(first.news(Some(&told)), None);
+        let committed = Environment { git: None, ..first.clone() };
+        assert_eq!(committed.news(Some(&told)), None);
+        let midnight = Environment { date: "2026-11-28".to_owned(), ..first };
+        let again = midnight.news(Some(&told)).expect("the date is another one");
+        assert_eq!((again.heading.as_str(), again.said()), (ENVIRONMENT, midnight.text().as_str()));
+        assert_ne!(again.text, again.said(), "it says that it replaces the one before");
+        assert_eq!(midnight.news(Some(&again)), None);
     }
 
     #[test]

@@ -110,12 +110,6 @@ fn prompt_conditions_are_families_facts_or_tools() {
     }
 }
 
-#[test]
-fn prompt_is_split_where_the_environment_begins() {
-    assert_eq!(split("# Work\n\n- a\n\n# Environment\n\n- b"), ("# Work\n\n- a", "# Environment\n\n- b"));
-    assert_eq!(split("of a declared agent"), ("of a declared agent", ""));
-}
-
 fn without<'a>(tools: &[&'a str], missing: &str) -> Vec<&'a str> {
     tools.iter().copied().filter(|name| *name != missing).collect()
 }

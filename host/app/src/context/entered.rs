@@ -186,7 +186,7 @@ impl EnteredFolders {
 }
 
 impl ContextSource for EnteredFolders {
-    fn take(&self) -> Vec<KeptText> {
+    fn take(&self, _: &[KeptText]) -> Vec<KeptText> {
         let mut state = self.state();
         let Some(root) = &self.root else { return Vec::new() };
         let entered = std::mem::take(&mut state.entered);

@@ -11,28 +11,15 @@ use host_settings::request::RunRequest;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::context;
 use crate::session::{MAIN, task};
 
-/// The inputs of the main agent. Text from a user, a path or a file reaches the prompts as one of them, since an input
-/// is not a template.
+/// The input of the main agent: a user's text reaches the query as one, since an input is not a template.
 const PROMPT: &str = "prompt";
-/// See [`PROMPT`].
-pub(super) const WORKSPACE: &str = "workspace";
-/// See [`PROMPT`].
-pub(super) const CONTEXT: &str = "context";
 
 /// The agent, asking this model, without its system prompt.
 pub fn definition(run: &RunRequest, app: &App, model: &Model) -> Result<AgentDefinition, Failure> {
     let configured = app.configuration.main_run(model);
-    let text = |name: &str, description: &str| {
-        (name.to_owned(), Input { description: description.to_owned(), kind: InputKind::String, required: true })
-    };
-    let inputs = [
-        text(PROMPT, "What the user wants."),
-        text(WORKSPACE, "The folder to work in."),
-        text(CONTEXT, "What there is in it, and what was written down for the agent."),
-    ];
+    let prompt = Input { description: "What the user wants.".to_owned(), kind: InputKind::String, required: true };
     let output = run.output_schema.as_deref().map(task::output).transpose()?;
     let completion = if output.is_some() { Completion::Tool } else { Completion::Text };
     Ok(AgentDefinition {
@@ -47,20 +34,13 @@ pub fn definition(run: &RunRequest, app: &App, model: &Model) -> Result<AgentDef
             ..configured
         },
         tools: ToolConfig::All,
-        inputs: InputConfig(inputs.into_iter().collect()),
+        inputs: InputConfig([(PROMPT.to_owned(), prompt)].into_iter().collect()),
         output,
         completion,
     })
 }
 
-/// Returns the inputs of its prompts.
-pub fn inputs(app: &App, prompt: String, context: String) -> Map<String, Value> {
-    let workspace = context::name(&app.workspace.root().display().to_string()).into_owned();
-    let given = [(PROMPT, prompt), (WORKSPACE, workspace), (CONTEXT, context)];
-    Map::from_iter(given.map(|(name, text)| (name.to_owned(), Value::String(text))))
-}
-
-/// The same with another prompt.
+/// Returns inputs with this prompt, which is the main agent's.
 pub fn with_prompt(inputs: &Map<String, Value>, prompt: String) -> Map<String, Value> {
     let mut inputs = inputs.clone();
     inputs.insert(PROMPT.to_owned(), Value::String(prompt));

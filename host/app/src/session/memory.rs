@@ -8,7 +8,7 @@ use host_files::{FileError, Mode};
 use host_settings::error::{ErrorKind, Fault};
 use host_text::{Advice, exact};
 
-use super::{Session, main_agent, setup};
+use super::{Session, setup};
 use crate::context::{Context, ContextFile, ContextOrigin};
 
 /// The largest context file that is edited, in bytes, as it is the largest that is read.
@@ -92,8 +92,7 @@ impl Session {
             return Ok(vec![written]);
         }
         let context = setup::with_skills(&self.app, self.grants());
-        self.inputs.insert(main_agent::CONTEXT.to_owned(), context.text().into());
-        self.context_tokens = context.tokens();
+        self.surroundings.iter().for_each(|surroundings| surroundings.set_context(&context));
         let Context { warnings, files, .. } = context;
         self.context_files = files;
         Ok(std::iter::once(written).chain(warnings).collect())

@@ -5,19 +5,20 @@
 
 use std::sync::Arc;
 
-use host_agent::prompts::PromptFamily;
-use host_agent::{ActivateSkill, AskUser, Completion, PresentPlan, Subagent, fill};
+use host_agent::prompts::{ENVIRONMENT, PromptFamily};
+use host_agent::{ActivateSkill, AskUser, Completion, KeptText, PresentPlan, Subagent};
 use host_extensions::agents::Agents;
+use host_extensions::grants::UserGrants;
 use host_extensions::plugins::{self, LoadedPlugin};
-use host_message::ToolName;
+use host_message::{ToolName, ToolSpec};
 use host_model::{Selection, estimate_text, estimate_tools};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models;
 use host_tool::{ApprovalMode, ApprovalQueue, ModeSwitch, RegistryError};
 
-use super::prompted::{self, AskedModel, Prompted};
+use super::prompted::{self, AskedModel, Prompted, Surrounded};
+use super::setup;
 use super::skills::SessionSkills;
-use super::{main_agent, setup};
 use crate::app::App;
 use crate::start_mode;
 
@@ -30,7 +31,7 @@ pub struct PromptReport {
     pub family: &'static str,
     /// The approval mode.
     pub mode: ApprovalMode,
-    /// The sections of the system prompt, in order.
+    /// The sections of the system prompt, and those of the first message before the prompt, in order.
     pub sections: Vec<ReportedSection>,
     /// The names of the tools, in order.
     pub tools: Vec<ToolName>,
@@ -38,7 +39,7 @@ pub struct PromptReport {
     pub tool_tokens: u64,
 }
 
-/// A section of a system prompt.
+/// A section of what a model gets first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedSection {
     /// Its name.
@@ -71,7 +72,7 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
         // Nothing is sent, so that no key is needed.
         Some(id) if id != models::AUTO => {
             id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
-            AskedModel { id, family: PromptFamily::of(id) }
+            AskedModel { id, family: PromptFamily::of(id, &app.configuration.known) }
         }
         asked => {
             chosen = models::choose(asked, &app.configuration, &app.environment).await?;
@@ -98,22 +99,24 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     let called = app.configuration.tree_limits().subagents > 0;
     let enabled = agents.all().iter().filter(|agent| agent.enabled && called);
     let mut specs = prompted::specs(&tools, &gate);
+    if is_attended && grants.mode() == ApprovalMode::Plan {
+        specs = with_later(app, &grants, specs)?;
+    }
     specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
     let offered = specs.iter().map(|spec| spec.name.clone()).collect();
-    let prompted = Prompted { app, model, grants: &grants, is_attended, tools: &offered };
-    let inputs = main_agent::inputs(app, String::new(), String::new());
-    let environment = fill(&prompted.environment().text(), &inputs)
-        .map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
+    let prompted = Prompted { app, model, is_attended, tools: &offered };
+    let environment = Surrounded { app, model: model.id, grants: &grants, is_attended }.environment().text();
     let mut sections: Vec<ReportedSection> = prompted
         .instructions(Completion::Text)
         .into_iter()
         .map(|section| ReportedSection { name: section.name, text: section.text })
         .collect();
-    sections.push(ReportedSection { name: "environment", text: environment });
     let context = setup::with_skills(app, &grants).parts;
-    sections.extend(
-        context.into_iter().map(|(part, text)| ReportedSection { name: part.name(), text: text.trim().to_owned() }),
-    );
+    let texts = std::iter::once((ENVIRONMENT, environment));
+    sections.extend(texts.chain(context.into_iter().map(|(part, text)| (part.name(), text))).map(|(name, text)| {
+        let kept = KeptText { heading: name.to_owned(), text };
+        ReportedSection { name, text: kept.whole() }
+    }));
     Ok(PromptReport {
         model: model.id.to_owned(),
         family: model.family.name(),
@@ -122,4 +125,16 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
         tools: specs.iter().map(|spec| spec.name.clone()).collect(),
         tool_tokens: estimate_tools(&specs),
     })
+}
+
+/// Returns the declarations of a conversation in the mode `plan`: first those of the mode that follows it, then those of
+/// the mode alone.
+fn with_later(app: &App, grants: &UserGrants, plan: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, Failure> {
+    let Ok(grants) = grants.clone().in_mode(ApprovalMode::Default, app.workspace.root()) else { return Ok(plan) };
+    let gate = app.gate(ApprovalQueue::new(), grants.mode());
+    let mut specs = prompted::specs(&app.tools_of(&app.plugins, &grants, None)?, &gate);
+    let is_new = |spec: &ToolSpec| !specs.iter().any(|known| known.name == spec.name);
+    let own: Vec<ToolSpec> = plan.into_iter().filter(is_new).collect();
+    specs.extend(own);
+    Ok(specs)
 }

@@ -1,7 +1,8 @@
 //! The system prompts of a session's agents: the instructions for the model and the tools that they have, and where the
 //! agent works.
 //!
-//! Deliberately not here: the words of the instructions (`host-agent`), and the context of the workspace (`context`).
+//! Deliberately not here: the words of the instructions (`host-agent`), the context of the workspace (`context`), and
+//! where both stand in a conversation (`surroundings`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +17,6 @@ use host_settings::repository::repository_of;
 use host_text::clip;
 use host_tool::{Gate, Registry};
 
-use super::main_agent::{CONTEXT, WORKSPACE};
 use crate::app::App;
 use crate::context;
 
@@ -37,9 +37,7 @@ pub(super) struct AskedModel<'a> {
 
 impl<'a> From<&'a Model> for AskedModel<'a> {
     fn from(model: &'a Model) -> Self {
-        // The one that most likely answers.
-        let family = model.answering.first().map_or(PromptFamily::Other, |id| PromptFamily::of(id));
-        Self { id: model.id.as_str(), family }
+        Self { id: model.id.as_str(), family: model.prompts }
     }
 }
 
@@ -47,9 +45,8 @@ impl<'a> From<&'a Model> for AskedModel<'a> {
 pub(super) struct Prompted<'a> {
     pub(super) app: &'a App,
     pub(super) model: AskedModel<'a>,
-    pub(super) grants: &'a UserGrants,
     pub(super) is_attended: bool,
-    /// The tools that the model is offered.
+    /// The tools that the model is offered in this conversation, at its beginning or later.
     pub(super) tools: &'a BTreeSet<ToolName>,
 }
 
@@ -58,7 +55,7 @@ pub(super) fn offered(tools: &Registry, gate: &Gate) -> BTreeSet<ToolName> {
     specs(tools, gate).into_iter().map(|spec| spec.name).collect()
 }
 
-/// Returns the declarations of those tools.
+/// Returns the declarations of those tools, in their order.
 pub(super) fn specs(tools: &Registry, gate: &Gate) -> Vec<ToolSpec> {
     let offered = tools.current(|tool| gate.never(tool)).undeclaring(|tool| gate.never(tool));
     offered.specs().to_vec()
@@ -68,8 +65,7 @@ impl Prompted<'_> {
     /// Returns the main agent with its system prompt.
     pub(super) fn main(&self, definition: AgentDefinition) -> AgentDefinition {
         let instructions = prompts::joined(&self.instructions(definition.completion));
-        let system = format!("{instructions}\n\n{}${{{CONTEXT}}}", self.environment().text());
-        with_system(definition, system)
+        with_system(definition, instructions)
     }
 
     /// Returns the sections of its instructions.
@@ -83,10 +79,21 @@ impl Prompted<'_> {
             completes: completion == Completion::Tool,
         })
     }
+}
 
-    /// Returns the environment, in which [`WORKSPACE`] is to be filled in.
+/// What the environment of the main agent depends on.
+pub(super) struct Surrounded<'a> {
+    pub(super) app: &'a App,
+    /// The model's id, as the user names it.
+    pub(super) model: &'a str,
+    pub(super) grants: &'a UserGrants,
+    pub(super) is_attended: bool,
+}
+
+impl Surrounded<'_> {
+    /// Returns the environment as it is now.
     pub(super) fn environment(&self) -> Environment {
-        let Self { app, model, grants, is_attended, .. } = *self;
+        let Self { app, model, grants, is_attended } = *self;
         let root = app.workspace.root();
         let git = repository_of(root).filter(|top| is_git(top)).map(|top| GitState {
             top: (top != root).then(|| plain(&top.display().to_string())),
@@ -94,11 +101,11 @@ impl Prompted<'_> {
             changed: host_git::changed_files(root),
         });
         Environment {
-            workspace: format!("${{{WORKSPACE}}}"),
+            workspace: plain(&root.display().to_string()),
             git,
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
-            model: plain(model.id),
+            model: plain(model),
             mode: grants.mode(),
             is_attended,
             added: grants.added().iter().map(|folder| plain(&folder.display().to_string())).collect(),
@@ -119,7 +126,10 @@ impl Prompted<'_> {
             _ => None,
         };
         let commands = scope(SHELL, Capability::Process).map(|commands| commands.to_string());
-        let commands = commands.filter(|commands| commands.contains("net=")).map(|commands| format!("`{commands}`"));
+        let commands = commands.filter(|commands| commands.contains("net=")).map(|commands| match commands.as_str() {
+            "*;net=*:*" => "any server by a command".to_owned(),
+            _ => format!("`{commands}` by a command"),
+        });
         let all: Vec<String> = fetched.into_iter().chain(commands).map(|words| plain(&words)).collect();
         (!all.is_empty()).then(|| clip(&all.join("; "), MAX_SERVERS).into_owned())
     }
@@ -159,20 +169,7 @@ fn is_git(top: &Path) -> bool {
     top.join(".git").symlink_metadata().is_ok()
 }
 
-/// A name in a template and on one line: it neither fills anything in nor breaks the line.
+/// A name on one line, which it does not break.
 fn plain(text: &str) -> String {
-    context::name(text).replace("${", "$ {")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prompt_has_names_that_fill_nothing_in() {
-        for (name, shown) in [("/a b", "/a b"), ("/x\n- you may", "/x\\n- you may"), ("/${context}$", "/$ {context}$")]
-        {
-            assert_eq!(plain(name), shown);
-        }
-    }
+    context::name(text).into_owned()
 }

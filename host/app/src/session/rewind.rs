@@ -117,6 +117,7 @@ impl Session {
             return Ok(Rewound { prompt: None, files });
         }
         let prompt = self.conversation.executor.take_back(to.at).map_err(|error| super::run_failure(&error))?;
+        self.forget_surroundings();
         let prompt = prompt.ok_or_else(|| Failure::input(format!("prompt {} no longer exists", to.number)))?;
         Ok(Rewound { prompt: Some(prompt), files })
     }
@@ -130,6 +131,7 @@ impl Session {
     pub fn undo_prompt(&mut self) -> Result<Option<Undone>, Failure> {
         let effects = undone::effects(self);
         let prompt = self.conversation.executor.undo_last_prompt().map_err(|error| super::run_failure(&error))?;
+        self.forget_surroundings();
         Ok(prompt.map(|prompt| effects.into_undone(prompt)))
     }
 }

@@ -13,7 +13,7 @@ use host_extensions::grants::UserGrants;
 use host_extensions::plugins::LoadedPlugin;
 use host_extensions::servers::Deferral;
 use host_journal::{About, Clock, Journal, Opened, Recorded, SessionError};
-use host_message::{AgentId, Content, ModelId, ToolName};
+use host_message::{AgentId, Content, ModelId, ToolName, ToolSpec};
 use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
 use host_settings::error::{ErrorKind, Failure};
@@ -27,7 +27,7 @@ use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, MAIN, Observers, main_agent, task, undo};
 use crate::app::{App, SessionFiles};
-use crate::context::{self, Context, ContextFile, ContextPart, ContextTokens};
+use crate::context::{self, Context, ContextPart};
 
 /// The agent to run, the inputs of its prompts, and its model.
 pub(super) struct Job {
@@ -38,9 +38,8 @@ pub(super) struct Job {
     pub(super) recording: Option<Recording>,
     /// What the user should know, a line each.
     pub(super) notices: Vec<String>,
-    /// The context files that were read.
-    pub(super) context_files: Vec<ContextFile>,
-    pub(super) context_tokens: ContextTokens,
+    /// The context of the workspace; empty for a declared agent, which has its own prompt.
+    pub(super) context: Context,
 }
 
 /// The job of a request. `model_before` is the model of the session that is resumed.
@@ -62,12 +61,10 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     let chosen = models::choose(wanted, &app.configuration, &app.environment).await?;
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, &model)?;
-    let context = with_skills(app, app.grants());
-    let (text, context_tokens) = (context.text(), context.tokens());
-    let Context { warnings: mut notices, files: context_files, .. } = context;
+    let mut context = with_skills(app, app.grants());
+    let mut notices = std::mem::take(&mut context.warnings);
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
-    let inputs = main_agent::inputs(app, String::new(), text);
-    Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
+    Ok(Job { definition, inputs: Map::new(), model, recording, notices, context })
 }
 
 /// The context of the workspace, and behind it the list of skills.
@@ -98,15 +95,7 @@ async fn declared_agent(request: &RunRequest, name: &str, app: &App, agents: &Ag
     let mut definition = prompted::own(definition, &model, app.plugins.iter().flat_map(LoadedPlugin::tools));
     definition.run.max_turns = request.max_turns.or(definition.run.max_turns);
     definition.run.max_time = request.timeout.or(definition.run.max_time);
-    Ok(Job {
-        definition,
-        inputs,
-        model,
-        recording,
-        notices: Vec::new(),
-        context_files: Vec::new(),
-        context_tokens: ContextTokens::default(),
-    })
+    Ok(Job { definition, inputs, model, recording, notices: Vec::new(), context: Context::default() })
 }
 
 /// The model, recorded if the request asks for it.
@@ -200,12 +189,15 @@ impl Start<'_> {
             files: &files,
             skills: &skills,
         };
+        let declared = self.declared(&all, &context)?;
         let tools = all.with_agents(&context)?;
         let definition = match request.agent {
             Some(_) => definition.clone(),
             None => {
-                let (is_attended, tools) = (self.attended == Attended::Yes, &prompted::offered(&tools, &gate));
-                Prompted { app, model: model.into(), grants: &grants, is_attended, tools }.main(definition.clone())
+                let is_attended = self.attended == Attended::Yes;
+                let offered = prompted::specs(&tools, &gate).into_iter().chain(declared.iter().cloned());
+                let tools = &offered.map(|spec| spec.name).collect();
+                Prompted { app, model: model.into(), is_attended, tools }.main(definition.clone())
             }
         };
         let setup = Setup {
@@ -223,6 +215,7 @@ impl Start<'_> {
         if let Some((past, _)) = past {
             executor = executor.resume(past);
         }
+        executor.declare(&declared);
         executor.ends_with(switch.clone());
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
@@ -231,7 +224,25 @@ impl Start<'_> {
     }
 }
 
+impl Start<'_> {
+    /// The tools that a conversation in the mode `plan` declares although it may not call them yet: when the user
+    /// switches to another mode, nothing that the service cached changes.
+    fn declared(&self, tools: &Tools<'_>, context: &SubagentContext<'_>) -> Result<Vec<ToolSpec>, Failure> {
+        let can_switch = self.attended == Attended::Yes && self.request.agent.is_none();
+        if !can_switch || tools.grants.mode() != ApprovalMode::Plan {
+            return Ok(Vec::new());
+        }
+        let root = self.app.workspace.root();
+        // A mode that this session cannot have declares nothing.
+        let Ok(grants) = tools.grants.clone().in_mode(ApprovalMode::Default, root) else { return Ok(Vec::new()) };
+        let gate = context.gate.in_mode(grants.mode());
+        let later = Tools { grants: &grants, ..*tools }.with_agents(&SubagentContext { gate: &gate, ..*context })?;
+        Ok(prompted::specs(&later, &gate))
+    }
+}
+
 /// The parts that subagents share with the main agent.
+#[derive(Clone, Copy)]
 pub(super) struct SubagentContext<'a> {
     pub(super) session: &'a Arc<dyn Journal>,
     pub(super) observers: &'a Arc<Observers>,
@@ -241,6 +252,7 @@ pub(super) struct SubagentContext<'a> {
 }
 
 /// The parts needed to build the tools of the main agent.
+#[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
     pub(super) app: &'a App,
     pub(super) agents: &'a Agents,

@@ -34,12 +34,13 @@ async fn session(replies: &str) -> (Session, tempfile::TempDir) {
     (Session::start(app, request).await.expect("it starts"), folder)
 }
 
-/// The system prompt and the grants of each plugin, which a mode decides.
+/// The environment that the model is told and the grants of each plugin, which a mode decides.
 fn decided(session: &Session) -> (ApprovalMode, String, Vec<String>, Option<String>) {
     let grants =
         session.app.plugins.iter().map(|plugin| format!("{:?}", session.grants().granted_to(plugin))).collect();
-    let system = session.definition.prompt.system.clone();
-    (session.mode(), session.conversation.gate.mode().to_string(), grants, system)
+    let told = session.surroundings.iter().flat_map(|surroundings| surroundings.texts());
+    let environment = told.map(|text| text.text).next();
+    (session.mode(), session.conversation.gate.mode().to_string(), grants, environment)
 }
 
 #[tokio::test]
@@ -55,9 +56,9 @@ async fn session_change_of_mode_that_fails_changes_nothing() {
     assert_eq!(decided(&session), before);
     // And the next change starts from what is there.
     session.set_mode(ApprovalMode::Plan).expect("it can be changed");
-    let (mode, gate, _, system) = decided(&session);
+    let (mode, gate, _, environment) = decided(&session);
     assert_eq!((mode, gate.as_str()), (ApprovalMode::Plan, "plan"));
-    assert_ne!(system, before.3);
+    assert_ne!(environment, before.3);
 }
 
 #[tokio::test]

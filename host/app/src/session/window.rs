@@ -2,13 +2,13 @@
 //!
 //! Deliberately not here: what it looks like, and when a conversation is compressed (`host-agent`).
 
-use host_agent::{MessageTokens, WindowUse, fill, prompts};
-use host_model::estimate_text;
-use serde_json::Value;
+use host_agent::prompts::ENVIRONMENT;
+use host_agent::{KeptText, MessageTokens, WindowUse, fill};
+use host_model::{estimate_part, estimate_text};
 
+use super::Session;
 use super::servers::ServerTokens;
-use super::{Session, main_agent};
-use crate::context::{ContextPart, ContextTokens};
+use crate::context::ContextPart;
 
 /// The use of the model's window, in tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,15 @@ pub enum WindowContent {
     /// The outcomes of those calls.
     Results,
 }
+
+/// The headings of texts that a conversation keeps, and what they are, in the order in which they are sent.
+const KEPT: [(&str, WindowContent); 5] = [
+    (ENVIRONMENT, WindowContent::Environment),
+    (ContextPart::Tree.name(), WindowContent::Tree),
+    (ContextPart::Files.name(), WindowContent::ContextFiles),
+    (ContextPart::Facts.name(), WindowContent::Facts),
+    (ContextPart::Skills.name(), WindowContent::Skills),
+];
 
 /// How many tokens are in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,21 +113,23 @@ impl Session {
         let WindowUse { window, reply, compressed_at, tools, messages, counted } =
             self.conversation.executor.window_use();
         let MessageTokens { prompts, answers, calls, results } = messages;
-        let (instructions, environment) = self.instructions();
-        let ContextTokens { tree, files, facts, skills } = self.context_tokens;
-        let mut contents = vec![
-            (WindowContent::Instructions, instructions),
-            (WindowContent::Environment, environment),
-            (WindowContent::Tree, tree),
-            (WindowContent::ContextFiles, files),
-            (WindowContent::Facts, facts),
-            (WindowContent::Skills, skills),
-            (WindowContent::Tools, tools),
+        let kept = self.kept_tokens();
+        let of =
+            |wanted: &str| -> u64 { kept.iter().filter(|(name, _)| name == wanted).map(|(_, tokens)| tokens).sum() };
+        // The context files of folders that the model entered have headings of their own.
+        let others = kept.iter().filter(|(name, _)| KEPT.iter().all(|(known, _)| known != name));
+        let others: u64 = others.map(|(_, tokens)| tokens).sum();
+        let mut contents = vec![(WindowContent::Tools, tools), (WindowContent::Instructions, self.instructions())];
+        contents.extend(KEPT.map(|(name, content)| match content {
+            WindowContent::ContextFiles => (content, of(name).saturating_add(others)),
+            _ => (content, of(name)),
+        }));
+        contents.extend([
             (WindowContent::Prompts, prompts),
             (WindowContent::Answers, answers),
             (WindowContent::Calls, calls),
             (WindowContent::Results, results),
-        ];
+        ]);
         // Few sessions have them.
         contents.retain(|(content, tokens)| {
             *tokens > 0 || !matches!(content, WindowContent::Environment | WindowContent::Facts | WindowContent::Skills)
@@ -128,17 +139,20 @@ impl Session {
         WindowReport { window, reply, compressed_at, contents, servers: self.server_tokens(), total }
     }
 
-    /// Estimates the tokens of the instructions and of the environment.
-    fn instructions(&self) -> (u64, u64) {
-        let mut inputs = self.inputs.clone();
-        if let Some(context) = inputs.get_mut(main_agent::CONTEXT) {
-            *context = Value::String(String::new());
-        }
-        let Some(system) = self.definition.prompt.system.as_deref() else { return (0, 0) };
+    /// Estimates the tokens of the instructions.
+    fn instructions(&self) -> u64 {
+        let Some(system) = self.definition.prompt.system.as_deref() else { return 0 };
         // One that cannot be filled in is an error of the next run.
-        fill(system, &inputs).map_or((0, 0), |system| {
-            let (instructions, environment) = prompts::split(&system);
-            (estimate_text(instructions), estimate_text(environment))
-        })
+        fill(system, &self.inputs).map_or(0, |system| estimate_text(&system))
+    }
+
+    /// The headings of the texts that the conversation keeps, or will begin with, and their tokens.
+    fn kept_tokens(&self) -> Vec<(String, u64)> {
+        let contents = self.history().contents();
+        if contents.is_empty() {
+            let texts = self.surroundings.iter().flat_map(|surroundings| surroundings.texts());
+            return texts.map(|text| (text.heading.clone(), estimate_part(&text.part()))).collect();
+        }
+        KeptText::tokens(contents).map(|(heading, tokens)| (heading.to_owned(), tokens)).collect()
     }
 }

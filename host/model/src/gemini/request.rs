@@ -1,8 +1,8 @@
 //! Writes a request in Gemini's format.
 //!
-//! Thoughts are not sent; signatures are sent back with their part. Each of the model's turns since the user's last
-//! message has a signature on its first call, since the service rejects the turn without one: if none came, a value
-//! takes its place that disables the check. Calls and responses are sent with their ids, if they have any: the service
+//! Thoughts are not sent; signatures are sent back with their part. Each of the model's turns has a signature on its
+//! first call, since the service rejects a turn after the user's last message without one: if none came, a value takes
+//! its place that disables the check. It stays in later requests, so that they begin as this one does. Calls and responses are sent with their ids, if they have any: the service
 //! matches them, and ignores them if it made none.
 //!
 //! From the third generation on, data beside a function's response goes into the response, since these models reject it
@@ -81,17 +81,14 @@ fn contents<'a>(request: &Request<'a>, dialect: Dialect) -> Vec<Words<'a>> {
         with_ids: dialect == Dialect::Gemini || third,
         data_within_responses: third,
     };
-    let says_something =
-        |content: &Content| content.role == Role::User && content.function_responses().next().is_none();
-    let said_last = request.contents.iter().rposition(says_something);
     let mut contents = Vec::with_capacity(request.contents.len());
-    for (at, content) in request.contents.iter().enumerate() {
+    for content in request.contents {
         match content.role {
             Role::User => manner.push_user(&mut contents, content),
             Role::Model => {
                 let mut words = Words { role: Some("model"), parts: manner.parts(content).collect() };
                 // Models that do not think know no signatures.
-                if said_last.is_some_and(|last| at > last) && can_think(request.model) {
+                if can_think(request.model) {
                     // The service rejects a turn whose first call has none.
                     words.sign_first_call();
                 }

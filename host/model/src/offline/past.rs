@@ -5,9 +5,6 @@ use host_message::{Content, FunctionCall, PartData, ResponseBody, Role};
 /// The first words of a file that the host attached to a prompt; the file is not part of the prompt.
 const ATTACHED: &str = "--- attached: ";
 
-/// The first words of instructions that the host adds to a conversation, which are not a prompt either.
-const KEPT: &str = "[Kept in full: ";
-
 /// The conversation since the last prompt.
 pub(super) struct Past<'a> {
     /// The last prompt.
@@ -32,8 +29,10 @@ impl<'a> Past<'a> {
                         let call = calls.iter().find(|call| call.id == response.id);
                         past.results.extend(call.map(|call| (*call, &response.body)));
                     }
-                    let said = content.parts.iter().filter(|part| !part.thought).filter_map(|part| part.as_text());
-                    let said = said.filter(|text| !text.trim_start().starts_with(ATTACHED) && !text.starts_with(KEPT));
+                    // What the host adds to a conversation is not a prompt either.
+                    let said = content.parts.iter().filter(|part| !part.thought && part.kept_heading().is_none());
+                    let said = said.filter_map(|part| part.as_text());
+                    let said = said.filter(|text| !text.trim_start().starts_with(ATTACHED));
                     said.for_each(|text| past.hear(text, answered));
                 }
             }

@@ -1,8 +1,8 @@
 //! Writes a request for Ollama's chat API.
 //!
 //! A tool's result can only be text, so data beside it follows as a message of the user's. The format supports only
-//! images; a placeholder names any other data, so that the model knows about it. A model gets back its thoughts since
-//! the user's last message: some models otherwise forget why they made a call.
+//! images; a placeholder names any other data, so that the model knows about it. A model gets back its thoughts: some
+//! models otherwise forget why they made a call. Which of them it sees is up to its template at the server.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,18 +11,17 @@ use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, Tool
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::text::add_text;
 use crate::{Effort, Request, Settings};
 
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let mut messages = Vec::with_capacity(request.contents.len() + 1);
     messages.extend(request.system.map(|text| Message { content: text.to_owned(), ..Message::with_role("system") }));
-    // Thoughts since then are sent back: some models forget why they made a call.
-    let asked = request.contents.iter().rposition(is_said_by_user).unwrap_or(0);
-    for (at, content) in request.contents.iter().enumerate() {
+    for content in request.contents {
         match content.role {
             Role::User => push_user(&mut messages, content),
-            Role::Model => push_model(&mut messages, content, at > asked),
+            Role::Model => push_model(&mut messages, content),
         }
     }
     let settings = request.settings;
@@ -59,10 +58,6 @@ fn think(model: &str, settings: &Settings) -> Option<Think> {
     })
 }
 
-fn is_said_by_user(content: &Content) -> bool {
-    content.role == Role::User && content.function_responses().next().is_none()
-}
-
 /// Adds results first, since they must directly follow their calls; then the user's text beside them.
 fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     let mut said = Message::with_role("user");
@@ -79,7 +74,7 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                 tool_call_id: Some(response.wire_id()),
                 ..Message::with_role("tool")
             }),
-            PartData::Text(text) => said.content.push_str(text),
+            PartData::Text(text) => add_text(&mut said.content, text),
             PartData::InlineData(InlineData { mime_type, base64 }) if mime_type.starts_with("image/") => {
                 said.images.push(base64);
             }
@@ -95,15 +90,11 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     }
 }
 
-fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content, with_thoughts: bool) {
+fn push_model<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
     let mut said = Message::with_role("assistant");
     for part in &content.parts {
         match &part.data {
-            PartData::Text(text) if part.thought => {
-                if with_thoughts {
-                    said.thinking.push_str(text);
-                }
-            }
+            PartData::Text(text) if part.thought => said.thinking.push_str(text),
             PartData::Text(text) => said.content.push_str(text),
             PartData::InlineData(InlineData { mime_type, .. }) => said.name_data(mime_type),
             PartData::FileReference(file) => said.name_file(&file.uri),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
+use crate::text::add_text;
 use crate::{Effort, Request, Settings};
 
 /// The differences between the service itself and the servers that copy its format.
@@ -83,7 +84,11 @@ fn push_user<'a>(messages: &mut Vec<Message<'a>>, content: &'a Content) {
                 };
                 messages.push(Message::Tool { tool_call_id: response.wire_id(), content });
             }
-            PartData::Text(text) => pieces.push(Piece::Text { text: text.clone() }),
+            PartData::Text(more) => match pieces.last_mut() {
+                // Some servers take no message of several pieces.
+                Some(Piece::Text { text }) => add_text(text, more),
+                _ => pieces.push(Piece::Text { text: more.clone() }),
+            },
             PartData::InlineData(data) => pieces.push(data_piece(data)),
             PartData::FileReference(file) if file.mime_type.starts_with("image/") && is_web(&file.uri) => {
                 pieces.push(Piece::ImageUrl { image_url: Address { url: file.uri.clone() } });

@@ -1,6 +1,6 @@
 //! Checks a request against a script.
 
-use host_message::{Content, Role};
+use host_message::{Content, Part, Role};
 
 use super::script::Expect;
 use crate::Request;
@@ -52,10 +52,15 @@ pub(super) fn expectation(expect: &Expect, request: &Request<'_>) -> Result<(), 
         }
     }
     if let Some(piece) = &expect.last_text {
-        contains("the last message", &last.map(Content::visible_text).unwrap_or_default(), piece)?;
+        let texts = last.iter().flat_map(|content| &content.parts).filter(|part| !part.thought);
+        let texts: String = texts.filter_map(Part::as_text).collect();
+        contains("the last message", &texts, piece)?;
     }
     if let Some(piece) = &expect.system {
-        contains("the system instructions", request.system.unwrap_or_default(), piece)?;
+        let parts = request.contents.iter().flat_map(|content| &content.parts);
+        let added = parts.filter(|part| part.kept_heading().is_some()).filter_map(Part::as_text);
+        let told: Vec<&str> = request.system.into_iter().chain(added).collect();
+        contains("what the host told the model", &told.join("\n\n"), piece)?;
     }
     for name in &expect.tools {
         let declared: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();

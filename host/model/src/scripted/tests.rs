@@ -181,7 +181,8 @@ async fn a_request_that_is_not_as_expected_fails_with_both_sides() {
     .await;
     check(r#"{"responses":["of a"]}"#, Some("1 function responses, but the request has 2 in the last message")).await;
     check(r#"{"last_text":"go"}"#, Some("`go` in the last message, but the request has `more`")).await;
-    check(r#"{"system":"long"}"#, Some("`long` in the system instructions, but the request has `Be brief.`")).await;
+    check(r#"{"system":"long"}"#, Some("`long` in what the host told the model, but the request has `Be brief.`"))
+        .await;
     check(r#"{"tools":["grep"]}"#, Some("the tool `grep`, but the request has `ls`")).await;
 }
 

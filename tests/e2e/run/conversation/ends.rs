@@ -82,15 +82,14 @@ fn conversation_stopped_prompt_keeps_its_calls_and_goes_on_with_other_words() {
     for entry in host.session() {
         match entry["type"].as_str() {
             Some("call_settled") => stopped.push(entry.clone()),
-            Some("content") if entry["content"]["role"] == "user" => asked.push(entry["content"]["parts"].clone()),
+            Some("content") if entry["content"]["role"] == "user" => asked.push(Host::texts(&entry)),
             _ => {}
         }
     }
     assert_eq!(stopped.len(), 2);
     let partial = stopped[1]["parts"].to_string();
     assert!(partial.contains("[Operation Cancelled]") && partial.contains("begun"), "{partial}");
-    let last = asked.last().and_then(Value::as_array).expect("it was asked");
-    let last: Vec<&str> = last.iter().filter_map(|part| part["text"].as_str()).collect();
+    let last = asked.last().expect("it was asked");
     assert_eq!(last[0], "no, use src instead");
     assert!(last[1].contains("Files that the calls before this prompt changed: main.rs, other.txt"), "{last:?}");
     assert!(last[2].contains("The user stopped your work on the prompt before this one."), "{last:?}");

@@ -13,7 +13,7 @@ fn pasted(text: &str) -> String {
 /// What the user's messages of the recorded session say, each with its attachments.
 fn asked(host: &Host) -> Vec<String> {
     let users = host.session().into_iter().filter(|entry| entry["content"]["role"] == "user");
-    users.map(|entry| entry["content"]["parts"].to_string()).collect()
+    users.map(|entry| Value::from(Host::parts(&entry)).to_string()).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::{ContextSource, KeptText};
 struct Joins(Mutex<VecDeque<Vec<KeptText>>>);
 
 impl ContextSource for Joins {
-    fn take(&self) -> Vec<KeptText> {
+    fn take(&self, _: &[KeptText]) -> Vec<KeptText> {
         self.0.lock().expect("no test panics with it").pop_front().unwrap_or_default()
     }
 }
@@ -28,7 +28,7 @@ async fn context_joins_the_next_turn_and_goes_with_its_prompt() {
     assert_eq!(came_to(&result), (Goal, Some("done"), None, 2));
     let contents = bench.executor.history().contents();
     let [prompt, _, outcomes, joined, _] = contents else { panic!("{contents:?}") };
-    assert_eq!(prompt.parts.last(), Some(&kept("first").part()));
+    assert_eq!(prompt.parts.first(), Some(&kept("first").part()));
     assert!(outcomes.function_responses().next().is_some());
     assert_eq!(joined.parts, [kept("`a/AGENTS.md`").part(), kept("`a/b/AGENTS.md`").part()]);
     // It is not a prompt of its own: the prompt that it belongs to is the last one.

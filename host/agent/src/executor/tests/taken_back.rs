@@ -254,7 +254,7 @@ async fn another_model_is_asked_from_the_next_run_on_and_a_later_process_knows()
         window: 1_000,
         comfortable: None,
         tools,
-        system: None,
+        system: Some("Be brief.".to_owned()),
     };
     let config = ModelConfig { model: "n".to_owned(), ..ModelConfig::default() };
     bench.executor.choose_model(&ModelId::new("other/n"), config, chosen).expect("written");

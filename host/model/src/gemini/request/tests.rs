@@ -164,7 +164,7 @@ fn contents_for(model: &str, dialect: Dialect, contents: &[Content]) -> Value {
 }
 
 #[test]
-fn each_turns_first_call_since_the_user_spoke_carries_a_signature() {
+fn each_turns_first_call_carries_a_signature() {
     let turns = [
         Content::user("before"),
         says(Role::Model, vec![call("a", None)]),
@@ -184,9 +184,9 @@ fn each_turns_first_call_since_the_user_spoke_carries_a_signature() {
         assert_eq!(signatures, expected, "{model}");
     };
     let none = Some("skip_thought_signature_validator");
-    check("gemini-3-pro", Dialect::Gemini, [None, Some("c2ln"), None, none, None]);
-    check("gemini-2.5-pro", Dialect::Gemini, [None, Some("c2ln"), None, none, None]);
-    check("gemini-3-pro", Dialect::Vertex, [None, none, None, none, None]);
+    check("gemini-3-pro", Dialect::Gemini, [none, Some("c2ln"), None, none, None]);
+    check("gemini-2.5-pro", Dialect::Gemini, [none, Some("c2ln"), None, none, None]);
+    check("gemini-3-pro", Dialect::Vertex, [none, none, None, none, None]);
     check("gemini-2.0-flash", Dialect::Gemini, [None, Some("c2ln"), None, None, None]);
 }
 

@@ -50,7 +50,7 @@ fn calls_their_results_and_the_thoughts_between_have_their_shape() {
     let call = |id: &str| json!({"id": id, "function": {"name": "ls", "arguments": {"path": "."}}});
     let expected = json!([
         {"role": "user", "content": "first"},
-        {"role": "assistant", "content": "done"},
+        {"role": "assistant", "content": "done", "thinking": "old"},
         {"role": "user", "content": "look"},
         {"role": "assistant", "content": "I look.", "thinking": "hm", "tool_calls": [call("a"), call("b")]},
         {"role": "tool", "content": "x", "tool_name": "ls", "tool_call_id": "a"},
