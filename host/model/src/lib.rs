@@ -48,6 +48,7 @@ mod text;
 mod text_mode;
 mod tokens;
 mod transport;
+mod verbosity;
 mod vertex;
 
 pub use access::Access;
@@ -77,4 +78,5 @@ pub use selection::{PROVIDERS, Selection, model_forms};
 pub use series::ModelSeries;
 pub use text_mode::TextMode;
 pub use tokens::{estimate, estimate_contents, estimate_part, estimate_text, estimate_tools};
+pub use verbosity::{UnknownVerbosity, Verbosity};
 pub use vertex::Vertex;

@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::{Effort, ModelError};
+use crate::{Effort, ModelError, Verbosity};
 
 /// A model's service, or a replacement for one.
 ///
@@ -101,6 +101,8 @@ pub struct Settings {
     pub thinking_budget: Option<i32>,
     /// How much it thinks, where its service has efforts; a thinking budget beside it wins where the service has that.
     pub effort: Option<Effort>,
+    /// How many words its answers have, where its service lets a client choose.
+    pub verbosity: Option<Verbosity>,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

@@ -66,8 +66,16 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     let (text, context_tokens) = (context.text(), context.tokens());
     let Context { warnings: mut notices, files: context_files, .. } = context;
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
+    if request.verbosity.is_some() && model.settings.verbosity.is_none() {
+        notices.push(no_verbosity(&model));
+    }
     let inputs = main_agent::inputs(app, String::new(), text);
     Ok(Job { definition, inputs, model, recording, notices, context_files, context_tokens })
+}
+
+/// Says that a model does not let the user choose how wordy it is.
+pub(super) fn no_verbosity(model: &Model) -> String {
+    format!("{} has no verbosity to choose", model.id)
 }
 
 /// The context of the workspace, and behind it the list of skills.
