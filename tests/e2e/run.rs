@@ -18,6 +18,7 @@ mod interrupt;
 mod loops;
 mod recording;
 mod schema;
+mod search;
 mod seen;
 mod start;
 mod stats;

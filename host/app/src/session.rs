@@ -21,6 +21,7 @@ pub mod hooks;
 pub mod list;
 pub mod main_agent;
 mod memory;
+mod model_search;
 mod observers;
 pub mod pages;
 mod plan;

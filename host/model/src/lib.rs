@@ -42,6 +42,7 @@ mod provider;
 mod retry;
 mod script_error;
 mod scripted;
+mod search;
 mod selection;
 mod series;
 mod text;
@@ -74,6 +75,7 @@ pub use provider::{Again, CallPiece, Chunk, ModelEvent, ModelStream, Provider, R
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use script_error::ScriptError;
 pub use scripted::Scripted;
+pub use search::{WebSearch, WebSource};
 pub use selection::{PROVIDERS, Selection, model_forms};
 pub use series::ModelSeries;
 pub use text_mode::TextMode;

@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::{Effort, ModelError, Verbosity};
+use crate::{Effort, ModelError, Verbosity, WebSearch};
 
 /// A model's service, or a replacement for one.
 ///
@@ -63,6 +63,20 @@ pub trait Provider: Send + Sync {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
         let _ = (model, texts);
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Returns the address to which [`search`](Provider::search) sends the request for a model; `None` if the service
+    /// has no search of its own, which is the default.
+    fn search_address(&self, model: &str) -> Option<String> {
+        let _ = model;
+        None
+    }
+
+    /// Has the service search the web with its own tool, in one request that has nothing in common with a conversation;
+    /// `None` if it has no such tool, which is the default.
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        let _ = (model, query);
         Box::pin(async { Ok(None) })
     }
 }

@@ -36,8 +36,8 @@ pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
 pub use self::indexes::IndexConfig;
 pub use self::mcp::{McpConfig, McpFault, TIMEOUT_SECONDS};
 pub use self::plugins::{
-    ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource, VARIABLE,
-    VariableSecret, from_environment, overlay,
+    ConfigValue, ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource,
+    VARIABLE, VariableSecret, from_environment, overlay,
 };
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
