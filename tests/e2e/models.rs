@@ -20,6 +20,7 @@ fn model_show_has_what_the_catalogue_knows() {
       answer        up to 128000 tokens
       compressed    from 244800 tokens on, unless `[compression] threshold` is set
       efforts       none to max (usually medium)
+      verbosity     low, medium or high
       also reads    images, PDFs
       price         1 / 0.05 / 5 US dollars for a million tokens sent / cached / received
       long requests 2 / 0.1 / 7.5 above 272000 tokens

@@ -19,6 +19,7 @@ mod loops;
 mod prefix;
 mod recording;
 mod schema;
+mod search;
 mod seen;
 mod start;
 mod stats;

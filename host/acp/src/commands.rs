@@ -31,6 +31,7 @@ pub(crate) fn instead(command: &SessionCommand) -> Option<&'static str> {
         SessionCommand::Clear => Some("begin a new session in the editor"),
         SessionCommand::Model(_)
         | SessionCommand::Effort(_)
+        | SessionCommand::Verbosity(_)
         | SessionCommand::Tools
         | SessionCommand::Reload
         | SessionCommand::Agents

@@ -147,7 +147,7 @@ pub async fn attach_supplied(
     grants: &UserGrants,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
-    let tools = app.tools_of(&app.plugins, grants, None)?;
+    let tools = app.tools_of(&app.plugins, grants, None, None)?;
     let Prompt { text, mut mentions } = Prompt::read(prompt);
     let mut texts = Vec::new();
     let mut images = Vec::new();

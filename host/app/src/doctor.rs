@@ -11,7 +11,7 @@ use host_extensions::plugins;
 use host_extensions::servers::McpReport;
 use host_model::{Ollama, PROVIDERS};
 use host_plugin::{Allocator, Runtime, RuntimeOptions, Workspace, command_line};
-use host_settings::configuration::{Commands, Configuration, McpConfig};
+use host_settings::configuration::{Commands, ConfigValue, Configuration, McpConfig, PluginConfig};
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::Failure;
 use host_settings::mcp::McpState;
@@ -85,6 +85,7 @@ pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> 
     let runtime = checks.engine(cache, tooling);
     checks.confinement();
     checks.built_in_tools(&runtime).await;
+    checks.web_search(&configuration);
     checks.discovered_tools(&configuration, environment);
     checks.servers(&configuration, environment, tooling).await;
     checks.model(&configuration, environment).await;
@@ -112,6 +113,21 @@ impl Checks {
                 self.bad("configuration", [failure.message, failure.causes.join("; ")].join(": "));
                 Configuration::default()
             }
+        }
+    }
+
+    /// Says whom `web_search` asks if that is the model's service: which one depends on the model.
+    fn web_search(&mut self, configuration: &Configuration) {
+        let by_model = |plugin: &PluginConfig| {
+            plugin.config.get("provider").is_some_and(|ConfigValue(value)| value.as_str() == Some("model"))
+        };
+        let plugins = configuration.plugins.iter();
+        if plugins.into_iter().any(|(name, plugin)| name.as_str() == "web_search" && by_model(plugin)) {
+            self.good(
+                "web search",
+                "`web_search` reaches the network through the model's service, and each search is asked about unless \
+                 `--grant` allows it",
+            );
         }
     }
 

@@ -21,6 +21,7 @@ pub mod hooks;
 pub mod list;
 pub mod main_agent;
 mod memory;
+mod model_search;
 mod observers;
 pub mod pages;
 mod plan;
@@ -59,8 +60,9 @@ use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::{self, LoadedPlugin};
 use host_journal::{History, Journal, Left, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
-use host_model::{Effort, Recording};
+use host_model::{Effort, Recording, Verbosity};
 use host_plugin::BackgroundPrograms;
+use host_settings::configuration::Configuration;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
 use host_settings::request::{Attended, RunRequest};
@@ -175,6 +177,9 @@ impl Session {
         let SessionRequest { run, resume, has_prompt, attended } = request;
         if let Some(effort) = run.effort {
             app.configuration.choose_effort(effort);
+        }
+        if let Some(verbosity) = run.verbosity {
+            app.configuration.choose_verbosity(verbosity);
         }
         let told = match attended {
             Attended::Yes => start_mode::by_default(&mut app),
@@ -653,8 +658,22 @@ impl Session {
     ///
     /// As [`Session::set_model`]; the effort then stays the same.
     pub fn set_effort(&mut self, effort: Effort) -> Result<(), Failure> {
+        self.reconfigure(|configuration| configuration.choose_effort(effort))
+    }
+
+    /// Changes how many words the model's answers have, starting with the next run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::set_model`]; the verbosity then stays the same.
+    pub fn set_verbosity(&mut self, verbosity: Verbosity) -> Result<(), Failure> {
+        self.reconfigure(|configuration| configuration.choose_verbosity(verbosity))
+    }
+
+    /// Changes the configuration and asks the same model by it; if that fails, nothing has changed.
+    fn reconfigure(&mut self, change: impl FnOnce(&mut Configuration)) -> Result<(), Failure> {
         let before = self.app.configuration.clone();
-        self.app.configuration.choose_effort(effort);
+        change(&mut self.app.configuration);
         let id = self.model.id.clone();
         let changed = self.set_model(id.as_str());
         if changed.is_err() {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use host_model::Effort;
+use host_model::{Effort, Verbosity};
 use host_process::ConfineMode;
 use host_settings::error::ErrorKind;
 use host_settings::request::{AccessRequest, FolderRequest, RunRequest};
@@ -262,6 +262,10 @@ pub(crate) struct Run {
     /// next lower one [default: the configured one, else the usual one of the model]
     #[arg(long, value_name = "EFFORT")]
     pub(crate) effort: Option<Effort>,
+    /// How many words the model's answers have: low, medium or high, for the models that let you choose [default: the
+    /// configured one, else the model's own]
+    #[arg(long, value_name = "VERBOSITY")]
+    pub(crate) verbosity: Option<Verbosity>,
     /// Print the answer and exit, also on a terminal: nothing is drawn, and nobody is asked
     #[arg(short, long)]
     pub(crate) print: bool,
@@ -368,6 +372,7 @@ impl Run {
         RunRequest {
             model: self.model.clone(),
             effort: self.effort,
+            verbosity: self.verbosity,
             record: self.record.clone(),
             agent: self.agent.clone(),
             input: self.input.clone(),

@@ -5,11 +5,13 @@
 //! of blocks; a thinking block is signed, and is sent back as a whole, in its place, through the signature of the part
 //! where it ended.
 //!
-//! Deliberately not here: tools that run at the service, whose blocks are skipped, and the clouds that host the same
+//! A search of the service's own ([`search`]) is a request of its own. Deliberately not here: tools that run at the
+//! service within a conversation, whose blocks are skipped, and the clouds that host the same
 //! models with other logins.
 
 mod event;
 mod request;
+mod search;
 mod thinking;
 
 use std::sync::Arc;
@@ -25,7 +27,8 @@ use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, Provid
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Transport, Unheard, json};
 use crate::{
-    Access, ApiKey, CallPiece, Chunk, ModelError, ModelSeries, ModelStream, Provider, ReplyFault, Request, listing,
+    Access, ApiKey, CallPiece, Chunk, ModelError, ModelSeries, ModelStream, Provider, ReplyFault, Request, WebSearch,
+    listing,
 };
 
 /// The provider of its signatures.
@@ -95,6 +98,19 @@ impl Provider for Anthropic {
             let url = self.transport.url(["v1", "messages", "count_tokens"]);
             let count: Count = self.transport.ask(url, Some(request::count_body(&request))).await?;
             Ok(Some(count.input_tokens))
+        })
+    }
+
+    fn search_address(&self, _model: &str) -> Option<String> {
+        Some(self.transport.url(["v1", "messages"]).to_string())
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        Box::pin(async move {
+            let url = self.transport.url(["v1", "messages"]);
+            let answer: search::Answer = self.transport.ask(url, Some(search::body(model, query))).await?;
+            let found = answer.found().map_err(|error| self.transport.reported(Failure::from_error(&error)))?;
+            Ok(Some(found))
         })
     }
 }

@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use crate::text::clip;
-use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
+use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched, WebSearch};
 
 /// The name of the model before one is picked.
 const NAME: &str = "auto";
@@ -86,6 +86,11 @@ impl Auto {
 
     fn route(&self, picked: &Picked) -> &Route {
         picked.at.and_then(|at| self.others.get(at)).unwrap_or(&self.default)
+    }
+
+    /// Returns the route that was picked, before that the default.
+    fn current(&self) -> &Route {
+        self.picked.get().map_or(&self.default, |picked| self.route(picked))
     }
 
     async fn pick(&self, request: &Request<'_>) -> Picked {
@@ -203,8 +208,18 @@ impl Provider for Auto {
     }
 
     fn count_tokens<'a>(&'a self, request: Request<'a>) -> BoxFuture<'a, Result<Option<u64>, ModelError>> {
-        let route = self.picked.get().map_or(&self.default, |picked| self.route(picked));
+        let route = self.current();
         route.asked.provider.count_tokens(route.instead(request))
+    }
+
+    fn search_address(&self, _model: &str) -> Option<String> {
+        let Asked { model, provider, .. } = &self.current().asked;
+        provider.search_address(model)
+    }
+
+    fn search<'a>(&'a self, _model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        let Asked { model, provider, .. } = &self.current().asked;
+        provider.search(model, query)
     }
 }
 

@@ -16,6 +16,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::Effort;
+use crate::verbosity::Verbosity;
 
 pub use fetch::{FetchError, fetch};
 pub use models_dev::ModelsDevError;
@@ -226,6 +227,21 @@ impl KnownModels {
     pub fn family(&self, name: &str) -> Family {
         let guess = || FAMILIES.iter().find(|(start, ..)| bare(name).starts_with(start)).map(|(_, family, _)| *family);
         self.find(name).map(|facts| facts.family).or_else(guess).unwrap_or(Family::Other)
+    }
+
+    /// Returns how wordy a model can be asked to be: empty if it does not let a client choose, `None` if nothing is
+    /// known about it. OpenAI has the choice since GPT-5; its models for chatting and the Codex variants accept no
+    /// other value than their own.
+    pub fn verbosities(&self, name: &str) -> Option<&'static [Verbosity]> {
+        let major = bare(name).strip_prefix("gpt-").map(|rest| rest.split(['.', '-']).next().unwrap_or(rest));
+        let chooses = major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 5);
+        match self.family(name) {
+            Family::Gpt if chooses && !["-chat", "-codex"].iter().any(|part| name.contains(part)) => {
+                Some(&Verbosity::ALL)
+            }
+            Family::Claude | Family::Gpt | Family::Gemini => Some(&[]),
+            Family::Other => self.find(name).map(|_| &[] as _),
+        }
     }
 
     /// Returns up to how many tokens a conversation with this model works well and costs its usual price; `None` if

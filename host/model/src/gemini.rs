@@ -4,11 +4,12 @@
 //! answer. The format is the public `v1beta` of the Generative Language API; the same base address may be a proxy for
 //! it. Vertex AI uses the same format at a different address, with the few differences that [`request::Dialect`] names.
 //!
-//! Deliberately not here: Vertex AI's addresses, logging in, and tools that run at the service (search, code
-//! execution).
+//! A search of the service's own ([`search`]) is a request of its own. Deliberately not here: Vertex AI's addresses,
+//! logging in, and tools that run at the service within a conversation.
 
 pub(crate) mod reply;
 pub(crate) mod request;
+pub(crate) mod search;
 
 use std::sync::Arc;
 
@@ -20,13 +21,13 @@ use self::reply::Reply;
 use self::request::Dialect;
 use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec, UsualModels};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelSeries, ModelStream, Provider, Request, listing};
+use crate::{Access, ModelError, ModelSeries, ModelStream, Provider, Request, WebSearch, listing};
 
 /// The provider of its signatures.
 const NAME: &str = Gemini::PROVIDER.name();
 
 /// The method of a model that can be asked for a reply.
-const ANSWERS: &str = "generateContent";
+pub(crate) const ANSWERS: &str = "generateContent";
 
 /// The most texts of one request for embeddings that the service accepts.
 const MAX_BATCH: usize = 100;
@@ -123,6 +124,14 @@ impl Provider for Gemini {
             }
             Ok(Some(all))
         })
+    }
+
+    fn search_address(&self, model: &str) -> Option<String> {
+        Some(self.url(model, ANSWERS).to_string())
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        Box::pin(search::ask(&self.transport, self.url(model, ANSWERS), query))
     }
 }
 

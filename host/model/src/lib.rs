@@ -42,12 +42,14 @@ mod provider;
 mod retry;
 mod script_error;
 mod scripted;
+mod search;
 mod selection;
 mod series;
 mod text;
 mod text_mode;
 mod tokens;
 mod transport;
+mod verbosity;
 mod vertex;
 
 pub use access::Access;
@@ -73,8 +75,10 @@ pub use provider::{Again, CallPiece, Chunk, ModelEvent, ModelStream, Provider, R
 pub use retry::{Fallback, RetryPolicy, Retrying};
 pub use script_error::ScriptError;
 pub use scripted::Scripted;
+pub use search::{WebSearch, WebSource};
 pub use selection::{PROVIDERS, Selection, model_forms};
 pub use series::ModelSeries;
 pub use text_mode::TextMode;
 pub use tokens::{estimate, estimate_contents, estimate_part, estimate_text, estimate_tools};
+pub use verbosity::{UnknownVerbosity, Verbosity};
 pub use vertex::Vertex;

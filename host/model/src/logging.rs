@@ -16,7 +16,7 @@ use futures::{StreamExt, stream};
 use crate::error::Cause;
 use crate::scripted::script::{Item, Recorded, True};
 use crate::text::clip;
-use crate::{ModelError, ModelEvent, ModelStream, Provider, Request};
+use crate::{ModelError, ModelEvent, ModelStream, Provider, Request, WebSearch};
 
 /// A provider that records a different one.
 pub struct LoggingProvider {
@@ -141,6 +141,14 @@ impl Provider for LoggingProvider {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
         self.provider.embed(model, texts)
+    }
+
+    fn search_address(&self, model: &str) -> Option<String> {
+        self.provider.search_address(model)
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        self.provider.search(model, query)
     }
 }
 

@@ -4,22 +4,25 @@
 //! answer. Nothing is stored at the service: each request has the whole conversation, and the model's thoughts are sent
 //! back encrypted and unchanged, in their place, as the signature of a part.
 //!
-//! Deliberately not here: chat completions, tools that run at the service, and counting tokens, for which the format
+//! A search of the service's own ([`search`]) is a request of its own. Deliberately not here: chat completions, tools
+//! that run at the service within a conversation, and counting tokens, for which the format
 //! has no request that other servers support.
 
 mod reply;
 mod request;
+mod search;
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
 use self::reply::Reply;
+use crate::failure::Failure;
 use crate::openai::embed::embed;
 use crate::openai::request::Dialect;
 use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, Request, listing};
+use crate::{Access, ModelError, ModelStream, Provider, Request, WebSearch, listing};
 
 /// The provider of its signatures.
 const NAME: &str = OpenAiResponses::PROVIDER.name();
@@ -77,5 +80,20 @@ impl Provider for OpenAiResponses {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
         Box::pin(embed(&self.transport, model, texts))
+    }
+
+    fn search_address(&self, _model: &str) -> Option<String> {
+        Some(self.transport.url(["responses"]).to_string())
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        Box::pin(async move {
+            let url = self.transport.url(["responses"]);
+            let answer: search::Answer = self.transport.ask(url, Some(search::body(model, query))).await?;
+            match &answer.error {
+                Some(error) => Err(self.transport.reported(Failure::from_error(error))),
+                None => Ok(Some(answer.found())),
+            }
+        })
     }
 }

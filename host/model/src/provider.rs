@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::{Effort, ModelError};
+use crate::{Effort, ModelError, Verbosity, WebSearch};
 
 /// A model's service, or a replacement for one.
 ///
@@ -65,6 +65,20 @@ pub trait Provider: Send + Sync {
         let _ = (model, texts);
         Box::pin(async { Ok(None) })
     }
+
+    /// Returns the address to which [`search`](Provider::search) sends the request for a model; `None` if the service
+    /// has no search of its own, which is the default.
+    fn search_address(&self, model: &str) -> Option<String> {
+        let _ = model;
+        None
+    }
+
+    /// Has the service search the web with its own tool, in one request that has nothing in common with a conversation;
+    /// `None` if it has no such tool, which is the default.
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        let _ = (model, query);
+        Box::pin(async { Ok(None) })
+    }
 }
 
 /// A reply as it arrives; errors end it.
@@ -101,6 +115,8 @@ pub struct Settings {
     pub thinking_budget: Option<i32>,
     /// How much it thinks, where its service has efforts; a thinking budget beside it wins where the service has that.
     pub effort: Option<Effort>,
+    /// How many words its answers have, where its service lets a client choose.
+    pub verbosity: Option<Verbosity>,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

@@ -16,7 +16,7 @@ use futures::{StreamExt, stream};
 use host_http::Backoff;
 use host_text::with_causes;
 
-use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched};
+use crate::{Again, ErrorKind, ModelError, ModelEvent, ModelStream, Provider, Request, Settings, Switched, WebSearch};
 
 /// How often and after which pauses a request is sent again. The default matches Gemini CLI.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,6 +142,20 @@ impl Provider for Retrying {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
         self.provider.embed(model, texts)
+    }
+
+    fn search_address(&self, model: &str) -> Option<String> {
+        match self.in_place() {
+            Some(fallback) => fallback.provider.search_address(&fallback.model),
+            None => self.provider.search_address(model),
+        }
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        match self.in_place() {
+            Some(fallback) => fallback.provider.search(&fallback.model, query),
+            None => self.provider.search(model, query),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use host_message::{Content, FinishReason, Part, PartData};
 use tokio::sync::mpsc;
 
 use self::reading::Reading;
-use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request};
+use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, WebSearch};
 
 /// A provider that offers its model the tools in text.
 pub struct TextMode {
@@ -107,6 +107,14 @@ impl Provider for TextMode {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Option<Vec<Vec<f32>>>, ModelError>> {
         self.inner.embed(model, texts)
+    }
+
+    fn search_address(&self, model: &str) -> Option<String> {
+        self.inner.search_address(model)
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        self.inner.search(model, query)
     }
 }
 

@@ -347,11 +347,17 @@ impl Transport {
         ModelError::Silent { service: self.service.clone(), limit: self.silence }
     }
 
+    /// Returns the error for a request that the service does not answer, for this reason.
+    pub(crate) fn blocked(&self, reason: &str) -> ModelError {
+        ModelError::Blocked { service: self.service.clone(), reason: clip(reason) }
+    }
+
     pub(crate) fn fault(&self, fault: ReplyFault) -> ModelError {
         ModelError::Reply { service: self.service.clone(), fault }
     }
 
-    fn reported(&self, failure: Failure) -> ModelError {
+    /// Returns the error for what the service reported.
+    pub(crate) fn reported(&self, failure: Failure) -> ModelError {
         let Failure { message, status, kind, again } = failure;
         ModelError::Reported { service: self.service.clone(), status, kind, message: self.without_key(&message), again }
     }

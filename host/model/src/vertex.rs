@@ -14,9 +14,10 @@ use url::Url;
 use crate::gemini::Counted;
 use crate::gemini::reply::Reply;
 use crate::gemini::request::{self, Dialect};
+use crate::gemini::{ANSWERS, search};
 use crate::provider::spec::{AddressSpec, LoginSpec, ModelIds, ProviderId, ProviderSpec};
 use crate::transport::Transport;
-use crate::{Access, ModelError, ModelStream, Provider, Request};
+use crate::{Access, ModelError, ModelStream, Provider, Request, WebSearch};
 
 /// The provider of its signatures.
 const NAME: &str = Vertex::PROVIDER.name();
@@ -110,6 +111,14 @@ impl Provider for Vertex {
             }
             Ok(Some(all))
         })
+    }
+
+    fn search_address(&self, model: &str) -> Option<String> {
+        Some(self.url(model, ANSWERS).to_string())
+    }
+
+    fn search<'a>(&'a self, model: &'a str, query: &'a str) -> BoxFuture<'a, Result<Option<WebSearch>, ModelError>> {
+        Box::pin(search::ask(&self.transport, self.url(model, ANSWERS), query))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::bindings::denial::denial;
 use crate::bindings::http::{Denial, Error, Host, Request, Response};
 use crate::certificates::Certificates;
 use crate::lock::lock;
-use crate::network::{Network, PreparedNetwork};
+use crate::network::{self, Network, NetworkService, PreparedNetwork};
 use crate::origin::{address, belongs_to_the_host, server};
 use crate::secrets::{Carried, Secrets};
 use crate::shared::Shared;
@@ -126,6 +126,7 @@ impl Caller {
             // Made for this call: the check of resolved addresses knows only the permits of this request.
             Network::Real => Way::Out(client(&self.shared.certificates, &permits)?),
             Network::Prepared(network) => Way::Prepared(network),
+            Network::Service(service) => Way::Service(&**service),
         };
         // Followed here and not by the client, since each needs a permit of its own.
         for _ in 0..=MAX_REDIRECTS {
@@ -142,6 +143,9 @@ impl Caller {
                 }
                 Way::Prepared(network) => {
                     network.answer(&method, &url, body.as_deref(), names).map_err(Error::Unavailable)?
+                }
+                Way::Service(service) => {
+                    network::serve(*service, &method, &url, body.as_deref()).await.map_err(Error::Unavailable)?
                 }
             };
             let Some(next) = redirect(&answer) else {
@@ -190,6 +194,7 @@ async fn last(
 enum Way<'a> {
     Out(Client),
     Prepared(&'a PreparedNetwork),
+    Service(&'a dyn NetworkService),
 }
 
 /// The permits of one fetch, by host name; it also resolves names for the client.

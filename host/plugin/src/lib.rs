@@ -89,7 +89,7 @@ pub use json_walk::{JsonRule, check_json};
 pub use limits::{Limit, Limits, MAX_COMPONENT};
 pub use listener::{CallListener, ProgramEnd};
 pub use mcp_client::{Answering, McpAnswer, McpClient, McpError};
-pub use network::{Network, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
+pub use network::{Network, NetworkService, PreparedAnswer, PreparedError, PreparedNetwork, SeenRequest};
 pub use open_files::OpenFiles;
 pub use plugin::Plugin;
 pub use precompiled::{CodeIdentity, PortableCompiler, PrecompileError, Precompiled};

@@ -1,10 +1,14 @@
-//! The destination of a call's requests: the real network, or prepared answers.
+//! The destination of a call's requests: the real network, prepared answers, or a service that the host asks itself.
 //!
-//! Promises: prepared answers change nothing about what a call may do. Each request, and each redirect, is checked
-//! against the grants like any other; only requests that would have been sent are recorded and answered here.
+//! Promises: neither of the others changes anything about what a call may do. Each request, and each redirect, is
+//! checked against the grants like any other; only requests that would have been sent are recorded and answered here,
+//! and a service gets no others.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use futures::future::BoxFuture;
+use host_text::exact;
 use reqwest::{Method, ResponseBuilderExt as _, Url};
 
 use crate::lock::lock;
@@ -21,6 +25,42 @@ pub enum Network {
     Real,
     /// No server: they are answered from here.
     Prepared(Arc<PreparedNetwork>),
+    /// No server: the host asks one service on behalf of the call, with what only the host has.
+    Service(Arc<dyn NetworkService>),
+}
+
+/// A service that the host asks itself, on behalf of a call: the call has its permit, and the host the key, the format
+/// and the count of what is used.
+///
+/// For the implementer: [`answer`](NetworkService::answer) is only called for a request that the grants allow. Dropping
+/// its future cancels the request.
+pub trait NetworkService: Send + Sync {
+    /// Returns the one address that is answered, by POST. A permit is for its server.
+    fn address(&self) -> &str;
+
+    /// Answers a request with this body: the body of an answer, or why there is none, safe to show.
+    fn answer<'a>(&'a self, body: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+}
+
+impl fmt::Debug for dyn NetworkService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NetworkService").field(&self.address()).finish()
+    }
+}
+
+/// Answers a permitted request by a service.
+pub(super) async fn serve(
+    service: &dyn NetworkService,
+    method: &Method,
+    url: &Url,
+    body: Option<&[u8]>,
+) -> Result<reqwest::Response, String> {
+    if *method != Method::POST || !same_request(service.address(), url.as_str()) {
+        return Err(format!("only `POST {}` is answered here", exact(service.address())));
+    }
+    let body = service.answer(body.unwrap_or_default()).await?;
+    let answer = http::Response::builder().url(url.clone()).status(200).body(body);
+    answer.map(Into::into).map_err(|error| error.to_string())
 }
 
 /// Prepared answers in place of a network, and the requests so far.

@@ -22,7 +22,7 @@ use std::time::{Duration, TryFromFloatSecsError};
 
 use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
-use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Vertex};
+use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Verbosity, Vertex};
 use host_process::ConfineMode;
 use host_text::{exact, expected_instead, with_plain_types};
 use host_tool::ApprovalMode;
@@ -36,8 +36,8 @@ pub use self::hooks::{ForeignAgent, HOOK_SECONDS, HookConfig, HooksConfig};
 pub use self::indexes::IndexConfig;
 pub use self::mcp::{McpConfig, McpFault, TIMEOUT_SECONDS};
 pub use self::plugins::{
-    ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource, VARIABLE,
-    VariableSecret, from_environment, overlay,
+    ConfigValue, ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource,
+    VARIABLE, VariableSecret, from_environment, overlay,
 };
 use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
@@ -72,6 +72,9 @@ pub struct Configuration {
     /// How much the model thinks, as `--effort` takes it. If it is not set, the usual effort of the model's family.
     #[schemars(schema_with = "schema::effort")]
     pub effort: Option<Effort>,
+    /// How many words the model's answers have, as `--verbosity` takes it. If it is not set, the model decides.
+    #[schemars(schema_with = "schema::verbosity")]
+    pub verbosity: Option<Verbosity>,
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
@@ -450,6 +453,9 @@ pub struct Model {
     /// How much it thinks, as `effort` above; this wins.
     #[schemars(schema_with = "schema::effort")]
     pub effort: Option<Effort>,
+    /// How many words its answers have, as `verbosity` above; this wins.
+    #[schemars(schema_with = "schema::verbosity")]
+    pub verbosity: Option<Verbosity>,
     /// Tokens for thinking; -1 for no limit, 0 for none. It wins over the effort where the service has budgets.
     pub thinking_budget: Option<i32>,
     /// Texts that end a reply.
@@ -525,6 +531,7 @@ impl Model {
             max_output_tokens: self.max_output_tokens,
             thinking_budget: self.thinking_budget,
             effort: self.effort,
+            verbosity: self.verbosity,
             stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }
@@ -580,6 +587,12 @@ impl Configuration {
     pub fn choose_effort(&mut self, effort: Effort) {
         self.effort = Some(effort);
         self.models.values_mut().for_each(|model| model.effort = None);
+    }
+
+    /// Lets the user's choice of a verbosity win over what is configured for single models.
+    pub fn choose_verbosity(&mut self, verbosity: Verbosity) {
+        self.verbosity = Some(verbosity);
+        self.models.values_mut().for_each(|model| model.verbosity = None);
     }
 
     /// Adds what the user has in files of the host's own making.

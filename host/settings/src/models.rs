@@ -21,7 +21,7 @@ use host_message::ModelId;
 use host_model::{
     Access, Anthropic, ApiKey, Asked, Auto, Effort, Fallback, Family, LoggingProvider, Login, LoginSpec, ModelFacts,
     Offline, Ollama, OpenAi, OpenAiResponses, PROVIDERS, Provider, ProviderId, Recording, Retrying, Route, Selection,
-    Settings, TextMode, UsualModels,
+    Settings, TextMode, UsualModels, Verbosity,
 };
 use host_text::{Advice, Flag, exact};
 use tokio::time::timeout;
@@ -330,6 +330,7 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let known = &configuration.known;
     let mut settings = options.settings();
     settings.effort = effort(selection.provider, &name, &settings, configuration);
+    settings.verbosity = verbosity(selection.provider, &name, &settings, configuration);
     let window = options.window.unwrap_or_else(|| known.window(&name));
     // A window of the user's own is for the user to fill.
     let comfortable = if options.window.is_some() { None } else { known.comfortable(&name) };
@@ -354,6 +355,22 @@ fn effort(provider: ProviderId, name: &str, settings: &Settings, configuration: 
             .filter(|_| [OpenAiResponses::PROVIDER, Anthropic::PROVIDER].contains(&provider))
             .and_then(ModelFacts::usual_effort),
     }
+}
+
+/// Returns the verbosity that a model is asked for: the user's, if the model lets a client choose one; nothing to
+/// anybody else, since a service rejects what it does not know.
+fn verbosity(
+    provider: ProviderId,
+    name: &str,
+    settings: &Settings,
+    configuration: &Configuration,
+) -> Option<Verbosity> {
+    let has_it = [OpenAiResponses::PROVIDER, OpenAi::PROVIDER].contains(&provider);
+    let accepted = configuration.known.verbosities(name);
+    let wanted = settings.verbosity.or(configuration.verbosity)?;
+    // About an unknown model the user knows more.
+    let accepts = accepted.is_none_or(|accepted| accepted.contains(&wanted));
+    (has_it && accepts).then_some(wanted)
 }
 
 /// Returns the id of a usual model with the wire on which it works best: OpenAI's own service has its models' thoughts

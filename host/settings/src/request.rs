@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use host_model::Effort;
+use host_model::{Effort, Verbosity};
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 
@@ -60,6 +60,8 @@ pub struct RunRequest {
     pub model: Option<String>,
     /// How much the model thinks; `None` is the configured effort, or the usual one of the model.
     pub effort: Option<Effort>,
+    /// How many words the model's answers have; `None` is the configured verbosity, or the model's own.
+    pub verbosity: Option<Verbosity>,
     /// A file to record everything that models say in.
     pub record: Option<PathBuf>,
     /// The declared agent to run; `None` is the main agent.

@@ -17,7 +17,7 @@ use host_message::{FunctionCall, ToolSpec};
 use host_plugin::admission::AdmissionError;
 use host_plugin::{
     BackgroundPrograms, CallError, CallListener, Confirmation, Elicitation, ElicitationAnswer, Failure, Invocation,
-    McpClient, Plugin, ProgramEnd, Runtime, Secrets, SeenFiles, Workspace,
+    McpClient, Network, Plugin, ProgramEnd, Runtime, Secrets, SeenFiles, Workspace,
 };
 use host_text::{TitleTemplate, with_causes};
 use host_undo::Recorder;
@@ -76,6 +76,8 @@ pub struct Sandbox {
     pub config: Arc<BTreeMap<String, String>>,
     /// The secrets that its requests may carry.
     pub secrets: Arc<Secrets>,
+    /// The destination of its requests.
+    pub network: Network,
     /// The standard input of the program that a preview names.
     pub input: ProgramInput,
     /// Whose words its failures are.
@@ -161,9 +163,10 @@ impl PluginTool {
         let (config, secrets) = (Arc::clone(&self.sandbox.config), Arc::clone(&self.sandbox.secrets));
         let (id, tool) = (call.id.clone(), self.spec.name.clone());
         let (needs, background) = (self.needs.capabilities(), self.sandbox.background.clone());
+        let network = self.sandbox.network.clone();
         let (changes, seen, mcp) = (self.sandbox.changes.clone(), self.sandbox.seen.clone(), self.sandbox.mcp.clone());
         let invocation = Invocation::new(id, tool, arguments, grants, workspace);
-        Invocation { config, secrets, needs, background, changes, seen, mcp, cancel, ..invocation }
+        Invocation { config, secrets, network, needs, background, changes, seen, mcp, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {

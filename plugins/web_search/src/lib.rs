@@ -1,6 +1,7 @@
 //! The tool `web_search`: a search by the service that the user configured.
 //!
-//! One request to one server, which the preview names; keys are secrets that the host adds, and this plugin never has one.
+//! One request to one server, which the preview names; keys are secrets that the host adds, and this plugin never has
+//! one. A search by the model's service is a request like the others: the host carries it out.
 //!
 //! Deliberately not here: reading the pages that are found (`web_fetch`), and a service that needs neither a key nor an
 //! address, since none permits it.
@@ -64,9 +65,10 @@ impl Arguments {
 
 fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
     let query = arguments.query()?;
-    let request = Provider::configured()?.request(&query, arguments.count());
+    let provider = Provider::configured()?;
+    let request = provider.request(&query, arguments.count());
     let requests = vec![HttpRequest { method: request.method, url: request.url }];
-    let text = format!("Search the web for: {query}");
+    let text = provider.about(&query);
     Ok(Some(Confirmation::Info(InfoConfirmation { text, requests, writes: Vec::new() })))
 }
 
@@ -78,6 +80,6 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(secret) => fetch_with_secrets(&request, &[secret.to_owned()])?,
         None => fetch(&request)?,
     };
-    let results = provider.results(&response)?;
-    Ok(found::outcome(&query, &results, count))
+    let (answer, results) = provider.results(&response)?;
+    Ok(found::outcome(&query, &answer, &results, count))
 }

@@ -18,6 +18,10 @@ const TIME_LIMIT: u64 = 20_000;
 /// How many characters of an error's words are told.
 const MAX_WORDS: usize = 300;
 
+/// How long a search by the model's service may take, in milliseconds: a model reads what it finds. The host has a
+/// limit of its own.
+const MODEL_TIME_LIMIT: u64 = 60_000;
+
 /// A service, with its address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Provider {
@@ -30,6 +34,8 @@ enum Kind {
     Brave,
     Tavily,
     Searxng,
+    /// The service of the model that answers the user, which the host asks.
+    Model,
 }
 
 impl Provider {
@@ -44,16 +50,23 @@ impl Provider {
             "brave" => (Kind::Brave, Some("https://api.search.brave.com")),
             "tavily" => (Kind::Tavily, Some("https://api.tavily.com")),
             "searxng" => (Kind::Searxng, None),
+            // The host says where: no user configures it.
+            "model" => (Kind::Model, None),
             other => {
                 let other = other.chars().take(40).collect::<String>();
                 return Err(Failure::Failed(format!(
-                    "the search service `{}` is not known: the user has to configure `brave`, `tavily` or `searxng`",
+                    "the search service `{}` is not known: the user has to configure `brave`, `tavily` or `searxng`, or `model`",
                     other.escape_debug()
                 )));
             }
         };
         let address = address.or(own.map(str::to_owned)).ok_or_else(|| {
-            Failure::Failed("the user has to configure the `address` of the SearXNG instance".to_owned())
+            Failure::Failed(match kind {
+                Kind::Model => "there is no model whose service could search".to_owned(),
+                Kind::Brave | Kind::Tavily | Kind::Searxng => {
+                    "the user has to configure the `address` of the SearXNG instance".to_owned()
+                }
+            })
         })?;
         Ok(Self { kind, address: address.trim_end_matches('/').to_owned() })
     }
@@ -63,7 +76,15 @@ impl Provider {
         match self.kind {
             Kind::Brave => Some("brave"),
             Kind::Tavily => Some("tavily"),
-            Kind::Searxng => None,
+            Kind::Searxng | Kind::Model => None,
+        }
+    }
+
+    /// What a user is told that a call does.
+    pub(crate) fn about(&self, query: &str) -> String {
+        match self.kind {
+            Kind::Model => format!("Search the web through the model's service for: {query}"),
+            Kind::Brave | Kind::Tavily | Kind::Searxng => format!("Search the web for: {query}"),
         }
     }
 
@@ -83,12 +104,22 @@ impl Provider {
                 Request { method: "POST".to_owned(), body: Some(body.into_bytes()), ..request }
             }
             Kind::Searxng => Request::get(format!("{address}/search?q={}&format=json", encoded(query)), MAX_BYTES),
+            // The host writes it in the words of the service, with the user's key.
+            Kind::Model => {
+                let body = json!({"query": query}).to_string();
+                let request = Request::get(address.clone(), MAX_BYTES);
+                Request { method: "POST".to_owned(), body: Some(body.into_bytes()), ..request }
+            }
         };
-        Request { time_limit: Some(TIME_LIMIT), ..request.header("accept", "application/json") }
+        let time_limit = match kind {
+            Kind::Model => MODEL_TIME_LIMIT,
+            Kind::Brave | Kind::Tavily | Kind::Searxng => TIME_LIMIT,
+        };
+        Request { time_limit: Some(time_limit), ..request.header("accept", "application/json") }
     }
 
-    /// The results in an answer.
-    pub(crate) fn results(&self, response: &Response) -> Result<Vec<Found>, Failure> {
+    /// The results in an answer, and what the service says about them; that may be empty.
+    pub(crate) fn results(&self, response: &Response) -> Result<(String, Vec<Found>), Failure> {
         if !(200..=299).contains(&response.status) {
             return Err(self.refused(response));
         }
@@ -98,13 +129,15 @@ impl Provider {
         let unreadable = |error: serde_json::Error| {
             Failure::Failed(format!("{} did not answer with search results: {error}", self.address))
         };
-        let found: Vec<Entry> = match self.kind {
-            Kind::Brave => serde_json::from_slice::<Brave>(&response.body).map_err(unreadable)?.web.results,
-            Kind::Tavily | Kind::Searxng => {
-                serde_json::from_slice::<Listed>(&response.body).map_err(unreadable)?.results
+        let Listed { answer, results } = match self.kind {
+            Kind::Brave => serde_json::from_slice::<Brave>(&response.body).map_err(unreadable)?.web,
+            Kind::Tavily | Kind::Searxng | Kind::Model => {
+                serde_json::from_slice::<Listed>(&response.body).map_err(unreadable)?
             }
         };
-        Ok(found.into_iter().filter_map(Entry::found).collect())
+        // Others may have an answer, too, which nobody asked them for.
+        let answer = answer.filter(|_| self.kind == Kind::Model).unwrap_or_default();
+        Ok((answer, results.into_iter().filter_map(Entry::found).collect()))
     }
 
     fn refused(&self, response: &Response) -> Failure {
@@ -134,9 +167,11 @@ struct Brave {
     web: Listed,
 }
 
-/// Of Tavily's and SearXNG's: `{"query": …, "results": […], …}`.
+/// Of Tavily's and SearXNG's: `{"query": …, "results": […], …}`; of the host's for the model's service with an answer.
 #[derive(Default, Deserialize)]
 struct Listed {
+    #[serde(default, deserialize_with = "text_alone")]
+    answer: Option<String>,
     #[serde(default)]
     results: Vec<Entry>,
 }
@@ -162,6 +197,12 @@ impl Entry {
     }
 }
 
+/// A text; anything else is nothing, since SearXNG has a list here.
+fn text_alone<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(value.as_str().map(str::to_owned))
+}
+
 /// A text in the query of an address.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -179,7 +220,8 @@ mod tests {
     use super::*;
 
     fn provider(name: &str) -> Provider {
-        Provider::named(name, (name == "searxng").then(|| "http://localhost:8888/".to_owned())).expect("it is known")
+        Provider::named(name, matches!(name, "searxng" | "model").then(|| "http://localhost:8888/".to_owned()))
+            .expect("it is known")
     }
 
     fn answer(status: u16, body: &str) -> Response {
@@ -202,20 +244,25 @@ mod tests {
                 Some(json!({"query": "a b&c=é", "max_results": 3, "search_depth": "basic"})),
             ),
             ("searxng", "GET", "http://localhost:8888/search?q=a%20b%26c%3D%C3%A9&format=json", None),
+            ("model", "POST", "http://localhost:8888", Some(json!({"query": "a b&c=é"}))),
         ] {
             let request = provider(name).request("a b&c=é", 3);
             assert_eq!((request.method.as_str(), request.url.as_str()), (method, url));
             let sent = request.body.map(|body| serde_json::from_slice::<serde_json::Value>(&body).expect("it is JSON"));
             assert_eq!(sent, body);
-            assert!(request.time_limit == Some(TIME_LIMIT) && request.size_limit == MAX_BYTES);
+            let limit = if name == "model" { MODEL_TIME_LIMIT } else { TIME_LIMIT };
+            assert!(request.time_limit == Some(limit) && request.size_limit == MAX_BYTES);
         }
     }
 
     #[test]
     fn web_search_unknown_service_or_missing_address_is_reported() {
-        for (name, says) in
-            [("", "`brave`, `tavily` or `searxng`"), ("google\u{1b}", "google\\u{1b}"), ("searxng", "`address`")]
-        {
+        for (name, says) in [
+            ("", "`brave`, `tavily` or `searxng`"),
+            ("google\u{1b}", "google\\u{1b}"),
+            ("searxng", "`address`"),
+            ("model", "no model whose service could search"),
+        ] {
             let Err(Failure::Failed(words)) = Provider::named(name, None) else { panic!("{name}") };
             assert!(words.contains(says), "{words}");
         }
@@ -234,8 +281,14 @@ mod tests {
         check("searxng", &answer(403, "<h1>Forbidden</h1>"), "the format `json` may be disabled");
         assert!(matches!(check("tavily", &answer(429, "slow down"), "slow down"), Failure::Unavailable(_)));
         assert!(matches!(check("searxng", &answer(503, ""), "status 503"), Failure::Unavailable(_)));
-        for name in ["brave", "tavily", "searxng"] {
-            assert_eq!(provider(name).results(&answer(200, "{\"results\": [], \"web\": {}}")), Ok(Vec::new()));
+        let nothing = || Ok((String::new(), Vec::new()));
+        for name in ["brave", "tavily", "searxng", "model"] {
+            assert_eq!(provider(name).results(&answer(200, "{\"results\": [], \"web\": {}}")), nothing());
+            let list = answer(200, "{\"answer\": [1], \"results\": []}");
+            assert_eq!(provider(name).results(&list), nothing(), "{name}");
         }
+        let said = answer(200, "{\"answer\": \"It burns.\", \"results\": []}");
+        assert_eq!(provider("tavily").results(&said), nothing());
+        assert_eq!(provider("model").results(&said), Ok(("It burns.".to_owned(), Vec::new())));
     }
 }

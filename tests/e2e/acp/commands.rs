@@ -42,6 +42,10 @@ fn acp_commands_show_pages_and_change_the_session() {
     assert_eq!(said(&mut editor, &id, "/effort"), format!("effort: as its service decides · {efforts}"));
     assert_eq!(said(&mut editor, &id, "/effort high"), "effort: high");
     assert_eq!(said(&mut editor, &id, "/effort"), format!("effort: high · {efforts}"));
+    let verbosities = "/verbosity VERBOSITY to change: low, medium or high";
+    assert_eq!(said(&mut editor, &id, "/verbosity"), format!("verbosity: as the model decides · {verbosities}"));
+    let said_of = said(&mut editor, &id, "/verbosity low");
+    assert!(said_of.starts_with("scripted:") && said_of.ends_with(" has no verbosity to choose"), "{said_of}");
     assert_eq!(said(&mut editor, &id, "/todo"), "the model has no list of steps");
     assert_eq!(said(&mut editor, &id, "/rename The rocket"), "this session is named “The rocket”");
     assert_eq!(editor.of_kind("session_info_update").last().expect("it is told")["title"], "The rocket");

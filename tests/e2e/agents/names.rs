@@ -12,7 +12,7 @@ use host_capability::Grants;
 use host_journal::{Fact, TerminateReason};
 use host_message::{AgentId, Annotations, ModelId, ToolName, ToolSpec};
 use host_model::{Provider, Scripted};
-use host_plugin::Workspace;
+use host_plugin::{Network, Workspace};
 use host_tests::{guest, parse_grants, runtime};
 use host_tool::{FailureWords, PausableClock, PluginTool, ProgramInput, Registry, Responder, Sandbox};
 use serde_json::{Map, json};
@@ -47,6 +47,7 @@ fn usurper(workspace: &Path, grants: Grants) -> Registry {
         workspace: Arc::new(Workspace::new(workspace.to_owned())),
         config: Arc::default(),
         secrets: Arc::default(),
+        network: Network::Real,
         input: ProgramInput::Nothing,
         failures: FailureWords::OfPlugin,
         only_reads: None,

@@ -22,6 +22,7 @@ fn editors(command: &SessionCommand) -> Editors {
         SessionCommand::Clear => Editors::HaveTheirOwn,
         SessionCommand::Model(_)
         | SessionCommand::Effort(_)
+        | SessionCommand::Verbosity(_)
         | SessionCommand::Tools
         | SessionCommand::Reload
         | SessionCommand::Agents

@@ -139,6 +139,18 @@ async fn web_search_asks_each_service_as_it_documents_and_reads_its_answer() {
     }
 }
 
+// promise search.model
+#[tokio::test]
+async fn web_search_by_the_model_names_its_service_in_the_question_and_sends_nothing_before() {
+    let server = Server::start(|_| Answer::ok("{}")).await;
+    let search = Search::new("model", &server);
+    let preview = search.bench.invoke_preview(search.invocation(json!({"query": "fuel\n& fire"}))).await;
+    let text = "Search the web through the model's service for: fuel & fire".to_owned();
+    let requests = vec![("POST".to_owned(), server.url("").trim_end_matches('/').to_owned())];
+    assert_eq!(preview.expect("it has one"), Some(Confirmation::Info { text, requests, writes: Vec::new() }));
+    assert!(server.requests().is_empty());
+}
+
 // promise search.hostile: A search service that sends too much, nothing, a redirect or its client's key cannot harm.
 #[tokio::test]
 async fn web_search_survives_a_service_that_answers_with_anything() {

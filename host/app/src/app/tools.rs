@@ -9,7 +9,8 @@ use host_extensions::grants::UserGrants;
 use host_extensions::plugins::sources::tool_taken;
 use host_extensions::plugins::{LoadedPlugin, PluginOrigin};
 use host_extensions::servers::{Deferral, McpSupply};
-use host_plugin::{Plugin, SeenFiles};
+use host_message::ToolName;
+use host_plugin::{Network, NetworkService, Plugin, SeenFiles};
 use host_settings::error::Failure;
 use host_settings::mcp::SEPARATOR;
 use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
@@ -53,7 +54,7 @@ impl App {
     ///
     /// If two tools have one name.
     pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
-        let mut tools = self.tools_of(&self.plugins, grants, None)?;
+        let mut tools = self.tools_of(&self.plugins, grants, None, None)?;
         self.supply(&mut tools, &self.plugins, grants, None, None);
         Ok(tools)
     }
@@ -103,6 +104,7 @@ impl App {
             workspace: Arc::clone(&self.workspace),
             config: Arc::clone(&installed.config),
             secrets: Arc::clone(&installed.secrets),
+            network: Network::Real,
             input: ProgramInput::Nothing,
             failures: installed.origin.failure_words(),
             only_reads: (granted.mode() == ApprovalMode::Plan).then_some(OnlyReads::Plan),
@@ -122,18 +124,19 @@ impl App {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    /// The tools of these plugins, in a session with these files.
+    /// The tools of these plugins, in a session with these files, whose model's service searches the web like this.
     pub(crate) fn tools_of(
         &self,
         plugins: &[LoadedPlugin],
         grants: &UserGrants,
         files: Option<&SessionFiles>,
+        search: Option<&Arc<dyn NetworkService>>,
     ) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Run, files)
+        self.registry(plugins, grants, Holder::Run, (files, search))
     }
 
     pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Subagent, None)
+        self.registry(plugins, grants, Holder::Subagent, (None, None))
     }
 
     fn registry(
@@ -141,24 +144,19 @@ impl App {
         plugins: &[LoadedPlugin],
         granted: &UserGrants,
         holder: Holder,
-        files: Option<&SessionFiles>,
+        (files, search): (Option<&SessionFiles>, Option<&Arc<dyn NetworkService>>),
     ) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
-            let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
-            let sandbox = match holder {
-                Holder::Run => Sandbox {
-                    changes: files.map(|files| Arc::clone(&files.changes)),
-                    seen: files.map(|files| Arc::clone(&files.seen)),
-                    ..self.sandbox(installed, granted, grants, ceiling)
-                },
-                Holder::Subagent => Sandbox {
-                    secrets: Arc::default(),
-                    background: None,
-                    only_reads: Some(OnlyReads::Subagent),
-                    ..self.sandbox(installed, granted, grants.reading(), ceiling.reading())
-                },
+            let Some((installed, by_model)) = installed.searching(search.map(|search| search.address()))? else {
+                // It has nobody to ask, with this model.
+                installed.tools().for_each(|name| registry.leave_out(ToolName::new(name)));
+                continue;
             };
+            let installed = &*installed;
+            let network = search.filter(|_| by_model).map(|search| Network::Service(Arc::clone(search)));
+            let sandbox = self.held(holder, installed, granted, files);
+            let sandbox = Sandbox { network: network.unwrap_or_default(), ..sandbox };
             for tool in &installed.manifest.tools {
                 let needs = installed.plugin.declared().iter().filter(|scope| tool.needs(scope.capability())).cloned();
                 let needs: Grants = needs.collect();
@@ -192,6 +190,30 @@ impl App {
             }
         }
         Ok(registry)
+    }
+
+    /// What the calls of a plugin get from the one who holds its tools.
+    fn held(
+        &self,
+        holder: Holder,
+        installed: &LoadedPlugin,
+        granted: &UserGrants,
+        files: Option<&SessionFiles>,
+    ) -> Sandbox {
+        let (grants, ceiling) = (granted.granted_to(installed), granted.ceiling_of(installed));
+        match holder {
+            Holder::Run => Sandbox {
+                changes: files.map(|files| Arc::clone(&files.changes)),
+                seen: files.map(|files| Arc::clone(&files.seen)),
+                ..self.sandbox(installed, granted, grants, ceiling)
+            },
+            Holder::Subagent => Sandbox {
+                secrets: Arc::default(),
+                background: None,
+                only_reads: Some(OnlyReads::Subagent),
+                ..self.sandbox(installed, granted, grants.reading(), ceiling.reading())
+            },
+        }
     }
 
     /// Has these tools loaded by the next [`App::warming`].

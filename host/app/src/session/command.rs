@@ -25,6 +25,8 @@ pub enum SessionCommand {
     Model(Option<String>),
     /// Show or change how much the model thinks.
     Effort(Option<String>),
+    /// Show or change how many words the model's answers have.
+    Verbosity(Option<String>),
     /// List the tools.
     Tools,
     /// Reload changed plugins.
@@ -139,6 +141,7 @@ pub enum ParsedLine {
 pub const COMMANDS: &[CommandSpec] = &[
     with("/model", "[ID]", "Show or change the model", SessionCommand::Model),
     with("/effort", "[EFFORT]", "Show or change how much the model thinks", SessionCommand::Effort),
+    with("/verbosity", "[VERBOSITY]", "Show or change how wordy its answers are", SessionCommand::Verbosity),
     alone("/tools", "List the tools and what they may touch", SessionCommand::Tools),
     alone("/reload", "Reload plugins that changed (also done before each prompt)", SessionCommand::Reload),
     alone("/agents", "List the agents that the model can call", SessionCommand::Agents),
@@ -313,6 +316,7 @@ mod tests {
             ("/model", SessionCommand::Model(None)),
             ("/model ollama/x ", SessionCommand::Model(text("ollama/x"))),
             ("/effort high", SessionCommand::Effort(text("high"))),
+            ("/verbosity", SessionCommand::Verbosity(None)),
             ("/export a b.md", SessionCommand::Export(text("a b.md"))),
             ("/rename The parser ", SessionCommand::Rename(text("The parser"))),
             ("/undo-prompt", SessionCommand::UndoPrompt),

@@ -161,7 +161,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<String, Failure> {
         let files = &self.conversation.files;
-        let tools = self.app.tools_of(&self.app.plugins, self.grants(), Some(files))?;
+        let tools = self.app.tools_of(&self.app.plugins, self.grants(), Some(files), None)?;
         // Its own in the whole session, which another process may have begun.
         let id = CallId::new(format!("/{}#{}", command.name, jiff::Timestamp::now().as_nanosecond()));
         let arguments = Map::from_iter([

@@ -84,7 +84,7 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     let queue = ApprovalQueue::new();
     let gate = app.gate(queue.clone(), grants.mode());
     let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
-    let mut tools = app.tools_of(&app.plugins, &grants, None)?;
+    let mut tools = app.tools_of(&app.plugins, &grants, None, None)?;
     if is_attended && grants.mode() == ApprovalMode::Plan {
         let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
         tools.register(Arc::new(plan)).map_err(unusable)?;

@@ -22,6 +22,7 @@ use host_settings::request::{Attended, RunRequest};
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
+use super::model_search::ModelSearch;
 use super::prompted::{self, Prompted};
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
@@ -64,7 +65,30 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     let mut context = with_skills(app, app.grants());
     let mut notices = std::mem::take(&mut context.warnings);
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
+    if request.verbosity.is_some() && model.settings.verbosity.is_none() {
+        notices.push(no_verbosity(&model));
+    }
+    let search = model.provider.search_address(&model.name);
+    for plugin in app.plugins.iter().filter(|plugin| plugin.searches_by_model()) {
+        if plugin.searching(search.as_deref())?.is_none() {
+            notices.push(no_search(&plugin.manifest.name, &model));
+        }
+    }
     Ok(Job { definition, inputs: Map::new(), model, recording, notices, context })
+}
+
+/// Says that a model does not let the user choose how wordy it is.
+pub(super) fn no_verbosity(model: &Model) -> String {
+    format!("{} has no verbosity to choose", model.id)
+}
+
+/// Says that a model's service has no search of its own, and no other is configured.
+fn no_search(plugin: &str, model: &Model) -> String {
+    format!(
+        "`{plugin}` is left out: {} has no web search of its own; `config.instead` under `[plugins.{plugin}]` names another \
+         service",
+        model.id
+    )
 }
 
 /// The context of the workspace, and behind it the list of skills.
@@ -283,7 +307,8 @@ impl Tools<'_> {
     /// model.
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording, switch, .. } = *self;
-        let mut tools = app.tools_of(plugins, grants, Some(self.files))?;
+        let search = ModelSearch::of(model, context.budget, context.session);
+        let mut tools = app.tools_of(plugins, grants, Some(self.files), search.as_ref())?;
         app.supply(&mut tools, plugins, grants, Some(&self.files.changes), Some(self.deferral()));
         app.warm_next(plugins, &tools);
         if request.agent.is_some() {

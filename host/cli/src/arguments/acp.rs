@@ -1,7 +1,7 @@
 //! The arguments of `host acp`.
 
 use clap::Args;
-use host_model::Effort;
+use host_model::{Effort, Verbosity};
 use host_settings::request::RunRequest;
 
 use super::{Access, amount, duration, model_help};
@@ -25,6 +25,10 @@ pub(crate) struct Acp {
     /// next lower one [default: the configured one, else the usual one of the model]
     #[arg(long, value_name = "EFFORT")]
     pub(crate) effort: Option<Effort>,
+    /// How many words the model's answers have: low, medium or high, for the models that let you choose [default: the
+    /// configured one, else the model's own]
+    #[arg(long, value_name = "VERBOSITY")]
+    pub(crate) verbosity: Option<Verbosity>,
     /// Maximum number of requests to the model for each prompt [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
@@ -50,6 +54,7 @@ impl Acp {
         RunRequest {
             model: self.model.clone(),
             effort: self.effort,
+            verbosity: self.verbosity,
             max_turns: self.max_turns,
             timeout: self.timeout,
             max_tokens: self.max_tokens,

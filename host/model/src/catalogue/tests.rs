@@ -161,3 +161,21 @@ fn catalogue_of_models_dev_that_is_none_is_refused() {
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn verbosity_is_a_choice_of_gpt_models_since_5() {
+    let known = KnownModels::default();
+    let check = |name: &str, expected: Option<&[Verbosity]>| assert_eq!(known.verbosities(name), expected, "{name}");
+    for name in ["gpt-5", "gpt-5-mini", "openai/gpt-5.1", "gpt-6.1-terra", "gpt-5-2025-08-07", "gpt-17-unheard-of"] {
+        check(name, Some(&Verbosity::ALL));
+    }
+    for name in
+        ["gpt-4.1", "gpt-4o", "o3", "gpt-5-chat-latest", "gpt-5.1-codex-max", "claude-opus-5-5", "gemini-3.8-flash"]
+    {
+        check(name, Some(&[]));
+    }
+    for name in ["gpt-oss-120b", "glm-5"] {
+        check(name, Some(&[]));
+    }
+    check("own-1", None);
+}

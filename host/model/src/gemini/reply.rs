@@ -99,7 +99,7 @@ fn finish(reason: &str) -> FinishReason {
     }
 }
 
-fn usage(wire: WireUsage) -> Usage {
+pub(super) fn usage(wire: WireUsage) -> Usage {
     Usage {
         input: wire.prompt_token_count.unwrap_or(0),
         output: wire.candidates_token_count.unwrap_or(0),
@@ -170,7 +170,7 @@ struct PromptFeedback {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireUsage {
+pub(super) struct WireUsage {
     prompt_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
     cached_content_token_count: Option<u64>,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::text::add_text;
-use crate::{Effort, Request, Settings};
+use crate::{Effort, Request, Settings, Verbosity};
 
 /// The differences between the service itself and the servers that copy its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             Role::Model => push_model(&mut messages, content),
         }
     }
-    let Settings { temperature, top_p, max_output_tokens, effort, stop, .. } = request.settings;
+    let Settings { temperature, top_p, max_output_tokens, effort, verbosity, stop, .. } = request.settings;
     // These models reject other values than their own.
     let fixed = dialect == Dialect::OpenAi && is_sampling_fixed(request.model);
     let body = Body {
@@ -58,6 +58,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         max_tokens: max_output_tokens.filter(|_| dialect == Dialect::Compatible),
         max_completion_tokens: max_output_tokens.filter(|_| dialect == Dialect::OpenAi),
         reasoning_effort: effort.map(Effort::name),
+        verbosity: verbosity.map(Verbosity::name),
         prompt_cache_key: request.conversation.filter(|_| dialect == Dialect::OpenAi),
         // Models that reason take no texts to stop at.
         stop: if fixed { &[] } else { stop },
@@ -187,6 +188,8 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]

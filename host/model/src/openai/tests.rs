@@ -250,6 +250,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         max_output_tokens: None,
         thinking_budget: None,
         effort: None,
+        verbosity: None,
         stop: Vec::new(),
         safety: Vec::new(),
     };

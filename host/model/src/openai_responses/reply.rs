@@ -255,7 +255,7 @@ fn finish(reason: Option<&str>, stopped: bool) -> FinishReason {
 }
 
 /// Converts the usage. The service counts thoughts as part of the answer.
-fn usage(wire: WireUsage) -> Usage {
+pub(super) fn usage(wire: WireUsage) -> Usage {
     let thought = wire.output_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or(0);
     Usage {
         input: wire.input_tokens.unwrap_or(0),
@@ -292,7 +292,7 @@ struct Incomplete {
 }
 
 #[derive(Deserialize)]
-struct WireUsage {
+pub(super) struct WireUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     input_tokens_details: Option<InputDetails>,

@@ -24,7 +24,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             Role::Model => push_model(&mut input, content),
         }
     }
-    let Settings { temperature, top_p, max_output_tokens, thinking_budget, effort, .. } = request.settings;
+    let Settings { temperature, top_p, max_output_tokens, thinking_budget, effort, verbosity, .. } = request.settings;
     let reasons = reasons(request.model);
     // OpenAI's reasoning models reject sampling settings.
     let free = !reasons || dialect == Dialect::Compatible;
@@ -48,6 +48,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
             },
             summary: (*thinking_budget != Some(0) && *effort != Some(Effort::None)).then_some("auto"),
         }),
+        text: verbosity.map(|verbosity| Text { verbosity: verbosity.name() }),
         temperature: temperature.filter(|_| free),
         top_p: top_p.filter(|_| free),
         max_output_tokens: *max_output_tokens,
@@ -224,6 +225,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f32>,
@@ -239,6 +242,11 @@ struct Reasoning {
     effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Text {
+    verbosity: &'static str,
 }
 
 #[derive(Serialize)]

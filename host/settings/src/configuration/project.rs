@@ -55,6 +55,7 @@ const ALLOWED: &[&[&str]] = &[
     &["models", "*", "max_output_tokens"],
     &["models", "*", "thinking_budget"],
     &["models", "*", "effort"],
+    &["models", "*", "verbosity"],
     &["models", "*", "stop"],
     &["models", "*", "fallback"],
     &["models", "*", "window"],
@@ -112,6 +113,7 @@ impl Configuration {
             saved: self.saved,
             known: self.known,
             effort: project.effort.or(self.effort),
+            verbosity: project.verbosity.or(self.verbosity),
             written: self.written.overlaid_by(project.written),
             confine: Confine {
                 // A project may only ask for more.
@@ -202,6 +204,7 @@ impl Model {
             max_output_tokens: project.max_output_tokens.or(self.max_output_tokens),
             thinking_budget: project.thinking_budget.or(self.thinking_budget),
             effort: project.effort.or(self.effort),
+            verbosity: project.verbosity.or(self.verbosity),
             stop: project.stop.or(self.stop),
             safety: self.safety,
             fallback: project.fallback.or(self.fallback),

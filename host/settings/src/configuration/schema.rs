@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use host_model::Effort;
+use host_model::{Effort, Verbosity};
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 use schemars::generate::SchemaSettings;
@@ -29,6 +29,10 @@ pub(super) fn approval_mode(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn effort(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": Effort::ALL.map(Effort::name) })
+}
+
+pub(super) fn verbosity(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": Verbosity::ALL.map(Verbosity::name) })
 }
 
 pub(super) fn confine_mode(_: &mut SchemaGenerator) -> Schema {

@@ -66,6 +66,35 @@ fn effort_is_the_users_as_near_as_the_model_has_it_or_else_the_usual_one() {
 }
 
 #[test]
+fn verbosity_is_the_users_where_the_model_lets_a_client_choose_it() {
+    let check = |id: &str, text: &str, expected: Option<Verbosity>| {
+        let key = [("OPENAI_API_KEY", "sk-test"), ("ANTHROPIC_API_KEY", "sk-test"), ("GEMINI_API_KEY", "sk-test")];
+        let model = connect(id, &parsed(text), &environment(&key)).expect("it can be asked");
+        assert_eq!(model.settings.verbosity, expected, "{id} {text}");
+    };
+    check("openai-responses/gpt-6.1-terra", "", None);
+    let low = "verbosity = \"low\"";
+    check("openai-responses/gpt-6.1-terra", low, Some(Verbosity::Low));
+    check("openai/gpt-5", low, Some(Verbosity::Low));
+    check("openai-responses/own-1", low, Some(Verbosity::Low));
+    for id in
+        ["openai-responses/gpt-4o", "openai/gpt-5-chat-latest", "anthropic/claude-opus-5-5", "gemini/gemini-3.8-flash"]
+    {
+        check(id, low, None);
+    }
+    // Another service's model of any name.
+    check("ollama/gpt-5", low, None);
+    let one = "verbosity = \"low\"\n[models.\"openai/gpt-5\"]\nverbosity = \"high\"";
+    check("openai/gpt-5", one, Some(Verbosity::High));
+    let mut chosen = parsed(one);
+    chosen.choose_verbosity(Verbosity::Medium);
+    let model = connect("openai/gpt-5", &chosen, &environment(&[("OPENAI_API_KEY", "sk-test")]));
+    assert_eq!(model.expect("it can be asked").settings.verbosity, Some(Verbosity::Medium));
+    let error = toml::from_str::<Configuration>("verbosity = \"wordy\"").expect_err("there is none").to_string();
+    assert!(error.contains("unknown variant `wordy`, expected one of `low`, `medium`, `high`"), "{error}");
+}
+
+#[test]
 fn windows_and_comfort_are_the_catalogues_unless_a_window_is_configured() {
     let limits = |text: &str| {
         let environment = environment(&[("OPENAI_API_KEY", "sk-test")]);

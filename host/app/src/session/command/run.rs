@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
-use host_model::{Effort, UnknownEffort};
+use host_model::{Effort, UnknownEffort, UnknownVerbosity, Verbosity};
 use host_settings::error::Failure;
 use host_settings::models;
 use host_text::{exact, visible_line};
@@ -18,7 +18,7 @@ use crate::session::hooks::SessionEnd;
 use crate::session::pages::{self, markdown};
 use crate::session::rewind::RewindScope;
 use crate::session::transcript::Transcript;
-use crate::session::{Session, find};
+use crate::session::{Session, find, setup};
 
 /// The word that takes a permission back.
 const FORGET: &str = "forget";
@@ -56,6 +56,8 @@ impl Session {
             }
             SessionCommand::Effort(None) => Ok(note(self.effort())),
             SessionCommand::Effort(Some(effort)) => self.change_effort(&effort),
+            SessionCommand::Verbosity(None) => Ok(note(self.verbosity())),
+            SessionCommand::Verbosity(Some(verbosity)) => self.change_verbosity(&verbosity),
             SessionCommand::Permissions(what) => self.permissions(what.as_deref()),
             SessionCommand::AddFolder(folder) => self.add_named_folder(folder.as_deref()),
             SessionCommand::Memory(which) => self.edit_memory(which.as_deref()),
@@ -96,6 +98,21 @@ impl Session {
             Some(nearest) => format!("effort: {nearest}, since {} does not have {effort}", self.model.id),
             None if self.model.id.as_str() == models::AUTO => format!("effort: {effort}, for the model that is picked"),
             None => format!("{} has no effort to choose", self.model.id),
+        }))
+    }
+
+    /// How many words the answers have, and how to change it.
+    fn verbosity(&self) -> String {
+        let now = self.model.settings.verbosity.map_or("as the model decides", Verbosity::name);
+        format!("verbosity: {now} · /verbosity VERBOSITY to change: {}", Verbosity::list())
+    }
+
+    fn change_verbosity(&mut self, verbosity: &str) -> Result<CommandOutcome, Failure> {
+        let verbosity = verbosity.parse().map_err(|error: UnknownVerbosity| Failure::input(error.to_string()))?;
+        self.set_verbosity(verbosity)?;
+        Ok(note(match self.model.settings.verbosity {
+            Some(verbosity) => format!("verbosity: {verbosity}"),
+            None => setup::no_verbosity(&self.model),
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host_model::{Effort, KnownModels, ListPrice, ModelFacts};
+use host_model::{Effort, KnownModels, ListPrice, ModelFacts, Verbosity};
 use host_settings::error::Failure;
 use host_text::{counted, exact, nearest, visible_line};
 
@@ -74,6 +74,9 @@ pub fn show(known: &KnownModels, facts: &ModelFacts) -> String {
     if !facts.efforts.is_empty() {
         let usual = facts.usual_effort().map(|effort| format!(" (usually {effort})")).unwrap_or_default();
         row("efforts", format!("{}{usual}", efforts(&facts.efforts)));
+    }
+    if known.verbosities(&facts.id).is_some_and(|all| !all.is_empty()) {
+        row("verbosity", Verbosity::list());
     }
     let takes: Vec<&str> = [(facts.images, "images"), (facts.pdfs, "PDFs")]
         .into_iter()

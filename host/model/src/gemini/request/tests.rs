@@ -88,6 +88,7 @@ fn a_whole_request_has_its_shape() {
         max_output_tokens: Some(100),
         thinking_budget: Some(-1),
         effort: None,
+        verbosity: None,
         stop: vec!["END".to_owned()],
         safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
     };

@@ -134,7 +134,7 @@ fn a_tool_has_its_shape() {
 }
 
 #[test]
-fn effort_is_sent_only_if_there_is_one() {
+fn effort_and_verbosity_are_sent_only_if_there_is_one() {
     let sent_effort = |effort| {
         let settings = Settings { effort, ..Settings::default() };
         let request =
@@ -143,4 +143,12 @@ fn effort_is_sent_only_if_there_is_one() {
     };
     assert_eq!(sent_effort(None), None);
     assert_eq!(sent_effort(Some(Effort::Xhigh)), Some(json!("xhigh")));
+    let sent_verbosity = |verbosity| {
+        let settings = Settings { verbosity, ..Settings::default() };
+        let request =
+            Request { model: "m", system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
+        sent(&request, Dialect::OpenAi).get("verbosity").cloned()
+    };
+    assert_eq!(sent_verbosity(None), None);
+    assert_eq!(sent_verbosity(Some(Verbosity::High)), Some(json!("high")));
 }

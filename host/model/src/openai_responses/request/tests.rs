@@ -4,6 +4,7 @@ use host_message::{CallId, FunctionCall, FunctionResponse, Part, Signature, Tool
 use serde_json::json;
 
 use super::*;
+use crate::Verbosity;
 
 fn sent(request: &Request<'_>, dialect: Dialect) -> Value {
     serde_json::from_slice(&body(request, dialect)).unwrap()
@@ -210,6 +211,20 @@ fn effort_is_sent_and_a_thinking_budget_wins() {
     check(Effort::None, None, json!({"effort": "none"}));
     check(Effort::Max, Some(1), json!({"effort": "low", "summary": "auto"}));
     check(Effort::Max, Some(-1), json!({"effort": "max", "summary": "auto"}));
+}
+
+#[test]
+fn verbosity_is_part_of_the_text_and_absent_unless_chosen() {
+    let check = |verbosity, expected: Value| {
+        let settings = Settings { verbosity, ..Settings::default() };
+        let model = "gpt-6.1-sol";
+        let request =
+            Request { model, system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
+        assert_eq!(sent(&request, Dialect::OpenAi).get("text"), Some(&expected).filter(|text| !text.is_null()));
+    };
+    check(Some(Verbosity::Low), json!({"verbosity": "low"}));
+    check(Some(Verbosity::High), json!({"verbosity": "high"}));
+    check(None, Value::Null);
 }
 
 #[test]
