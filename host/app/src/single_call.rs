@@ -9,6 +9,7 @@ use std::sync::Arc;
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_capability::{Grants, Scope};
 use host_extensions::plugins::LoadedPlugin;
+use host_journal::MAIN;
 use host_manifest::ToolEntry;
 use host_message::{AgentId, FunctionCall, Output};
 use host_plugin::{CallError, Confirmation, Invocation};
@@ -20,7 +21,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::session::MAIN;
 
 /// The tools that the agent itself has.
 const OF_THE_AGENT: [&str; 5] = [ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH];

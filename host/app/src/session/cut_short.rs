@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use host_agent::RunResult;
 use host_journal::TerminateReason;
 use host_message::{CallId, Content, Part};
+use host_sessions::undo::{FileChange, paths};
 use host_settings::error::{Failure, run_failure};
 use host_text::counted;
 
 use super::Session;
-use super::undo::{FileChange, paths};
 
 /// The most files that the user or the model is given by name.
 const NAMED: usize = 20;

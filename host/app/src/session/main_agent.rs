@@ -5,6 +5,7 @@
 use host_agent::{
     AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
+use host_journal::MAIN;
 use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::request::RunRequest;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::context;
-use crate::session::{MAIN, task};
+use crate::session::task;
 
 /// The inputs of the main agent. Text from a user, a path or a file reaches the prompts as one of them, since an input
 /// is not a template.

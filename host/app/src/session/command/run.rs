@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_model::{Effort, UnknownEffort};
+use host_sessions::find;
+use host_sessions::pages::markdown;
+use host_sessions::transcript::Transcript;
 use host_settings::error::Failure;
 use host_text::{exact, visible_line};
 use host_tool::{ApprovalMode, UnknownMode};
@@ -13,11 +16,10 @@ use tokio_util::sync::CancellationToken;
 use super::outcome::rewind_argument;
 use super::{Choice, CommandOutcome, ServerPrompt, SessionCommand};
 use crate::attach::{Attached, Author};
+use crate::session::Session;
 use crate::session::hooks::SessionEnd;
-use crate::session::pages::{self, markdown};
+use crate::session::pages;
 use crate::session::rewind::RewindScope;
-use crate::session::transcript::Transcript;
-use crate::session::{Session, find};
 
 /// The word that takes a permission back.
 const FORGET: &str = "forget";

@@ -6,7 +6,7 @@ use host_model::{Effort, KnownModels, ListPrice, ModelFacts};
 use host_settings::error::Failure;
 use host_text::{counted, exact, nearest, visible_line};
 
-use crate::report::run_stats::count;
+use host_sessions::report::run_stats::count;
 
 /// Returns the models of all catalogues. What an earlier catalogue has is not what counts of a later one.
 pub fn all(known: &KnownModels) -> Vec<&ModelFacts> {

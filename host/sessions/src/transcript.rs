@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, ReadError, Stored, TerminateReason};
+use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, MAIN, ReadError, Stored, TerminateReason};
 use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use host_settings::error::{ErrorKind, Failure};
 use jiff::Timestamp;
@@ -201,7 +201,7 @@ impl Transcript {
 
     /// Returns the list of steps that the main agent wrote last; empty if it wrote none.
     pub fn checklist(&self) -> &[ChecklistItem] {
-        let calls = self.entries.iter().rev().filter(|entry| entry.agent.as_deref() == Some(super::MAIN));
+        let calls = self.entries.iter().rev().filter(|entry| entry.agent.as_deref() == Some(MAIN));
         let displays = calls.filter_map(|entry| {
             let What::Call(call) = &entry.what else { return None };
             let outcome = call.outcome.as_ref()?;
