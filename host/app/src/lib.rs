@@ -7,8 +7,8 @@
 //! Promises: a frontend decides nothing, since each gets the same values; nothing of an untrusted project is used.
 //!
 //! Deliberately not here: what is read before a session opens (`host-settings`), plugins, servers, hooks and grants
-//! (`host-extensions`), recorded sessions and reports of runs (`host-sessions`), a terminal, arguments of a command line,
-//! HTTP or MCP types, reading the process's environment, printing, ending the process.
+//! (`host-extensions`), recorded sessions and reports of runs (`host-sessions`), a terminal, arguments of a command
+//! line, HTTP or MCP types, reading the process's environment, printing, ending the process.
 
 pub mod app;
 pub mod attach;
