@@ -8,6 +8,7 @@ use std::sync::Arc;
 use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, MAIN, ReadError, Stored, TerminateReason};
 use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use host_settings::error::{ErrorKind, Failure};
+use host_text::Advice;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -186,7 +187,11 @@ impl Transcript {
             None => Ok(self),
             Some(error) => Err(Failure::from_error(ErrorKind::Input, &error)
                 .cause(format!("the session `{}` cannot be read further", self.id))
-                .help(format!("host session show {} shows what comes before", self.id))),
+                .help(
+                    Advice::default()
+                        .bare_command(format!("session show {}", self.id))
+                        .text(" shows what comes before"),
+                )),
         }
     }
 
