@@ -14,7 +14,7 @@ done
 case $crate in
     host_message | host_text | host_files | host_schema | host_http | host_capability | host_process | host_plugin | \
     host_manifest | host_bundle | host_registry | host_model | host_shell | host_tool | host_agent | host_terminal | \
-    host_settings | host_extensions | host_app)
+    host_settings | host_extensions | host_sessions | host_app)
         if [[ -z $has_coverage ]]; then
             exec "$@" -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

@@ -7,6 +7,8 @@ use std::path::Path;
 use host_bundle::SignedIndex;
 use host_tests::host::{Ended, Host};
 use host_tests::registry::DockerRegistry;
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
 use crate::publisher::{Publisher, READS, file, trust};
@@ -51,11 +53,6 @@ fn done(ended: Ended) -> Ended {
     ended
 }
 
-#[track_caller]
-fn refused(ended: &Ended, code: i32, says: &str) {
-    assert!(ended.code == Some(code) && ended.stderr.contains(says), "{says}: {ended:?}");
-}
-
 /// Runs a command beside a server of this process.
 async fn run_of(host: &Host, arguments: &[&str]) -> Ended {
     let command = host.command_of(arguments);
@@ -79,24 +76,38 @@ fn written(host: &Host) -> SignedIndex {
 async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     let (acme, shop) = (Publisher::new("acme"), Publisher::new("shop"));
     let publishing = maker(&acme, &["1.0.0", "1.1.0", "2.0.0-rc.1"]).await;
-    let ended = make(&publishing, &shop, &["--name", "main"]);
-    assert!(done(ended).stdout.contains("index `main`, serial 1, 3 plugins, sha256:"));
+    outcome_snapshot!(make(&publishing, &shop, &["--name", "main"]), @"
+    exit: 0
+    ----- stdout
+    bundles/index.json
+    index `main`, serial 1, 3 plugins, sha256:[DIGEST]
+    ----- stderr
+    ");
     let index = publishing.repository().join("bundles/index.json").display().to_string();
     let host = user(&index, &shop);
     let digest = acme.signed("1.1.0", READS).await.digest().to_string();
-    for words in [&["count"][..], &["ACME", "lines"], &["count_lines"], &[]] {
-        let ended = done(host.run_of(&[&["plugin", "search"], words].concat()));
-        let expected = format!(
-            "acme/counts 1.1.0  Counts the lines of a file.\n  by acme, key {}, not trusted for it; once its \
-             publisher has given you the key, run `host keys trust`\n  asks for fs-read=*\n  tools count_lines",
-            acme.id()
-        );
-        assert!(ended.stdout.starts_with(&expected), "{words:?}: {ended:?}");
-        let end = format!("  {digest}\n  host plugin install acme/counts  (index `main`)\n");
-        assert!(ended.stdout.ends_with(&end), "{words:?}: {ended:?}");
+    let all = host_snapshot!(host, ["plugin", "search"], @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.1.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `main`)
+    ----- stderr
+    ");
+    assert!(all.stdout.contains(&digest) && all.stdout.contains(&acme.id()), "{all:?}");
+    for words in [&["count"][..], &["ACME", "lines"], &["count_lines"]] {
+        assert_eq!(done(host.run_of(&[&["plugin", "search"], words].concat())).stdout, all.stdout, "{words:?}");
     }
-    let ended = done(host.run_of(&["plugin", "search", "count", "nothing"]));
-    assert_eq!(ended.stdout, "No plugin matches `count nothing`.\n");
+    host_snapshot!(host, ["plugin", "search", "count", "nothing"], @"
+    exit: 0
+    ----- stdout
+    No plugin matches `count nothing`.
+    ----- stderr
+    ");
     let found = |host: &Host| -> Value {
         serde_json::from_str(&done(host.run_of(&["plugin", "search", "--json"])).stdout).expect("JSON")
     };
@@ -104,20 +115,78 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     assert_eq!((&row["digest"], &row["trusted"], &row["keys"]), (&json!(digest), &json!(false), &json!([acme.key()])));
 
     // What an index says is not trust: the key of the index's publisher signs no plugin.
-    refused(&host.run_of(&["plugin", "install", "acme/counts", "--yes"]), 55, "`acme/counts` is not installed");
+    host_snapshot!(host, ["plugin", "install", "acme/counts", "--yes"], @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not installed
+      caused by: the key [KEY] is not in your list of keys; get the publisher's key file from a source that \
+    you trust, then run `host keys trust FILE --for acme/counts`
+    help: add --allow-unsigned to install it anyway
+    ");
     trust(&host, &acme);
     assert_eq!(found(&host)[0]["trusted"], json!(true));
-    let ended = done(host.run_of(&["plugin", "install", "acme/counts", "--yes"]));
-    assert!(ended.stdout.contains("Installed `acme/counts` 1.1.0"), "{ended:?}");
-    let ended = done(host.run_of(&["plugin", "install", "acme/counts@2.0.0-rc.1", "--yes"]));
-    assert!(ended.stdout.contains("Installed `acme/counts` 2.0.0-rc.1"), "{ended:?}");
-    refused(
-        &host.run_of(&["plugin", "install", "acme/counts@3.0.0"]),
-        42,
-        "no index has the plugin `acme/counts@3.0.0`",
-    );
-    let other = ["plugin", "install", "acme/counts", "--digest", &format!("sha256:{}", "0".repeat(64))];
-    refused(&host.run_of(&other), 55, &format!("the index `main` says that it is {digest}"));
+    host_snapshot!(host, ["plugin", "install", "acme/counts", "--yes"], @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.1.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Installed `acme/counts` 1.1.0; you are asked before each call that does more than read the workspace.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["plugin", "install", "acme/counts@2.0.0-rc.1", "--yes"], @r"
+    exit: 0
+    ----- stdout
+    acme/counts 2.0.0-rc.1 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Since 1.1.0: no change that is visible to callers or users
+
+    Installed `acme/counts` 2.0.0-rc.1; you are asked before each call that does more than read the \
+    workspace.
+    ----- stderr
+    ");
+    host_snapshot!(host, ["plugin", "install", "acme/counts@3.0.0"], @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: no index has the plugin `acme/counts@3.0.0`
+    help: `host plugin search` lists what the indexes have; a bundle of a registry is REGISTRY/REPOSITORY
+    ");
+    let other = format!("sha256:{}", "0".repeat(64));
+    let ended = host_snapshot!(host, ["plugin", "install", "acme/counts", "--digest", &other], @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` is not sha256:[DIGEST]
+      caused by: the index `main` says that it is sha256:[DIGEST]
+    ");
+    assert!(ended.stderr.contains(&format!("the index `main` says that it is {digest}")), "{ended:?}");
 }
 
 // promise index.strongest: `plugin search` shows what a plugin asks for with the strongest capability first, and cuts a
@@ -142,23 +211,68 @@ async fn index_search_shows_the_strongest_request_first_and_cuts_long_scopes() {
 #[tokio::test]
 async fn index_is_configured_by_the_user_and_no_project() {
     let acme = Publisher::new("acme");
+    let mut cases = Transcript::default();
     let host = Host::new(["run"]);
-    for arguments in [&["plugin", "search", "x"][..], &["plugin", "install", "acme/counts"]] {
-        let ended = host.run_of(arguments);
-        assert!(ended.stderr.contains("`acme/counts` is not a file, and no index") || arguments[1] == "search");
-        refused(&ended, 52, "no index of plugins is configured");
-        refused(&ended, 52, "config.toml`: [indexes.NAME] with source = ");
-    }
+    cases.add("host plugin search x, without an index", &host.run_of(&["plugin", "search", "x"]));
+    cases.add("host plugin install acme/counts", &host.run_of(&["plugin", "install", "acme/counts"]));
     let project = configuration("main", "/srv/index.json", &acme.key());
     let host = Host::new(["run"]).file(".host/config.toml", &project);
     done(host.run_of(&["trust", "add"]));
-    let ended = host.run_of(&["tool", "list"]);
-    refused(&ended, 52, "indexes");
-    refused(&host.run_of(&["plugin", "search"]), 52, "no index of plugins is configured");
-    let keyless = "[indexes.main]\nsource = \"https://example.com/index.json\"\nkeys = []\n";
-    refused(&Host::new(["run"]).configured(keyless).run_of(&["plugin", "search"]), 52, "`indexes.main` has no keys");
-    let wrong = "[indexes.main]\nsource = \"https://example.com/index.json\"\nkeys = [\"RW\"]\n";
-    refused(&Host::new(["run"]).configured(wrong).run_of(&["plugin", "search"]), 52, "invalid minisign public key");
+    cases.add("host tool list, where the project names an index", &host.run_of(&["tool", "list"]));
+    cases.add("host plugin search, where the project names an index", &host.run_of(&["plugin", "search"]));
+    for keys in ["", "\"RW\""] {
+        let text = format!("[indexes.main]\nsource = \"https://example.com/index.json\"\nkeys = [{keys}]\n");
+        let ended = Host::new(["run"]).configured(&text).run_of(&["plugin", "search"]);
+        cases.add(format!("host plugin search, with keys = [{keys}]"), &ended);
+    }
+    transcript_snapshot!(cases, @r#"
+    # host plugin search x, without an index
+    exit: 52
+    ----- stderr
+    error: no index of plugins is configured
+    help: add one to `[HOME]/.config/host/config.toml`: [indexes.NAME] with source = "https://…/index.json" \
+    and keys = ["RW…"], the public key of its publisher; `host plugin index` makes one
+
+    # host plugin install acme/counts
+    exit: 52
+    ----- stderr
+    error: `acme/counts` is not a file, and no index of plugins is configured
+    help: add one to `[HOME]/.config/host/config.toml`: [indexes.NAME] with source = "https://…/index.json" \
+    and keys = ["RW…"], the public key of its publisher; `host plugin index` makes one
+
+    # host tool list, where the project names an index
+    exit: 52
+    ----- stderr
+    error: the project's configuration `[REPOSITORY]/.host/config.toml` cannot be used
+      caused by: line 1: `indexes` is not allowed in a project
+    help: set it in your own configuration; `docs/trust.md` lists the keys that a project may set
+
+    # host plugin search, where the project names an index
+    exit: 52
+    ----- stderr
+    error: no index of plugins is configured
+    help: add one to `[HOME]/.config/host/config.toml`: [indexes.NAME] with source = "https://…/index.json" \
+    and keys = ["RW…"], the public key of its publisher; `host plugin index` makes one
+
+    # host plugin search, with keys = []
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: `indexes.main` has no keys
+    help: name the public key of its publisher: keys = ["RW…"]
+
+    # host plugin search, with keys = ["RW"]
+    exit: 52
+    ----- stderr
+    error: invalid configuration `[HOME]/.config/host/config.toml`
+      caused by: TOML parse error at line 3, column 8
+          |
+        3 | keys = ["RW"]
+          |        ^^^^^^
+        invalid minisign public key `RW`: base64 conversion failed - was an actual public key given?; a key \
+    is a line of 56 characters that begins with RW
+    help: see the line and column above; `docs/configuration.md` lists all keys
+    "#);
 }
 
 // promise index.registry: An index is pushed to a registry and read from it, as bundles are.
@@ -169,18 +283,40 @@ async fn index_in_a_registry_names_bundles_in_it() {
     let (base, place) = (server.name("acme"), server.name("acme/index"));
     let bundle = publishing.repository().join("bundles/counts-1.0.0.tar").display().to_string();
     done(publishing.run_of(&["plugin", "push", &bundle, &format!("{base}/counts")]));
-    let ended = make(&publishing, &acme, &["--name", "main", "--base", &base, "--push", &place]);
-    assert!(done(ended).stdout.contains(&format!("{place}:latest@sha256:")));
+    outcome_snapshot!(make(&publishing, &acme, &["--name", "main", "--base", &base, "--push", &place]), @"
+    exit: 0
+    ----- stdout
+    bundles/index.json
+    index `main`, serial 1, 1 plugin, sha256:[DIGEST]
+    127.0.0.1:[PORT]/acme/index:latest@sha256:[DIGEST]
+    ----- stderr
+    ");
     let host = user(&place, &acme);
     trust(&host, &acme);
-    let ended = done(host.run_of(&["plugin", "search", "count"]));
-    assert!(ended.stdout.contains("which you trust for it"), "{ended:?}");
+    host_snapshot!(host, ["plugin", "search", "count"], @"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], which you trust for it
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `main`)
+    ----- stderr
+    ");
     done(host.run_of(&["plugin", "install", "acme/counts", "--yes"]));
     let list = std::fs::read_to_string(host.repository().join(".host/plugins.lock")).expect("it is there");
     assert!(list.contains(&format!("source = \"{base}/counts:1.0.0@sha256:")), "{list}");
     // A plugin is not an index.
     let host = user(&server.name("acme/counts"), &acme);
-    refused(&host.run_of(&["plugin", "search"]), 42, "its `artifactType` is `application/vnd.host.plugin.v1`");
+    host_snapshot!(host, ["plugin", "search"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the index `main` (127.0.0.1:[PORT]/acme/counts) is not used
+      caused by: invalid response from `127.0.0.1:[PORT]`: it is not an index of plugins: its \
+    `artifactType` is `application/vnd.host.plugin.v1`, not `application/vnd.host.plugin.index.v1`
+    ");
 }
 
 // promise index.made: An index is made of bundles that keys signed which its maker trusts, and its serial grows.
@@ -188,22 +324,80 @@ async fn index_in_a_registry_names_bundles_in_it() {
 async fn index_is_made_of_signed_bundles_alone() {
     let acme = Publisher::new("acme");
     let publishing = maker(&acme, &["1.0.0"]).await;
-    refused(&make(&publishing, &acme, &[]), 42, "add --name NAME");
-    refused(&make(&publishing, &acme, &["--name", "Main"]), 42, "its name `Main`");
-    made(&publishing, &acme, &["--name", "main"]);
-    refused(&make(&publishing, &acme, &["--serial", "1"]), 42, "the serial 1 is not greater");
-    refused(&make(&publishing, &acme, &["--name", "other"]), 42, "the index is `main`, not `other`");
+    let mut cases = Transcript::default();
+    let mut case = |heading: &str, arguments: &[&str]| cases.add(heading, &make(&publishing, &acme, arguments));
+    case("without a name", &[]);
+    case("--name Main", &["--name", "Main"]);
+    case("--name main", &["--name", "main"]);
+    case("again, --serial 1", &["--serial", "1"]);
+    case("again, --name other", &["--name", "other"]);
     file(&publishing, "bundles/unsigned.tar", &acme.bundle("1.1.0", READS).await);
-    refused(&make(&publishing, &acme, &[]), 55, "`acme/counts@1.1.0 sha256:");
+    case("a bundle without a signature", &[]);
     // Two bundles of one version.
     file(&publishing, "bundles/unsigned.tar", &acme.signed("1.0.0", &[("fs-read", ".")]).await);
-    refused(&make(&publishing, &acme, &[]), 42, "duplicate version 1.0.0");
+    case("two bundles of one version", &[]);
     std::fs::remove_file(publishing.repository().join("bundles/unsigned.tar")).expect("removed");
     std::fs::write(publishing.repository().join("bundles/index.json"), "{}").expect("written");
-    refused(&make(&publishing, &acme, &[]), 42, "is not replaced");
+    case("index.json is another file", &[]);
     let empty = publishing.file("empty/README", "");
     let key = acme.secret().display().to_string();
-    refused(&empty.run_of(&["plugin", "index", "empty", "--name", "x", "--key", &key]), 42, "`empty` has no bundles");
+    let ended = empty.run_of(&["plugin", "index", "empty", "--name", "x", "--key", &key]);
+    cases.add("a folder without bundles", &ended);
+    transcript_snapshot!(cases, @"
+    # without a name
+    exit: 42
+    ----- stderr
+    error: the first edition of an index needs a name
+    help: add --name NAME
+
+    # --name Main
+    exit: 42
+    ----- stderr
+    error: it is not an index of plugins: its name `Main` is not one of a-z, 0-9, `-` and `_`
+
+    # --name main
+    exit: 0
+    ----- stdout
+    bundles/index.json
+    index `main`, serial 1, 1 plugin, sha256:[DIGEST]
+
+    # again, --serial 1
+    exit: 42
+    ----- stderr
+    error: the serial 1 is not greater than that of the edition before
+    help: leave out --serial, or add --serial 2
+
+    # again, --name other
+    exit: 42
+    ----- stderr
+    error: the index is `main`, not `other`
+    help: write this one to another file with --out
+
+    # a bundle without a signature
+    exit: 55
+    ----- stderr
+    error: `acme/counts@1.1.0 sha256:[DIGEST]` is not put into the index
+      caused by: it is not signed
+    help: sign it with `host plugin sign`, and trust the key with `host keys trust`
+
+    # two bundles of one version
+    exit: 42
+    ----- stderr
+    error: its entry `acme/counts` is invalid: duplicate version 1.0.0
+
+    # index.json is another file
+    exit: 42
+    ----- stderr
+    error: `bundles/index.json` is not replaced
+      caused by: it is not an index of plugins: missing field `index` at line 1 column 2
+    help: name another file with --out, or remove this one and add --name and --serial
+
+    # a folder without bundles
+    exit: 42
+    ----- stderr
+    error: `empty` has no bundles
+    help: `host plugin pack` and `host plugin sign` make them; their names end in `.tar`
+    ");
     let schema: Value = serde_json::from_str(&done(empty.run_of(&["schema", "plugin-index"])).stdout).expect("JSON");
     assert_eq!(schema["title"], json!("An index of plugins"));
 }

@@ -38,6 +38,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("host-settings", "settings"),
     ("host-extensions", "extensions"),
     ("host-import", "import"),
+    ("host-sessions", "sessions"),
     ("host-app", "app"),
     ("host-devkit", "devkit"),
     ("host-mcp", "mcp"),

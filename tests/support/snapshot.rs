@@ -101,6 +101,7 @@ const FILTERS: &[(&str, &str, &str)] = &[
     ("digests", r"\b[0-9a-f]{64}\b", "[DIGEST]"),
     ("shortened digests", r"\bsha256:[0-9a-f]{8,63}\b", "sha256:[DIGEST]"),
     ("ids of keys", r"\b[0-9A-F]{16}\b", "[KEY]"),
+    ("public keys", r"\bRW[A-Za-z0-9+/]{54}", "[PUBLIC KEY]"),
     ("times", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "[TIME]"),
     ("dates", r"\b20[2-9]\d-\d\d-\d\d\b", "[DATE]"),
     ("times of the day", r"\b\d\d:\d\d:\d\d\b", "[TIME]"),

@@ -24,7 +24,8 @@ pub fn configuration(data: &[u8]) {
     static BENCH: OnceLock<Bench> = OnceLock::new();
     let bench = BENCH.get_or_init(Bench::new);
     fs::write(bench.folders.configuration.join("config.toml"), own).expect("a file");
-    let configuration = match Configuration::read(&bench.environment, &bench.folders) {
+    let read = |project| Configuration::read(&bench.environment, &bench.folders, project);
+    let configuration = match read(None) {
         Ok(configuration) => configuration,
         Err(failure) => return assert!(!failure.message.is_empty() && failure.help.is_some()),
     };
@@ -39,7 +40,7 @@ pub fn configuration(data: &[u8]) {
         digest: Digest::of(&bytes),
         bytes,
     };
-    if let Ok(both) = configuration.with_project(Some(&file)) {
+    if let Ok(both) = read(Some(&file)) {
         use_it(&both);
         assert_eq!(services(&both), services_before, "{project}");
         let less = both.limits();

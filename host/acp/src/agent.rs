@@ -121,7 +121,7 @@ impl Agent {
         let setup = self.setup.clone();
         self.work(responder, async move {
             let folders = setup.environment.folders()?;
-            let configuration = Configuration::read(&setup.environment, &folders)?;
+            let configuration = Configuration::read(&setup.environment, &folders, None)?;
             models::choose(setup.run.model.as_deref(), &configuration, &setup.environment).await?;
             Ok(AuthenticateResponse::new())
         })

@@ -1,7 +1,7 @@
 //! The recorded sessions, for a client that offers them.
 
 use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
-use host_app::session::list::{self, SessionSummary};
+use host_sessions::list::{self, SessionSummary};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_settings::folder;

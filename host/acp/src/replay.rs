@@ -10,9 +10,11 @@ use std::collections::HashMap;
 use agent_client_protocol::v1::schema::{
     ContentChunk, SessionId, SessionUpdate, ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate,
 };
-use host_app::session::transcript::{Call, Transcript, What};
-use host_app::session::{MAIN, Session, find};
+use host_app::session::Session;
+use host_journal::MAIN;
 use host_message::{Content, FunctionCall, Part, PartData, Role};
+use host_sessions::find;
+use host_sessions::transcript::{Call, Transcript, What};
 use host_settings::error::Failure;
 use host_text::visible;
 use serde_json::Value;

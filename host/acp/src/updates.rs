@@ -14,9 +14,9 @@ use agent_client_protocol::v1::schema::{
     ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
 use host_agent::{Event, EventKind, Observer};
-use host_app::report::notices;
 use host_journal::{CallReport, CallStatus, Fact};
 use host_message::{AgentId, CallId, ChecklistItem, ChecklistState, Display, FunctionCall};
+use host_sessions::report::notices;
 use host_text::{Escaper, Newlines, visible_line};
 use serde_json::Value;
 

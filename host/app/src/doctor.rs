@@ -104,7 +104,7 @@ impl Checks {
     }
 
     fn configuration(&mut self, environment: &Environment, folders: &Folders) -> Configuration {
-        match Configuration::read(environment, folders) {
+        match Configuration::read(environment, folders, None) {
             Ok(read) => {
                 self.good("configuration", "valid");
                 read
@@ -183,9 +183,9 @@ impl Checks {
 
     fn discovered_tools(&mut self, configuration: &Configuration, environment: &Environment) {
         let Some(Commands { discovery, call, .. }) = configuration.commands() else { return };
-        let missing = [&discovery, &call].into_iter().find(|words| !environment.has_program(words));
+        let missing = [discovery, call].into_iter().find(|words| !environment.has_program(words));
         match missing.and_then(|words| words.first()) {
-            None => self.good("discovered tools", format!("`{}` lists them", command_line(&discovery))),
+            None => self.good("discovered tools", format!("`{}` lists them", command_line(discovery))),
             Some(program) => self.bad("discovered tools", format!("the program `{program}` does not exist")),
         }
     }

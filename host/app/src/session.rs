@@ -10,15 +10,11 @@
 
 pub mod allowed;
 pub mod aside;
-pub mod blame;
 pub mod command;
 mod command_files;
 pub mod costs;
 pub mod cut_short;
-pub mod ended_calls;
-pub mod find;
 pub mod hooks;
-pub mod list;
 pub mod main_agent;
 mod memory;
 mod model_search;
@@ -38,12 +34,9 @@ pub mod status;
 pub(crate) mod subagents;
 pub mod task;
 pub mod tasks;
-pub mod title;
-pub mod transcript;
-pub mod undo;
+mod undo;
 mod undone;
 pub mod user_command;
-pub mod verify;
 pub mod window;
 
 use std::path::{Path, PathBuf};
@@ -58,10 +51,12 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::{self, LoadedPlugin};
-use host_journal::{History, Journal, Left, TerminateReason};
+use host_journal::{History, Journal, Left, MAIN, TerminateReason};
 use host_message::{AgentId, ChecklistItem, Content, ModelId, SessionId};
 use host_model::{Effort, Recording, Verbosity};
 use host_plugin::BackgroundPrograms;
+use host_sessions::report::About;
+use host_sessions::{find, title, transcript};
 use host_settings::configuration::Configuration;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
@@ -85,11 +80,7 @@ use crate::attach::{self, Attached, Author, Supplied};
 use crate::context::ContextFile;
 use crate::context::entered::EnteredFolders;
 use crate::context::surroundings::Surroundings;
-use crate::report::About;
 use crate::start_mode;
-
-/// The name of the root agent in a session log.
-pub const MAIN: &str = "main";
 
 /// The request to start a session.
 #[derive(Debug, Default)]

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use host_agent::{ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH};
 use host_capability::{Grants, Scope};
 use host_extensions::plugins::LoadedPlugin;
+use host_journal::MAIN;
 use host_manifest::ToolEntry;
 use host_message::{AgentId, FunctionCall, Output};
 use host_plugin::{CallError, Confirmation, Invocation};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::mcp::SEPARATOR;
-use host_text::did_you_mean;
+use host_text::{Advice, did_you_mean};
 use host_tool::{ApprovalQueue, CallContext, Decision, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::session::MAIN;
 
 /// The tools that the agent itself has.
 const OF_THE_AGENT: [&str; 5] = [ACTIVATE_SKILL, ASK_USER, COMPLETE_TASK, PRESENT_PLAN, TOOL_SEARCH];
@@ -136,7 +136,8 @@ pub fn find<'p>(app: &'p App, name: &str) -> Result<(&'p LoadedPlugin, &'p ToolE
     }
     if OF_THE_AGENT.contains(&name) {
         let failure = Failure::input(format!("`{name}` is a tool of the agent itself, not of a plugin"));
-        return Err(failure.help("a run has it without a grant; `host tool` cannot show or call it"));
+        let help = Advice::from("a run has it without a grant; ").command("tool").text(" cannot show or call it");
+        return Err(failure.help(help));
     }
     let failure = Failure::input(format!("there is no tool `{name}`"));
     Err(match did_you_mean(app.tools(app.grants())?.nearest(name)) {

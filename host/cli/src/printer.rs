@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
 use host_agent::CompressionStatus;
-use host_app::report::json::Json;
-use host_app::report::stream_json::StreamJson;
-use host_app::report::{self, About, Report, Sink};
+use host_sessions::report::json::Json;
+use host_sessions::report::stream_json::StreamJson;
+use host_sessions::report::{self, About, Report, Sink};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 pub(crate) use host_terminal::Style;

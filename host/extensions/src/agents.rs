@@ -90,10 +90,10 @@ impl Agents {
         for brought in plugins.iter().flat_map(|plugin| plugin.texts(FileKind::Agent)) {
             agents.add_brought(brought);
         }
-        for (name, settings) in &configuration.agents {
+        for (name, settings) in &configuration.agents.own {
             agents.find_mut(name)?.configure(settings);
         }
-        for (name, settings) in &configuration.project.agents {
+        for (name, settings) in &configuration.agents.project {
             agents.find_mut(name)?.configure_within(settings);
         }
         Ok(agents)

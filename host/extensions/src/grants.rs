@@ -206,9 +206,10 @@ impl UserGrants {
         if mode == ApprovalMode::Auto
             && let Some(lacking) = self.walls.lacking()
         {
+            let help = Advice::from("stay in `auto-edit`, where you are asked before each; ");
             return Err(Failure::input("the mode `auto` runs programs without asking because they are confined")
                 .cause(lacking)
-                .help("stay in `auto-edit`, where you are asked before each; `host doctor` says what is missing"));
+                .help(help.command("doctor").text(" says what is missing")));
         }
         Ok(Self { mode, by_mode: by_mode(mode, self.walls, workspace)?, ..self })
     }

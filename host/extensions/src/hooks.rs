@@ -154,7 +154,7 @@ pub struct HookSources<'a> {
 pub fn find(project: &Project, environment: &Environment) -> Result<HookSet, Failure> {
     let folders = environment.folders()?;
     let files = project.files();
-    let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+    let configuration = Configuration::read(environment, &folders, files.configuration.as_ref())?;
     let plugins = installed(&files, &folders, &project.root)?;
     HookSet::read(&HookSources {
         brought: &brought(&plugins),
@@ -163,7 +163,7 @@ pub fn find(project: &Project, environment: &Environment) -> Result<HookSet, Fai
         folders: &folders,
         files: &files,
         project: &project.root,
-        confine: configuration.confine_mode().value(),
+        confine: configuration.confine.mode.value(),
     })
 }
 

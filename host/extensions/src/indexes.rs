@@ -83,7 +83,7 @@ pub async fn load(
     older: OlderIndex,
 ) -> Result<Indexes, Failure> {
     let folders = environment.folders()?;
-    let configuration = Configuration::read(environment, &folders)?;
+    let configuration = Configuration::read(environment, &folders, None)?;
     if configuration.indexes.is_empty() {
         return Err(none("no index of plugins is configured".to_owned(), environment, &folders));
     }
@@ -337,7 +337,7 @@ pub async fn fetch(
     progress: Progress<'_>,
 ) -> Result<(Bundle, String), Failure> {
     let folders = environment.folders()?;
-    if Configuration::read(environment, &folders)?.indexes.is_empty() {
+    if Configuration::read(environment, &folders, None)?.indexes.is_empty() {
         let message = format!("`{}` is not a file, and no index of plugins is configured", query.name);
         return Err(none(message, environment, &folders));
     }

@@ -19,6 +19,9 @@ use crate::{CallEnd, HookResult, TerminateReason};
 /// The version of the format in which facts are written, in a log's first line.
 pub const SESSION_VERSION: u32 = 1;
 
+/// The name of the root agent in a session log.
+pub const MAIN: &str = "main";
+
 /// A fact as it was written down, with its time.
 #[derive(Clone, Debug)]
 pub struct Logged {
@@ -30,8 +33,8 @@ pub struct Logged {
 
 /// Something that happened. A clone copies no message and no output.
 ///
-/// A new kind says in `past.rs` what it means for a conversation that is resumed, and in `host-app`'s notices what
-/// users read of it; whoever needs more of it picks it out by name.
+/// A new kind says in `past.rs` what it means for a conversation that is resumed, and in the notices of
+/// `host-sessions` what users read of it; whoever needs more of it picks it out by name.
 ///
 /// In a log each is a line, an object with `time`, the name of the variant as `type`, and its fields in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -36,7 +36,7 @@ pub use call_status::CallStatus;
 pub use calls::{Calls, LoggedCall};
 pub use clock::Clock;
 pub use error::SessionError;
-pub use fact::{Fact, Logged, SESSION_VERSION};
+pub use fact::{Fact, Logged, MAIN, SESSION_VERSION};
 pub use file::{Finding, FoundWhen, Reopened, SessionLog, Sessions, Verified};
 pub use history::{Exchange, History, HistoryError, Replied, Unsettled, is_whole};
 pub use hook_result::HookResult;

@@ -42,11 +42,11 @@ impl Http {
             // The library removes the login for a different server.
             .redirect(Policy::custom(|attempt| {
                 if attempt.previous().len() > MAX_REDIRECTS {
-                    attempt.error("too many redirects")
+                    attempt.error("there are too many in a row")
                 } else if is_safe(attempt.url()) {
                     attempt.follow()
                 } else {
-                    attempt.error("a redirect to an address without TLS")
+                    attempt.error("it leads to an address without TLS")
                 }
             }))
             .build();

@@ -20,6 +20,14 @@ pub enum RegistryError {
         /// What happened.
         why: String,
     },
+    /// It redirects the request to where it is not sent.
+    #[error("`{registry}` redirects the request, and the redirect is not followed: {why}")]
+    Redirected {
+        /// The server.
+        registry: String,
+        /// What is wrong with the redirect: a clause about it.
+        why: String,
+    },
     /// It requires a login, or a different one.
     #[error("`{registry}` denies access {who}; log in with `docker login {registry}`, then try again")]
     Unauthorized {

@@ -3,6 +3,7 @@
 //! Promises: a server that answers slowly, byte by byte, cannot make a command wait longer than the time for what it
 //! has declared, whatever it answers. The limits of a single pause and of a connection are the client's.
 
+use std::error::Error as _;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -86,8 +87,15 @@ impl Timer {
 
     /// Sends a request to any server.
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Response, RegistryError> {
-        let unreachable = |error| RegistryError::Unreachable { registry: self.server.to_string(), why: words(&error) };
-        request.send().await.map_err(unreachable)
+        let failed = |error: reqwest::Error| {
+            let registry = self.server.to_string();
+            match error.source().filter(|_| error.is_redirect()) {
+                // It answered, and where it sends the request is what is wrong, which the client's policy says.
+                Some(policy) => RegistryError::Redirected { registry, why: policy.to_string() },
+                None => RegistryError::Unreachable { registry, why: words(&error) },
+            }
+        };
+        request.send().await.map_err(failed)
     }
 
     /// Names the part that is transferred from now on.

@@ -193,6 +193,7 @@ pub(crate) fn is_of_this_one(error: &RegistryError) -> bool {
         | RegistryError::Status { .. } => true,
         RegistryError::Unauthorized { .. }
         | RegistryError::Insecure { .. }
+        | RegistryError::Redirected { .. }
         | RegistryError::TooSlow { .. }
         | RegistryError::Io { .. }
         | RegistryError::Client(_)

@@ -2,6 +2,8 @@
 //! key has an effect.
 //!
 //! Flags override the environment, the environment overrides the project's file, and that overrides the user's file.
+//! Here is a file as it is written, a type for each section. Deliberately not here: what holds (`resolved`), which is
+//! all that readers see.
 
 mod commands;
 mod fault;
@@ -20,9 +22,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, TryFromFloatSecsError};
 
-use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
+use host_agent::{CompressionConfig, ReplyPolicy, RunConfig, TreeLimits};
 use host_files::Access;
-use host_model::{Effort, Gemini, KnownModels, ProviderId, RetryPolicy, Settings, Verbosity, Vertex};
+use host_model::{Effort, Gemini, ProviderId, RetryPolicy, Settings, Verbosity, Vertex};
 use host_process::ConfineMode;
 use host_text::{exact, expected_instead, with_plain_types};
 use host_tool::ApprovalMode;
@@ -39,15 +41,14 @@ pub use self::plugins::{
     ConfigValue, ConfigValueError, FileSecret, PluginConfig, PluginConfigs, PluginsVariableError, SecretSource,
     VARIABLE, VariableSecret, from_environment, overlay,
 };
-use self::project::ProjectConfig;
 pub use self::range::{AtLeastOne, InnerShare, OutOfRange};
-pub use self::resolved::{Bell, ContextNames, ConversationSettings, Preference, ShownAnswers};
+pub use self::resolved::{
+    AgentSettings, Bell, Configuration, ConfineSettings, ContextNames, ConversationSettings, Preference, ShownAnswers,
+};
 pub use self::schema::schema;
 pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_address};
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
-use crate::models::saved::SavedModel;
-use crate::models::{self, known};
 
 /// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
@@ -63,18 +64,21 @@ pub const MCP_SHARE: f64 = 0.1;
 /// See [`CONTEXT_FILES`].
 pub const CONTEXT_FALLBACK: &str = "CLAUDE.md";
 
-/// The configuration file, `config.toml`.
+/// The configuration file, `config.toml`, as it was written: a key that is missing is `None`.
+///
+/// Readers get [`Configuration`], in which every key has a value.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Configuration {
+#[schemars(rename = "Configuration", description = "The configuration file, `config.toml`.")]
+pub(crate) struct ConfigurationFile {
     /// The model, as `--model` takes it.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// How much the model thinks, as `--effort` takes it. If it is not set, the usual effort of the model's family.
     #[schemars(schema_with = "schema::effort")]
-    pub effort: Option<Effort>,
+    pub(crate) effort: Option<Effort>,
     /// How many words the model's answers have, as `--verbosity` takes it. If it is not set, the model decides.
     #[schemars(schema_with = "schema::verbosity")]
-    pub verbosity: Option<Verbosity>,
+    pub(crate) verbosity: Option<Verbosity>,
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
@@ -83,11 +87,11 @@ pub struct Configuration {
     #[schemars(extend("default" = false))]
     pub(crate) any_folder: Option<bool>,
     /// Confinement of the programs that tools start.
-    pub confine: Confine,
+    pub(crate) confine: Confine,
     /// Files that no tool and no program may have.
-    pub deny: Deny,
+    pub(crate) deny: Deny,
     /// Programs that are asked about events of a session.
-    pub hooks: HooksConfig,
+    pub(crate) hooks: HooksConfig,
     /// Limits of a run.
     pub(crate) run: Run,
     /// Limits of all runs of a day together.
@@ -106,38 +110,29 @@ pub struct Configuration {
     pub(crate) compression: Compression,
     /// Services, by the provider's name.
     #[schemars(schema_with = "schema::providers")]
-    pub providers: BTreeMap<ProviderId, Service>,
+    pub(crate) providers: BTreeMap<ProviderId, Service>,
     /// The choice that the model `auto` makes.
     pub(crate) routing: Routing,
     /// Options of models, by their names as `--model` takes them.
-    pub models: BTreeMap<String, Model>,
+    pub(crate) models: BTreeMap<String, Model>,
     /// Changes to declared agents, by their names.
-    pub agents: BTreeMap<String, Agent>,
+    pub(crate) agents: BTreeMap<String, Agent>,
     /// Settings of plugins, by their names.
     #[schemars(with = "BTreeMap<String, PluginConfig>")]
-    pub plugins: PluginConfigs,
+    pub(crate) plugins: PluginConfigs,
     /// MCP servers, by their names.
-    pub mcp: BTreeMap<String, McpConfig>,
+    pub(crate) mcp: BTreeMap<String, McpConfig>,
     /// Indexes of plugins, by the names that you give them.
-    pub indexes: BTreeMap<String, IndexConfig>,
-    /// The model that the user saved at the first start; not a key of this file.
+    pub(crate) indexes: BTreeMap<String, IndexConfig>,
+    /// Which keys it sets, for a report; not a key of this file.
     #[serde(skip)]
-    pub saved: Option<SavedModel>,
-    /// What is known about models, with the catalogue that the user fetched; not a key of this file.
-    #[serde(skip)]
-    pub known: KnownModels,
-    /// Which file each setting comes from; not a key of this file.
-    #[serde(skip)]
-    pub written: Written,
-    /// Other settings of a trusted project; not a key of a file.
-    #[serde(skip)]
-    pub project: ProjectConfig,
+    pub(crate) written: Written,
 }
 
 /// `[confine]`: what the programs that tools start may touch, besides the system, the toolchains and the workspace.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Confine {
+pub(crate) struct Confine {
     /// Whether programs are confined, as `--confine` takes it.
     #[schemars(extend("default" = ConfineMode::Auto.name()))]
     #[schemars(schema_with = "schema::confine_mode")]
@@ -165,7 +160,7 @@ pub struct Deny {
 /// `[run]`: the limits of a run.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Run {
+pub(crate) struct Run {
     /// The most turns of the main agent in one run; no limit if it is not set.
     pub max_turns: Option<AtLeastOne<u32>>,
     /// The longest time of such a run; no limit if it is not set.
@@ -193,7 +188,7 @@ pub struct Run {
 /// one of UTC.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct DailyBudget {
+pub(crate) struct DailyBudget {
     /// How many tokens all runs of a day may send and receive; no limit if it is not set.
     pub tokens_per_day: Option<AtLeastOne<u64>>,
     /// What they may cost; no limit if it is not set. Every model that may answer needs a price.
@@ -203,7 +198,7 @@ pub struct DailyBudget {
 /// Context that a model gets before the first message.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Context {
+pub(crate) struct Context {
     /// The names of context files, without folders; an empty list disables them. By default `CLAUDE.md` is read only
     /// where there is no `AGENTS.md`.
     #[serde(deserialize_with = "file_names")]
@@ -218,7 +213,7 @@ pub struct Context {
 /// Settings of a conversation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Conversation {
+pub(crate) struct Conversation {
     /// A prompt that took longer rings the bell when it is done, wherever the user looks; never if it is not set.
     pub bell_seconds: Option<u64>,
     /// What the terminal is sent when a prompt is done or a question waits, if it reports that the user looks
@@ -285,7 +280,7 @@ pub struct Agent {
 /// `[limits]`: the limits of one call.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// The longest time of a call that runs no programs.
     #[schemars(extend("default" = host_plugin::Limits::default().time.as_secs()))]
     pub call_seconds: Option<AtLeastOne<u64>>,
@@ -300,7 +295,7 @@ pub struct Limits {
 /// Settings for retries of requests to a model.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Retry {
+pub(crate) struct Retry {
     /// Requests for one reply, if the failure may pass: the network, 429, 5xx.
     #[schemars(extend("default" = RetryPolicy::default().attempts))]
     pub attempts: Option<AtLeastOne<u32>>,
@@ -343,7 +338,7 @@ pub enum NumberError {
 /// A time in seconds, perhaps with a fraction; never negative.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
-pub struct Seconds(pub Duration);
+pub(crate) struct Seconds(pub Duration);
 
 impl TryFrom<f64> for Seconds {
     type Error = NumberError;
@@ -355,7 +350,7 @@ impl TryFrom<f64> for Seconds {
 
 impl Retry {
     /// Returns how a failed request is sent again.
-    pub fn policy(&self) -> RetryPolicy {
+    pub(crate) fn policy(&self) -> RetryPolicy {
         let usual = RetryPolicy::default();
         let time = |set: Option<Seconds>, usual: Duration| set.map_or(usual, |seconds| seconds.0);
         RetryPolicy {
@@ -368,7 +363,7 @@ impl Retry {
     }
 
     /// Returns how an invalid reply is requested again.
-    pub fn reply(&self) -> ReplyPolicy {
+    pub(crate) fn reply(&self) -> ReplyPolicy {
         let usual = ReplyPolicy::default();
         ReplyPolicy {
             attempts: self.reply_attempts.map_or(usual.attempts, AtLeastOne::get),
@@ -381,7 +376,7 @@ impl Retry {
 /// When a long conversation is shortened.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Compression {
+pub(crate) struct Compression {
     /// The share of the model's window at which the history is compressed; 0 disables it.
     #[schemars(extend("default" = CompressionConfig::default().threshold))]
     pub threshold: Option<Share>,
@@ -393,7 +388,7 @@ pub struct Compression {
 /// A share, from 0 to 1.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "f64")]
-pub struct Share(pub f64);
+pub(crate) struct Share(pub f64);
 
 impl TryFrom<f64> for Share {
     type Error = NumberError;
@@ -538,27 +533,10 @@ impl Model {
     }
 }
 
-impl Configuration {
-    /// Returns the path of the user's file, and whether `HOST_CONFIG` names it.
-    pub fn path(environment: &Environment, folders: &Folders) -> (PathBuf, bool) {
-        match environment.variable("HOST_CONFIG") {
-            Some(path) => (PathBuf::from(path), true),
-            None => (folders.configuration.join("config.toml"), false),
-        }
-    }
-
-    /// Returns the settings that hold by the files alone, with their defaults and where each comes from.
-    pub fn settings(&self) -> Vec<Setting> {
-        let modes = [
-            ("approval_mode", self.approval_mode.map(ApprovalMode::name)),
-            ("confine.mode", self.confine.mode.map(ConfineMode::name)),
-        ];
-        self.written.settings(&modes)
-    }
-
+impl ConfigurationFile {
     /// Reads the file that `HOST_CONFIG` names, which must be there, or the usual one, which need not.
-    pub fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
-        let (path, named) = Self::path(environment, folders);
+    pub(crate) fn read(environment: &Environment, folders: &Folders) -> Result<Self, Failure> {
+        let (path, named) = Configuration::path(environment, folders);
         let unreadable = |cause| ConfigurationError::Unreadable { path: path.clone(), cause };
         match host_files::Input::open(&path) {
             Ok(file) => {
@@ -576,40 +554,14 @@ impl Configuration {
                 }
                 let programs = read.tools.check_programs(Owner::User);
                 programs.map_err(|fault| ConfigurationError::of_commands(&path, fault))?;
-                read.with_the_users_own(folders)
+                Ok(read)
             }
-            Err(error) if error.is_missing() && !named => Self::default().with_the_users_own(folders),
+            Err(error) if error.is_missing() && !named => Ok(Self::default()),
             Err(error) => Err(unreadable(error.into()).into()),
         }
     }
 
-    /// Lets the user's choice of an effort win over what is configured for single models.
-    pub fn choose_effort(&mut self, effort: Effort) {
-        self.effort = Some(effort);
-        self.models.values_mut().for_each(|model| model.effort = None);
-    }
-
-    /// Lets the user's choice of a verbosity win over what is configured for single models.
-    pub fn choose_verbosity(&mut self, verbosity: Verbosity) {
-        self.verbosity = Some(verbosity);
-        self.models.values_mut().for_each(|model| model.verbosity = None);
-    }
-
-    /// Adds what the user has in files of the host's own making.
-    fn with_the_users_own(self, folders: &Folders) -> Result<Self, Failure> {
-        Ok(Self { saved: SavedModel::read(folders)?, known: known::read(folders)?, ..self })
-    }
-
-    /// Checks the text of a user's file, which is at this path or will be.
-    ///
-    /// # Errors
-    ///
-    /// If it is invalid.
-    pub fn check_text(text: &str, path: &Path) -> Result<(), ConfigurationError> {
-        Self::parse(text, path).map(drop)
-    }
-
-    fn parse(text: &str, path: &Path) -> Result<Self, ConfigurationError> {
+    pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, ConfigurationError> {
         let invalid = |fault| ConfigurationError::Invalid { path: path.display().to_string(), fault };
         let configuration: Self = toml::from_str(text).map_err(|error| {
             let expected = expected_instead(error.message()).map(str::to_owned);
@@ -648,73 +600,6 @@ impl Configuration {
         }
         Ok(())
     }
-
-    /// Returns the commands that list and call more tools; those of a project override the user's. `None` if neither
-    /// configures any.
-    pub fn commands(&self) -> Option<Commands> {
-        let of_project = self.project.tools.commands(Owner::Project);
-        of_project.or_else(|| self.tools.commands(Owner::User))
-    }
-
-    /// Returns the prices that are configured, by the ids of the models.
-    pub fn prices(&self) -> BTreeMap<String, Price> {
-        let price = |ModelPrice { input, output, cached }: ModelPrice| {
-            let cached = cached.unwrap_or(input);
-            Price { input: input.0, cached: cached.0, output: output.0 }
-        };
-        self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
-    }
-
-    /// Returns the limits of a day.
-    pub fn day_limits(&self) -> DayLimits {
-        DayLimits {
-            tokens: self.budget.tokens_per_day.map(AtLeastOne::get),
-            cost: self.budget.cost_per_day.map(|amount| Cost::from_amount(amount.0)),
-        }
-    }
-
-    /// Returns an agent's limits with the defaults for every agent that asks this model.
-    pub fn with_run_defaults(&self, run: RunConfig, model: &models::Model) -> RunConfig {
-        RunConfig {
-            grace: self.run.grace_seconds.map_or(run.grace, Duration::from_secs),
-            reply: self.retry.reply(),
-            compression: self.compression(model),
-            loops: match self.run.loop_detection {
-                Some(true) => LoopDetection::On,
-                Some(false) => LoopDetection::Off,
-                None => run.loops,
-            },
-            ..run
-        }
-    }
-
-    /// When the conversation with such a model is shortened.
-    fn compression(&self, model: &models::Model) -> CompressionConfig {
-        let usual = CompressionConfig::default();
-        CompressionConfig {
-            window: Some(model.window),
-            // A share that the user chose is of the window.
-            comfortable: model.comfortable.filter(|_| self.compression.threshold.is_none()),
-            threshold: self.compression.threshold.map_or(usual.threshold, |share| share.0),
-            summarised: self.compression.summarised.map_or(usual.summarised, InnerShare::get),
-        }
-    }
-
-    /// Returns the share of a model's window that the tools of MCP servers may take.
-    pub fn mcp_share(&self) -> f64 {
-        self.context.mcp_share.map_or(MCP_SHARE, |share| share.0)
-    }
-
-    /// Returns the limits of one call.
-    pub fn limits(&self) -> host_plugin::Limits {
-        let usual = host_plugin::Limits::default();
-        let seconds = |seconds: AtLeastOne<u64>| Duration::from_secs(seconds.get());
-        host_plugin::Limits {
-            time: self.limits.call_seconds.map_or(usual.time, seconds),
-            process_time: self.limits.process_call_seconds.map_or(usual.process_time, seconds),
-            memory: self.limits.memory_mib.map_or(usual.memory, |mib| mib.get().saturating_mul(1 << 20)),
-        }
-    }
 }
 
 /// Names of files, without folders: each is looked for in several.
@@ -731,8 +616,8 @@ fn file_names<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Optio
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Configuration, Failure> {
-        Ok(Configuration::parse(text, Path::new("config.toml"))?)
+    fn parse(text: &str) -> Result<ConfigurationFile, Failure> {
+        Ok(ConfigurationFile::parse(text, Path::new("config.toml"))?)
     }
 
     #[test]
@@ -826,6 +711,6 @@ mod tests {
     fn configuration_values_that_are_set_are_used() {
         let configuration = parse("approval_mode = \"auto-edit\"\n[limits]\ncall_seconds = 3\n").expect("it is right");
         assert_eq!(configuration.approval_mode, Some(ApprovalMode::AutoEdit));
-        assert_eq!(configuration.limits().time, Duration::from_secs(3));
+        assert_eq!(configuration.limits.resolved().time, Duration::from_secs(3));
     }
 }

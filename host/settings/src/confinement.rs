@@ -13,7 +13,7 @@ use host_shell::{REGISTRIES, Registry};
 use host_text::{Advice, Flag};
 use host_tool::ApprovalMode;
 
-use crate::configuration::Confine;
+use crate::configuration::ConfineSettings;
 use crate::environment::{Environment, Folders};
 use crate::error::{ErrorKind, Fault};
 use crate::repository::repository_of;
@@ -154,17 +154,17 @@ impl Fault for ConfinementError {
 /// If the mode that rests on them was asked for, and confinement was turned off; if the configuration names an invalid
 /// server.
 pub fn program_walls(
-    configured: &Confine,
+    configured: &ConfineSettings,
     requested: Option<ConfineMode>,
     mode: ApprovalMode,
 ) -> Result<ProgramWalls, ConfinementError> {
-    let chosen = requested.or(configured.mode);
-    if chosen == Some(ConfineMode::Off) && mode == ApprovalMode::Auto {
+    let chosen = configured.mode.under(requested);
+    if chosen.value() == ConfineMode::Off && mode == ApprovalMode::Auto {
         return Err(ConfinementError::Off);
     }
     let resources = Resources { servers: configured.net.clone(), ..Resources::default() };
     Scope::for_command_using(&["x".to_owned()], &resources).map_err(ConfinementError::Server)?;
-    Ok(ProgramWalls { mode: chosen.unwrap_or(ConfineMode::Auto), is_chosen: chosen.is_some() })
+    Ok(ProgramWalls { mode: chosen.value(), is_chosen: chosen.is_chosen() })
 }
 
 /// Says that the servers of a section are none that git reaches over ssh: only programs of calls do, whose user is
@@ -180,7 +180,7 @@ pub fn check_without_ssh(servers: &[String], section: &str) -> Result<(), Confin
 
 /// Returns what programs may touch in this workspace. `host` is the host's own binary, which git starts as its ssh.
 pub fn program_access(
-    configured: &Confine,
+    configured: &ConfineSettings,
     walls: ProgramWalls,
     workspace: &Path,
     (environment, folders): (&Environment, &Folders),

@@ -160,7 +160,7 @@ pub fn allow(globs: &[String], environment: &Environment) -> Result<PathBuf, Fai
     let (path, _) = Configuration::path(environment, &folders);
     let mut own = OwnFile::read(&path)?;
     if let Some(missing) = own.allow_reading(globs)?.first() {
-        let denied = Configuration::read(environment, &folders)?.deny.read;
+        let denied = Configuration::read(environment, &folders, None)?.deny.read;
         let glob = exact(missing).into_owned();
         return Err(DeniedFilesError::NotDenied { glob, path, denied }.into());
     }

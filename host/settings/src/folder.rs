@@ -123,7 +123,7 @@ pub fn configured(place: FolderRequest, environment: &Environment) -> Result<Fol
     if place.any_folder || repository_of(&real(&place)?).is_some() {
         return Ok(place);
     }
-    let any_folder = Configuration::read(environment, &environment.folders()?)?.any_folder();
+    let any_folder = Configuration::read(environment, &environment.folders()?, None)?.any_folder();
     Ok(FolderRequest { any_folder, ..place })
 }
 

@@ -314,7 +314,7 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
         }
         None => None,
     };
-    let provider = Arc::new(Retrying::new(model.provider, configuration.retry.policy(), fallback));
+    let provider = Arc::new(Retrying::new(model.provider, configuration.retry(), fallback));
     Ok(Model { provider, ..model })
 }
 

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use host_bundle::{Bundle, OciDigest, PreferredKeys};
 use host_registry::{LatestTag, Registry};
-use host_tests::debian;
 use host_tests::host::{Ended, Host};
 use host_tests::registry::DockerRegistry;
 use host_tests::server::{Answer, Server};
+use host_tests::{debian, outcome_snapshot};
 use serde_json::{Value, json};
 
 use super::registry::{anonymous, downloads, quiet, reference};
@@ -79,7 +79,13 @@ async fn plugin_that_skopeo_mirrored_is_installed_by_its_signature() {
     skopeo(&[&source("1.1.0"), &at("1.1.0")]);
     skopeo(&["--all", &source(&fallback(&second)), &at(&fallback(&second))]);
     let ended = host.run_of(&["plugin", "verify", "layout"]);
-    assert!(ended.code == Some(42) && ended.stderr.contains("name it as oci:PATH:NAME"), "{ended:?}");
+    outcome_snapshot!(ended, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: cannot read the bundle `layout`
+      caused by: it lists 2 plugins, `1.0.0`, `1.1.0`; choose one, as oci:PATH:NAME
+    ");
     done(&host, &["plugin", "verify", "oci:layout:1.1.0"]);
     let ended = host.run_of(&["plugin", "sign", "oci:layout:1.1.0", "--signature", "none.minisig"]);
     assert!(ended.code == Some(42) && ended.stderr.contains("a signature is added to a file"), "{ended:?}");

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use host_bundle::{Bundle, PluginIndex, SignedIndex, Trust};
 use host_tests::host::Host;
 use host_tests::server::{Answer, Server};
+use host_tests::snapshot::Transcript;
+use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
-use super::{configuration, done, made, maker, read, refused, run_of, user, written};
+use super::{configuration, done, made, maker, read, run_of, user, written};
 use crate::publisher::{Publisher, READS, file, trust};
 
 // promise index.signed
@@ -22,32 +24,115 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     let folder = publishing.repository().join("bundles");
     let (path, beside) = (folder.join("index.json"), folder.join("index.json.minisig"));
     let host = user(&path.display().to_string(), &acme);
-    let check = |bytes: &[u8], signature: &str, says: &str| {
+    let mut cases = Transcript::default();
+    let mut case = |heading: &str, bytes: &[u8], signature: &str| {
         std::fs::write(&path, bytes).expect("written");
         std::fs::write(&beside, signature).expect("written");
-        for arguments in [&["plugin", "search"][..], &["plugin", "install", "acme/counts", "--yes"]] {
-            let ended = host.run_of(arguments);
-            assert!(ended.code.is_some_and(|code| [42, 55].contains(&code)), "{ended:?}");
-            assert!(ended.stderr.contains(says) && ended.stdout.is_empty(), "{says}: {ended:?}");
-        }
+        cases.add(format!("{heading}: host plugin search"), &host.run_of(&["plugin", "search"]));
+        let install = host.run_of(&["plugin", "install", "acme/counts", "--yes"]);
+        cases.add(format!("{heading}: host plugin install acme/counts --yes"), &install);
+        install.stderr
     };
     let text = String::from_utf8(good.bytes.clone()).expect("text");
-    check(text.replace("Counts", "Wounds").as_bytes(), &good.signature, "its signature does not hold");
-    check(&good.bytes, "untrusted comment: x\n", "it is not a minisign signature");
+    case("a changed word", text.replace("Counts", "Wounds").as_bytes(), &good.signature);
+    case("no signature", &good.bytes, "untrusted comment: x\n");
     // The signature of a bundle is none of an index.
     let bundle = acme.signed("1.0.0", READS).await;
-    check(&good.bytes, bundle.signatures()[0].text(), "it says that it is a signature of `acme/counts@1.0.0");
+    case("the signature of a bundle", &good.bytes, bundle.signatures()[0].text());
     // Another publisher signed another index, at the same place.
     made(&publishing, &evil, &["--out", "other.json", "--name", "main"]);
     let theirs = read(&publishing.repository().join("other.json"));
     let by_them = String::from_utf8(read(&publishing.repository().join("other.json.minisig"))).expect("text");
-    check(&theirs, &by_them, &format!("it is signed by the key {}, not by {}", evil.id(), acme.id()));
-    check(&good.bytes, &by_them, "it is signed by the key");
+    let told = case("an index of another publisher", &theirs, &by_them);
+    assert!(told.contains(&format!("it is signed by the key {}, not by {}", evil.id(), acme.id())), "{told}");
+    case("the signature of another publisher", &good.bytes, &by_them);
+    transcript_snapshot!(cases, @r"
+    # a changed word: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it says that it is a signature of `plugin index \
+    sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # a changed word: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it says that it is a signature of `plugin index \
+    sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # no signature: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it is not a minisign signature: it does not have four lines
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # no signature: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it is not a minisign signature: it does not have four lines
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # the signature of a bundle: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it says that it is a signature of `acme/counts@1.0.0 \
+    sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # the signature of a bundle: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its signature does not hold: it says that it is a signature of `acme/counts@1.0.0 \
+    sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # an index of another publisher: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is signed by the key [KEY], not by [KEY]
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # an index of another publisher: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is signed by the key [KEY], not by [KEY]
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # the signature of another publisher: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is signed by the key [KEY], not by [KEY]
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # the signature of another publisher: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is signed by the key [KEY], not by [KEY]
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    ");
     std::fs::write(&path, &good.bytes).expect("written");
     std::fs::write(&beside, &good.signature).expect("written");
     done(host.run_of(&["plugin", "search"]));
     done(host.run_of(&["keys", "revoke", &acme.id(), "--reason", "the laptop was stolen"]));
-    refused(&host.run_of(&["plugin", "search"]), 55, "is revoked: the laptop was stolen");
+    host_snapshot!(host, ["plugin", "search"], @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its key [KEY] is revoked: the laptop was stolen
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    ");
 }
 
 // promise index.older: An edition of an index that is older than one seen before, or has the same serial and other
@@ -70,14 +155,36 @@ async fn index_that_is_older_than_one_seen_before_is_reported() {
     let second = written(&publishing);
     assert!(done(host.run_of(&["plugin", "search"])).stdout.contains("acme/counts 1.1.0"));
     put(&first);
-    let search = host.run_of(&["plugin", "search"]);
-    refused(&search, 55, "it is older than before: its serial is 1, and 2 was seen on");
-    refused(&search, 55, "--allow-older-index");
-    refused(&host.run_of(&["plugin", "install", "acme/counts", "--yes"]), 55, "it is older than before");
+    host_snapshot!(host, ["plugin", "search"], @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is older than before: its serial is 1, and 2 was seen on [DATE]
+    help: a newer version may be hidden; if its publisher says that this one is right, add \
+    --allow-older-index
+    ");
+    host_snapshot!(host, ["plugin", "install", "acme/counts", "--yes"], @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is older than before: its serial is 1, and 2 was seen on [DATE]
+    help: a newer version may be hidden; if its publisher says that this one is right, add \
+    --allow-older-index
+    ");
     // The same number with other contents.
     std::fs::remove_file(folder.join("index.json")).expect("removed");
     made(&publishing, &acme, &["--name", "main", "--serial", "2"]);
-    refused(&host.run_of(&["plugin", "search"]), 55, "its contents changed and its serial did not: 2, seen on");
+    host_snapshot!(host, ["plugin", "search"], @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: its contents changed and its serial did not: 2, seen on [DATE]
+    help: a newer version may be hidden; if its publisher says that this one is right, add \
+    --allow-older-index
+    ");
     put(&second);
     done(host.run_of(&["plugin", "search"]));
     // The user's word makes it the newest one.
@@ -92,7 +199,15 @@ async fn index_that_is_older_than_one_seen_before_is_reported() {
     assert!(!text.contains("Counts"), "{text}");
     // It is not believed if others could have written it.
     std::fs::set_permissions(&seen, std::os::unix::fs::PermissionsExt::from_mode(0o666)).expect("set");
-    refused(&host.run_of(&["plugin", "search"]), 52, "other users can write to it");
+    host_snapshot!(host, ["plugin", "search"], @"
+    exit: 52
+    ----- stdout
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: `[HOME]/.local/state/host/indexes.json` cannot be used
+      caused by: other users can write to it (its mode is 666)
+    help: if its contents are right: chmod 600 '[HOME]/.local/state/host/indexes.json'
+    ");
 }
 
 // promise index.digest: What an index names is installed only if it is what the index says, and only by the keys that
@@ -124,18 +239,51 @@ async fn index_on_a_web_server_names_bundles_that_are_checked_against_it() {
     let honest = acme.signed("1.0.0", READS).await;
     put(&acme.signed("1.0.1", READS).await);
     let ended = run_of(&host, &install).await;
-    refused(&ended, 55, "sent other content than was asked for");
-    refused(&ended, 55, &format!("the index `main` says that it is {}", honest.digest()));
+    outcome_snapshot!(ended, @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `127.0.0.1` sent other content than was asked for: its digest is sha256:[DIGEST], not \
+    sha256:[DIGEST]; ask the publisher which digest is right
+      caused by: the index `main` says that it is sha256:[DIGEST]
+    ");
+    assert!(ended.stderr.contains(&format!("the index `main` says that it is {}", honest.digest())), "{ended:?}");
     // The same contents, signed by somebody else whom the user trusts.
     let mut theirs = acme.bundle("1.0.0", READS).await;
     other.sign(&mut theirs);
     put(&theirs);
     let trusted = ["keys", "trust", &other.public().display().to_string(), "--for", "acme/*"].map(str::to_owned);
     done(host.run_of(&trusted.each_ref().map(String::as_str)));
-    refused(&run_of(&host, &install).await, 55, "none of the keys that the index names signed it");
+    outcome_snapshot!(run_of(&host, &install).await, @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: `acme/counts` 1.0.0 is not what the index `main` says
+      caused by: none of the keys that the index names signed it
+    help: it is not installed; ask its publisher which one is right
+    ");
     put(&honest);
-    let ended = done(run_of(&host, &install).await);
-    assert!(ended.stdout.contains("Installed `acme/counts` 1.0.0"), "{ended:?}");
+    outcome_snapshot!(run_of(&host, &install).await, @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0 (MIT)
+      count_lines␠␠
+
+    It asks to
+      read the files that you allow
+    It says why:
+      fs-read: to try it
+    Unless you grant more, it can only read: the workspace and its own state, and only what it asks for \
+    above.
+
+    Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
+    calls or call tools of MCP servers: its component has no import for that.
+
+    Signed by [KEY], which you trust for it.
+
+    Installed `acme/counts` 1.0.0; you are asked before each call that does more than read the workspace.
+    ----- stderr
+    ");
     // Who installs something else is not told about indexes, nor they about it.
     let before = server.requests().len();
     let bundle = file(&host, "a.tar", &honest);
@@ -143,7 +291,13 @@ async fn index_on_a_web_server_names_bundles_that_are_checked_against_it() {
     assert_eq!(server.requests().len(), before);
     // Without the signature there is no index.
     files.lock().expect("no test panics with it").remove("index.json.minisig");
-    refused(&run_of(&host, &["plugin", "search"]).await, 42, "/plugins/index.json.minisig");
+    outcome_snapshot!(run_of(&host, &["plugin", "search"]).await, @"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: the index `main` (http://127.0.0.1:[PORT]/plugins/index.json) is not used
+      caused by: `127.0.0.1` has no `http://127.0.0.1:[PORT]/plugins/index.json.minisig`
+    ");
 }
 
 // promise index.bounded
@@ -161,25 +315,171 @@ async fn index_without_end_is_cut_off_and_others_are_searched() {
         _ => Answer::status(404, ""),
     })
     .await;
-    for (source, says) in [
-        (server.url("/endless.json"), "sent more than 8388608 bytes"),
-        (server.url("/signature.json"), "sent more than 4096 bytes"),
-        (server.url("/elsewhere.json"), "a redirect to an address without TLS"),
-        (server.url("/none.json"), "has no `http"),
-        ("http://example.com/index.json".to_owned(), "does not use TLS"),
-        ("nothing".to_owned(), "is not an https address, a reference or an absolute path"),
-        ("/none/index.json".to_owned(), "`/none/index.json` cannot be read"),
+    let (mut alone, mut beside) = (Transcript::default(), Transcript::default());
+    for source in [
+        server.url("/endless.json"),
+        server.url("/signature.json"),
+        server.url("/elsewhere.json"),
+        server.url("/none.json"),
+        "http://example.com/index.json".to_owned(),
+        "nothing".to_owned(),
+        "/none/index.json".to_owned(),
     ] {
-        let host = user(&source, &acme);
-        let ended = run_of(&host, &["plugin", "search"]).await;
-        assert!(ended.code != Some(0) && ended.stderr.contains(says), "{source}: {ended:?}");
-        assert!(ended.stderr.contains(&format!("the index `main` ({source}) is not used")), "{ended:?}");
+        alone.add(&source, &run_of(&user(&source, &acme), &["plugin", "search"]).await);
         // Another index is searched, and what is wrong with the first one is said.
         let both =
             format!("{}{}", configuration("bad", &source, &acme.key()), configuration("good", &good, &acme.key()));
-        let ended = done(run_of(&Host::new(["run"]).configured(&both), &["plugin", "search"]).await);
-        assert!(ended.stdout.contains("acme/counts 1.0.0") && ended.stderr.contains(says), "{source}: {ended:?}");
+        let ended = run_of(&Host::new(["run"]).configured(&both), &["plugin", "search"]).await;
+        beside.add(&source, &done(ended));
     }
+    transcript_snapshot!(alone, @r"
+    # http://127.0.0.1:[PORT]/endless.json
+    exit: 42
+    ----- stderr
+    error: the index `main` (http://127.0.0.1:[PORT]/endless.json) is not used
+      caused by: `127.0.0.1` sent more than 8388608 bytes for `http://127.0.0.1:[PORT]/endless.json`
+
+    # http://127.0.0.1:[PORT]/signature.json
+    exit: 42
+    ----- stderr
+    error: the index `main` (http://127.0.0.1:[PORT]/signature.json) is not used
+      caused by: `127.0.0.1` sent more than 4096 bytes for `http://127.0.0.1:[PORT]/signature.json.minisig`
+
+    # http://127.0.0.1:[PORT]/elsewhere.json
+    exit: 42
+    ----- stderr
+    error: the index `main` (http://127.0.0.1:[PORT]/elsewhere.json) is not used
+      caused by: `127.0.0.1` redirects the request, and the redirect is not followed: it leads to an \
+    address without TLS
+
+    # http://127.0.0.1:[PORT]/none.json
+    exit: 42
+    ----- stderr
+    error: the index `main` (http://127.0.0.1:[PORT]/none.json) is not used
+      caused by: `127.0.0.1` has no `http://127.0.0.1:[PORT]/none.json`
+
+    # http://example.com/index.json
+    exit: 55
+    ----- stderr
+    error: the index `main` (http://example.com/index.json) is not used
+      caused by: `http://example.com/index.json` does not use TLS; use an address that begins with \
+    `https://`
+
+    # nothing
+    exit: 52
+    ----- stderr
+    error: the index `main` (nothing) is not used
+      caused by: its source is not an https address, a reference or an absolute path
+      caused by: `nothing` is not a reference REGISTRY/REPOSITORY[:TAG][@DIGEST]: it names no registry, \
+    such as ghcr.io
+
+    # /none/index.json
+    exit: 52
+    ----- stderr
+    error: the index `main` (/none/index.json) is not used
+      caused by: `/none/index.json` cannot be read
+      caused by: No such file or directory (os error 2)
+    ");
+    transcript_snapshot!(beside, @r"
+    # http://127.0.0.1:[PORT]/endless.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (http://127.0.0.1:[PORT]/endless.json) is not used: `127.0.0.1` sent more than \
+    8388608 bytes for `http://127.0.0.1:[PORT]/endless.json`
+
+    # http://127.0.0.1:[PORT]/signature.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (http://127.0.0.1:[PORT]/signature.json) is not used: `127.0.0.1` sent more than \
+    4096 bytes for `http://127.0.0.1:[PORT]/signature.json.minisig`
+
+    # http://127.0.0.1:[PORT]/elsewhere.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (http://127.0.0.1:[PORT]/elsewhere.json) is not used: `127.0.0.1` redirects the \
+    request, and the redirect is not followed: it leads to an address without TLS
+
+    # http://127.0.0.1:[PORT]/none.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (http://127.0.0.1:[PORT]/none.json) is not used: `127.0.0.1` has no \
+    `http://127.0.0.1:[PORT]/none.json`
+
+    # http://example.com/index.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (http://example.com/index.json) is not used: `http://example.com/index.json` does \
+    not use TLS; use an address that begins with `https://`
+
+    # nothing
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (nothing) is not used: its source is not an https address, a reference or an \
+    absolute path: `nothing` is not a reference REGISTRY/REPOSITORY[:TAG][@DIGEST]: it names no registry, \
+    such as ghcr.io
+
+    # /none/index.json
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `good`)
+    ----- stderr
+    note: the index `bad` (/none/index.json) is not used: `/none/index.json` cannot be read: No such file \
+    or directory (os error 2)
+    ");
 }
 
 // promise index.text: What an index says cannot change the terminal.
@@ -204,13 +504,27 @@ async fn index_text_is_escaped_wherever_it_is_shown() {
     std::fs::write(folder.join("index.json"), &signed.bytes).expect("written");
     std::fs::write(folder.join("index.json.minisig"), &signed.signature).expect("written");
     let host = user(&folder.join("index.json").display().to_string(), &acme);
-    let ended = done(host.run_of(&["plugin", "search"]));
-    assert!(ended.stdout.contains("acme/counts 1.0.0  a\\u{1b}[2J\\u{202e}"), "{ended:?}");
-    assert_eq!(ended.stdout.lines().count(), 6, "{ended:?}");
-    let ended = host.run_of(&["plugin", "install", "acme/counts", "--yes"]);
-    refused(&ended, 55, "the index has an invalid place");
-    for text in [&ended.stdout, &ended.stderr] {
-        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{ended:?}");
+    let found = host_snapshot!(host, ["plugin", "search"], @r"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  a\u{1b}[2J\u{202e}\nevil
+      by acme, key [KEY], not trusted for it; once its publisher has given you the key, run `host keys \
+    trust`
+      asks for http=a\u{1b}[2J\u{202e}\nevil, fs-read=*
+      tools a\u{1b}[2J\u{202e}\nevil
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `main`)
+    ----- stderr
+    ");
+    let ended = host_snapshot!(host, ["plugin", "install", "acme/counts", "--yes"], @r"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: the index has an invalid place `../\u{1b}[2J`
+      caused by: it is not an https address, a reference, or a file beside the index
+    ");
+    for text in [&found.stdout, &ended.stdout, &ended.stderr] {
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
     }
 }
 
@@ -225,6 +539,7 @@ async fn index_with_a_key_twice_is_not_used() {
     let folder = publishing.repository().join("bundles");
     let host = user(&folder.join("index.json").display().to_string(), &acme);
     done(host.run_of(&["plugin", "search"]));
+    let mut cases = Transcript::default();
     for (key, line, again) in [
         ("serial", "\"serial\": 1,", "\"serial\": 9,"),
         ("plugins.publisher", "\"publisher\": \"acme\",", "\"publisher\": \"acme\","),
@@ -236,12 +551,55 @@ async fn index_with_a_key_twice_is_not_used() {
         let signed = SignedIndex::sign(text.into_bytes(), &acme.open()).expect("signed");
         std::fs::write(folder.join("index.json"), &signed.bytes).expect("written");
         std::fs::write(folder.join("index.json.minisig"), &signed.signature).expect("written");
-        for arguments in [&["plugin", "search"][..], &["plugin", "install", "acme/counts", "--yes"]] {
-            let ended = host.run_of(arguments);
-            assert!(ended.code.is_some_and(|code| code != 0) && ended.stdout.is_empty(), "{key}: {ended:?}");
-            assert!(ended.stderr.contains(&format!("duplicate key `{key}`")), "{key}: {ended:?}");
-        }
+        cases.add(format!("{key}: host plugin search"), &host.run_of(&["plugin", "search"]));
+        let install = host.run_of(&["plugin", "install", "acme/counts", "--yes"]);
+        cases.add(format!("{key}: host plugin install acme/counts --yes"), &install);
     }
+    transcript_snapshot!(cases, @r"
+    # serial: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `serial` at line 4 column 22
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # serial: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `serial` at line 4 column 22
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # plugins.publisher: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `plugins.publisher` at line 10 column 37
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # plugins.publisher: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `plugins.publisher` at line 10 column 37
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # plugins.capabilities.fs-read: host plugin search
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `plugins.capabilities.fs-read` at line 19 \
+    column 33
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+
+    # plugins.capabilities.fs-read: host plugin install acme/counts --yes
+    exit: 55
+    ----- stderr
+    error: the index `main` ([TEMP]/bundles/index.json) is not used
+      caused by: it is not an index of plugins: duplicate key `plugins.capabilities.fs-read` at line 19 \
+    column 33
+    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    ");
 }
 
 // promise index.digest
@@ -257,8 +615,29 @@ async fn index_that_contradicts_another_one_installs_nothing() {
     let both = [("one", at(&one)), ("two", at(&two))].map(|(name, place)| configuration(name, &place, &acme.key()));
     let host = Host::new(["run"]).configured(&both.concat());
     trust(&host, &acme);
-    let ended = host.run_of(&["plugin", "install", "acme/counts", "--yes"]);
-    refused(&ended, 55, "two indexes have different bundles of `acme/counts` 1.0.0");
-    let found = done(host.run_of(&["plugin", "search", "counts"])).stdout;
-    assert!(found.contains("(index `one`)") && found.contains("(index `two`)"), "{found}");
+    host_snapshot!(host, ["plugin", "install", "acme/counts", "--yes"], @"
+    exit: 55
+    ----- stdout
+    ----- stderr
+    error: two indexes have different bundles of `acme/counts` 1.0.0
+      caused by: `two` has sha256:[DIGEST], `one` has sha256:[DIGEST]
+    help: ask its publisher which digest is right, and install it with --digest from its own place
+    ");
+    host_snapshot!(host, ["plugin", "search", "counts"], @"
+    exit: 0
+    ----- stdout
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], which you trust for it
+      asks for fs-read=*
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `one`)
+    acme/counts 1.0.0  Counts the lines of a file.
+      by acme, key [KEY], which you trust for it
+      asks for fs-read=.
+      tools count_lines
+      sha256:[DIGEST]
+      host plugin install acme/counts  (index `two`)
+    ----- stderr
+    ");
 }

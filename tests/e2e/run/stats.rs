@@ -1,6 +1,7 @@
 //! What a run took, told to a user who wants to know and to every program.
 
 use host_tests::host::Host;
+use host_tests::host_snapshot;
 use serde_json::{Value, json};
 
 use super::{answer, call};
@@ -15,21 +16,27 @@ fn replies() -> [Value; 2] {
 
 #[test]
 fn stats_are_shown_to_the_user_on_request() {
-    let ended = Host::scripted(&replies(), &["--stats", "Look"]).run();
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
-    let lines: Vec<&str> = ended.stderr.lines().collect();
-    assert!(lines[0].starts_with("2 turns · 21.0k tokens in (8000 cached), 15 out, 7 thought · "), "{ended:?}");
-    assert!(
-        lines[1].starts_with("  ls       1 done, ") && lines[2].starts_with("  nothing  0 done, 1 failed"),
-        "{ended:?}"
-    );
+    host_snapshot!(Host::scripted(&replies(), &["--stats", "Look"]), @r"
+    exit: 0
+    ----- stdout
+    Done.
+    ----- stderr
+    2 turns · 21.0k tokens in (8000 cached), 15 out, 7 thought · [DURATION] (model [DURATION], tools \
+    [DURATION])
+      ls       1 done, [DURATION]
+      nothing  0 done, 1 failed, [DURATION]
+    ");
     assert_eq!(Host::scripted(&[answer("Done.")], &["Look"]).run().stderr, "", "nobody asked");
+    // One that failed took something too.
     let failed = json!({"chunks": [{"error": {"kind": "server", "message": "no"}}]});
-    let ended = Host::scripted(&[failed], &["--stats", "Look"]).run();
-    assert!(
-        ended.code == Some(59) && ended.stderr.contains("1 turn · "),
-        "one that failed took something too: {ended:?}"
-    );
+    host_snapshot!(Host::scripted(&[failed], &["--stats", "Look"]), @"
+    exit: 59
+    ----- stdout
+    ----- stderr
+    error: `scripted` at `[HOME]/script.jsonl` reported an error in its reply: no
+    help: try again later, or use another model
+    1 turn · 0 tokens in, 0 out · [DURATION] (model [DURATION])
+    ");
 }
 
 #[test]

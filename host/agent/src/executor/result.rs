@@ -146,7 +146,10 @@ impl RunError {
             Self::Loop(_) => Some("rephrase the task, split it into smaller steps, or try another model".into()),
             Self::NothingLeft => Some("say what to do next".into()),
             Self::Exceeded(exceeded) => Some(exceeded.advice()),
-            Self::Hook(_) => Some("`/hooks` and `host hooks` list the hooks, and where each comes from".into()),
+            Self::Hook(_) => {
+                let list = Advice::from("`/hooks` and ").command("hooks");
+                Some(list.text(" list the hooks, and where each comes from"))
+            }
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
     }

@@ -61,7 +61,7 @@ impl Catalog {
         let runtime = Arc::new(opened.runtime(current.clone()));
         let (mcp, notes) = opened.servers(&runtime)?;
         notices(&notes);
-        let commands = opened.configuration.commands();
+        let commands = opened.configuration.commands().cloned();
         let mut sources = PluginSources::new(&opened.access.plugin, commands, mcp.is_some(), opened.settings.clone());
         sources.look(&opened.project.root, &opened.folders);
         let workspace = Arc::new(Workspace::new(opened.root.clone()));
@@ -179,7 +179,7 @@ impl Opened {
             files: &self.files.servers,
             server_files: &self.files.server_files,
             is_trusted: self.project.is_trusted(),
-            confine: self.configuration.confine_mode().under(self.access.confine).value(),
+            confine: self.configuration.confine.mode.under(self.access.confine).value(),
             environment: &self.environment,
             folders: &self.folders,
             workspace: &self.root,
@@ -199,7 +199,7 @@ impl Opened {
             files: &self.files,
             project: &self.project.root,
             brought,
-            confine: self.configuration.confine_mode().under(self.access.confine).value(),
+            confine: self.configuration.confine.mode.under(self.access.confine).value(),
         })
     }
 

@@ -74,7 +74,7 @@ impl Opened {
         let Opening { place, access, project, environment, tooling } = opening;
         let folders = environment.folders()?;
         let files = project.files();
-        let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+        let configuration = Configuration::read(environment, &folders, files.configuration.as_ref())?;
         let Policies { policy, notes } = policies::read(&folders, &files.policies)?;
         notes.iter().for_each(|note| notice(note));
         let root = folder::work_in(place, &folders)?;

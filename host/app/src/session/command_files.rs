@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use host_agent::{Event, EventKind, Observer};
 use host_extensions::plugins::LoadedPlugin;
-use host_journal::Fact;
+use host_journal::{Fact, MAIN};
 use host_message::{AgentId, CallId, FunctionCall, Output, OutputPart, ToolName};
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure, Fault};
@@ -22,8 +22,8 @@ use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::Session;
 use super::aside::MAX_OUTPUT;
-use super::{MAIN, Session};
 use crate::attach::{Attached, Author, attach};
 
 /// The tool that runs a shell line.

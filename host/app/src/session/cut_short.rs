@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use host_agent::RunResult;
 use host_journal::TerminateReason;
 use host_message::{CallId, Content, Part};
+use host_sessions::undo::{FileChange, paths};
 use host_settings::error::{Failure, run_failure};
-use host_text::counted;
+use host_text::{Advice, counted};
 
 use super::Session;
-use super::undo::{FileChange, paths};
 
 /// The most files that the user or the model is given by name.
 const NAMED: usize = 20;
@@ -84,7 +84,7 @@ impl Session {
         let failure = run_failure(result)?;
         let is_changed = |cut: CutShort| !cut.changed.is_empty() || cut.may_have_changed_more;
         Some(match self.cut_short(result).is_some_and(is_changed) && failure.help.is_none() {
-            true => failure.help("files were changed; undo that with `host undo`"),
+            true => failure.help(Advice::from("files were changed; undo that with ").command_for("undo", "`/undo`")),
             false => failure,
         })
     }

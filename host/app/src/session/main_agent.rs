@@ -5,13 +5,14 @@
 use host_agent::{
     AgentDefinition, Completion, Input, InputConfig, InputKind, ModelConfig, PromptConfig, RunConfig, ToolConfig,
 };
+use host_journal::MAIN;
 use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::request::RunRequest;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::session::{MAIN, task};
+use crate::session::task;
 
 /// The input of the main agent: a user's text reaches the query as one, since an input is not a template.
 const PROMPT: &str = "prompt";

@@ -5,13 +5,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host_journal::{Journals, Left, Opened};
+use host_journal::{Journals, Left, MAIN, Opened};
 use host_message::{AgentId, SessionId};
+use host_sessions::find;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::Advice;
 
 use crate::app::App;
-use crate::session::{MAIN, find};
 
 /// The session to resume.
 #[derive(Clone, Debug, PartialEq, Eq)]

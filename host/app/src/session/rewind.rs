@@ -5,13 +5,15 @@
 
 use std::collections::HashSet;
 
+use host_journal::MAIN;
+use host_sessions::find;
+use host_sessions::transcript::{Entry, Transcript, What};
+use host_sessions::undo::{ChangingCall, Undoing, paths};
 use host_settings::error::Failure;
 use host_text::one_line;
 
-use super::transcript::{Entry, Transcript, What};
-use super::undo::{ChangingCall, Undoing, paths};
+use super::Session;
 use super::undone::{self, Undone};
-use super::{MAIN, Session, find};
 
 /// The most of a prompt that is shown, in characters.
 const PROMPT: usize = 200;

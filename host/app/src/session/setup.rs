@@ -12,7 +12,7 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::LoadedPlugin;
 use host_extensions::servers::Deferral;
-use host_journal::{About, Clock, Journal, Opened, Recorded, SessionError};
+use host_journal::{About, Clock, Journal, MAIN, Opened, Recorded, SessionError};
 use host_message::{AgentId, Content, ModelId, ToolName, ToolSpec};
 use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
@@ -26,7 +26,7 @@ use super::model_search::ModelSearch;
 use super::prompted::{self, Prompted};
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
-use super::{Conversation, MAIN, Observers, main_agent, task, undo};
+use super::{Conversation, Observers, main_agent, task, undo};
 use crate::app::{App, SessionFiles};
 use crate::context::{self, Context, ContextPart};
 

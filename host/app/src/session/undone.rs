@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 
 use host_journal::CallStatus;
 use host_message::{Content, Display};
+use host_sessions::find;
+use host_sessions::transcript::{Transcript, What};
 use host_tool::FailureKind;
 
-use super::transcript::{Transcript, What};
-use super::{Session, find};
+use super::Session;
 
 /// A prompt that was taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use host_agent::{Budget, DayBudget, Event, EventKind, Observer, Subagent, SubagentSetup};
 use host_extensions::agents::Agents;
 use host_extensions::plugins;
-use host_journal::{About, Clock, Fact};
+use host_journal::{About, Clock, Fact, MAIN};
 use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
 use host_settings::error::Failure;
 use host_settings::models::{self, Model, ways};
@@ -20,7 +20,6 @@ use tokio::sync::OnceCell;
 
 use super::{CallProgress, ProgressSink};
 use crate::app::App;
-use crate::session::MAIN;
 use crate::session::subagents::{self, Asked};
 
 /// The agents that clients can call.

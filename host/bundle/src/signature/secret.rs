@@ -59,6 +59,12 @@ pub enum SecretKeyError {
         /// How.
         why: String,
     },
+    /// It is a public key.
+    #[error(
+        "`{}` is a public key, and only a secret key signs; name the file that `host keys generate` wrote beside it",
+        .0.display()
+    )]
+    Public(PathBuf),
     /// It is not a key.
     #[error("`{}` is not a minisign secret key: {why}", path.display())]
     Malformed {
@@ -129,10 +135,14 @@ impl SecretKeyFile {
     ///
     /// # Errors
     ///
-    /// When it is not there, is not a plain file of this user, others may read or write it, or it is not a key.
+    /// When it is not there, is not a plain file of this user, others may read or write it, or it is not a secret key.
     pub fn read(path: &Path) -> Result<Self, SecretKeyError> {
         let failed = |error: io::Error| SecretKeyError::File { path: path.to_owned(), what: "read", error };
         let malformed = |why: &str| SecretKeyError::Malformed { path: path.to_owned(), why: why.to_owned() };
+        // A public key is for everybody to read: before any word about who may read the file.
+        if host_files::read_text(path, MAX_FILE).is_ok_and(|text| text.parse::<PublicKey>().is_ok()) {
+            return Err(SecretKeyError::Public(path.to_owned()));
+        }
         let text = match PrivateFile::new(path, Access::ReadOrWrite, MAX_FILE).read() {
             Ok(Some(text)) => text,
             Ok(None) => return Err(failed(io::ErrorKind::NotFound.into())),

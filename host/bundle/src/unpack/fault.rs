@@ -55,6 +55,14 @@ pub enum UnpackError {
         /// Why.
         why: String,
     },
+    /// The layout is fine, and has several plugins of which none was chosen.
+    #[error("it lists {count} plugins{}", choice(.names))]
+    Several {
+        /// How many.
+        count: usize,
+        /// The names by which it lists them, as far as it has any.
+        names: Vec<String>,
+    },
     /// A manifest that refers to the plugin is not a signature of it.
     #[error("the manifest `{digest}` is not a signature of this plugin: {why}")]
     Referrer {
@@ -66,6 +74,14 @@ pub enum UnpackError {
     /// The parts do not agree.
     #[error(transparent)]
     Content(#[from] ContentError),
+}
+
+/// How one of several plugins is chosen.
+fn choice(names: &[String]) -> String {
+    match names {
+        [] => " and no names for them, so none can be chosen".to_owned(),
+        names => format!(", {}; choose one, as oci:PATH:NAME", names.join(", ")),
+    }
 }
 
 /// Why something in an archive or a folder is refused.

@@ -177,12 +177,11 @@ impl Walk {
         }
         let all = wanted.iter().chain(&others);
         let names: Vec<String> = all.filter_map(|it| it.name.as_deref()).map(|it| format!("`{}`", cut(it))).collect();
-        let (count, names) = (wanted.len(), names.join(", "));
+        if wanted.len() > 1 {
+            return Err(UnpackError::Several { count: wanted.len(), names });
+        }
+        let names = names.join(", ");
         Err(wrong(match name {
-            _ if count > 1 && names.is_empty() => format!("it lists {count} plugins, and a bundle has one"),
-            _ if count > 1 => {
-                format!("it lists {count} plugins, {names}, and a bundle has one; name it as oci:PATH:NAME")
-            }
             Some(name) if names.is_empty() => format!("it lists no plugin as `{}`", cut(name)),
             Some(name) => format!("it lists no plugin as `{}`, but {names}", cut(name)),
             None => "it lists 0 plugins, and a bundle has one".to_owned(),

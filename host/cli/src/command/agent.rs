@@ -59,7 +59,7 @@ impl Found {
         let project = Project::find(&here, &folders)?;
         printer::notes(project.note().as_slice(), environment);
         let files = project.files();
-        let configuration = Configuration::read(environment, &folders)?.with_project(files.configuration.as_ref())?;
+        let configuration = Configuration::read(environment, &folders, files.configuration.as_ref())?;
         let plugins = installed(&files, &folders, &here)?;
         let agents = Agents::read(&folders, &configuration, &files.agents, &brought(&plugins))?;
         printer::notes(agents.left_out(), environment);

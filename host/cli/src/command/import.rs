@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use host_app::session::transcript::to_json;
 use host_import::{ImportPlan, ItemKind, ItemState, apply, plan};
+use host_sessions::transcript::to_json;
 use host_settings::configuration::ForeignAgent;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;

@@ -33,7 +33,7 @@ pub(crate) async fn run(command: Model, environment: Environment) -> Result<Code
 
 /// The configuration of the user alone: no project changes what is known about models.
 fn configuration(environment: &Environment) -> Result<Configuration, Failure> {
-    Configuration::read(environment, &environment.folders()?)
+    Configuration::read(environment, &environment.folders()?, None)
 }
 
 async fn update(from: &str, environment: &Environment) -> Result<String, Failure> {

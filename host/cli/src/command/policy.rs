@@ -40,8 +40,8 @@ pub(crate) async fn run(policy: Policy, environment: Environment, stop: Cancella
             let policies = policies::read(&folders, &project.files().policies)?;
             printer::notes(&policies.notes, &environment);
             let answers = permissions_in(&policies.policy, &policies::answers(&folders));
-            let own = Configuration::read(&environment, &folders)?;
-            let denied = own.with_project(project.files().configuration.as_ref())?.deny.read;
+            let files = project.files();
+            let denied = Configuration::read(&environment, &folders, files.configuration.as_ref())?.deny.read;
             list(policies.policy.rules(), &answers, &denied, json, &out)
         }
         Policy::Deny { globs } => {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use host_app::app::{self, App, Opening};
 use host_app::attach::{Attached, Author, attach};
-use host_app::report::Report;
-use host_app::report::refusals::Refusals;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::resume::Resume;
 use host_app::session::{Session, SessionRequest};
 use host_journal::Left;
+use host_sessions::report::Report;
+use host_sessions::report::refusals::Refusals;
 use host_settings::configuration::Configuration;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;

@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use host_app::session::pages::{blame, list, markdown, show, verify};
-use host_app::session::transcript::{self, Transcript};
-use host_app::session::verify::{SessionVerdict, Verdict};
-use host_app::session::{find, title};
 use host_journal::{Clock, Journals, Stored};
+use host_sessions::pages::{blame, list, markdown, show, verify};
+use host_sessions::transcript::{self, Transcript};
+use host_sessions::verify::{SessionVerdict, Verdict};
+use host_sessions::{find, title};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_text::visible_line;
@@ -26,7 +26,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
     match session {
         Session::List { folder, all, json } => {
             let here = canonical(folder.as_deref().unwrap_or(Path::new(".")))?;
-            let listed = host_app::session::list::list(&sessions, (!all).then_some(here.as_path()))?;
+            let listed = host_sessions::list::list(&sessions, (!all).then_some(here.as_path()))?;
             out.write(&if json { list::json(&listed)? } else { list::text(&listed, all) });
         }
         Session::Show { id } => {
@@ -62,7 +62,7 @@ pub(crate) fn run(session: Session, environment: &Environment) -> Result<Code, F
             return Ok(verified(&verdicts));
         }
         Session::Blame { file, json } => {
-            let blamed = host_app::session::blame::blame(&file, &sessions, &folders.chains()?)?;
+            let blamed = host_sessions::blame::blame(&file, &sessions, &folders.chains()?)?;
             out.write(&if json { transcript::to_json(&blamed)? } else { blame::text(&blamed) });
         }
         Session::Export { id, format, output } => {

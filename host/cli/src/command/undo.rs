@@ -1,12 +1,12 @@
 //! `host undo`: which calls of a session changed files, and taking their changes back. `/undo` shows the same.
 //!
-//! Deliberately not here: what is kept, and which files are restored, which `host-app` decides.
+//! Deliberately not here: what is kept, and which files are restored, which `host-sessions` decides.
 
 use std::path::Path;
 
-use host_app::session::find;
 use host_app::session::pages::undo as pages;
-use host_app::session::undo::{Became, ChangingCall, Undo};
+use host_sessions::find;
+use host_sessions::undo::{Became, ChangingCall, Undo};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Interrupt, Pick, PickEntry, TerminalMode};

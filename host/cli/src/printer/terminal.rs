@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use host_agent::{Event, EventKind, Observer, RunResult};
-use host_app::report::answer_line::AnswerLine;
-use host_app::report::run_stats::RunStats;
-use host_app::report::{About, Report, notices};
 use host_journal::Fact;
 use host_message::AgentId;
+use host_sessions::report::answer_line::AnswerLine;
+use host_sessions::report::run_stats::RunStats;
+use host_sessions::report::{About, Report, notices};
 use host_settings::error::Failure;
 use host_terminal::{self as terminal, Activity, Answers, Keyboard, TerminalMode, Voice, Wait};
 use host_text::{exact, visible, visible_line};

@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::AnsiColor;
 use host_agent::{Event, EventKind, Observer, Partial, RunResult};
-use host_app::report::run_stats::RunStats;
-use host_app::report::{About, Report, notices};
 use host_journal::{CallStatus, Fact};
+use host_sessions::report::run_stats::RunStats;
+use host_sessions::report::{About, Report, notices};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_text::{clip, exact, visible};

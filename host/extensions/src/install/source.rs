@@ -98,9 +98,21 @@ impl Fault for SourceError {
             }
             Self::NoSource { .. } | Self::Unreadable { .. } => None,
             Self::OtherBundle { .. } => Some("ask the publisher which digest is right".into()),
-            Self::Bundle { .. } => {
-                Some(Advice::from("get it again from its publisher; ").command("plugin pack").text(" makes one"))
-            }
+            Self::Bundle { cause, .. } => match **cause {
+                UnpackError::Unreadable { .. } => Some("check the path, and that you may read it".into()),
+                UnpackError::Several { .. } => None,
+                UnpackError::Archive(_)
+                | UnpackError::Entry { .. }
+                | UnpackError::TooMany
+                | UnpackError::TooLarge
+                | UnpackError::NoFile(_)
+                | UnpackError::Changed { .. }
+                | UnpackError::Layout { .. }
+                | UnpackError::Referrer { .. }
+                | UnpackError::Content(_) => {
+                    Some(Advice::from("get it again from its publisher; ").command("plugin pack").text(" makes one"))
+                }
+            },
         }
     }
 }
@@ -226,6 +238,7 @@ pub fn registry_failure(error: RegistryError) -> Failure {
         | RegistryError::Insecure { .. } => ErrorKind::Untrusted,
         RegistryError::Io { .. } | RegistryError::Client(_) => ErrorKind::Configuration,
         RegistryError::Unreachable { .. }
+        | RegistryError::Redirected { .. }
         | RegistryError::NotFound { .. }
         | RegistryError::Status { .. }
         | RegistryError::Protocol { .. }

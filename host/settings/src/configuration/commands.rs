@@ -19,11 +19,11 @@ const MAX_COMMAND: usize = 32 << 10;
 /// The two keys, as written in a file.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ToolCommands {
+pub(crate) struct ToolCommands {
     /// The command that prints the list of tools, as a list of words; set both commands or neither.
-    pub discovery_command: Option<Vec<String>>,
+    pub(crate) discovery_command: Option<Vec<String>>,
     /// The command that calls one of them; its name is added as the last word.
-    pub call_command: Option<Vec<String>>,
+    pub(crate) call_command: Option<Vec<String>>,
 }
 
 /// Both commands.
@@ -121,7 +121,7 @@ fn rule(owner: Owner) -> &'static str {
 
 impl ToolCommands {
     /// Both, where they are set.
-    pub fn commands(&self, owner: Owner) -> Option<Commands> {
+    pub(crate) fn commands(&self, owner: Owner) -> Option<Commands> {
         let (discovery, call) = (self.discovery_command.clone()?, self.call_command.clone()?);
         Some(Commands { discovery, call, owner })
     }
@@ -131,7 +131,7 @@ impl ToolCommands {
     }
 
     /// Rejects one without the other, and commands that are none.
-    pub fn check_pair(&self) -> Result<(), CommandsFault> {
+    pub(crate) fn check_pair(&self) -> Result<(), CommandsFault> {
         let [(_, discovery), (_, call)] = self.both();
         let alone = match (discovery, call) {
             (Some(_), None) => Some(("discovery_command", "call_command", "calls one of the tools that it lists")),
@@ -157,7 +157,7 @@ impl ToolCommands {
     }
 
     /// Rejects programs that this file may not name.
-    pub fn check_programs(&self, owner: Owner) -> Result<(), CommandsFault> {
+    pub(crate) fn check_programs(&self, owner: Owner) -> Result<(), CommandsFault> {
         for (key, words) in self.both().into_iter().filter_map(|(key, words)| Some((key, words?))) {
             let program = words.first().map(String::as_str).unwrap_or_default();
             let fits = match owner {

@@ -16,7 +16,7 @@ use toml::de::{DeTable, DeValue};
 use super::commands::{Owner, ToolCommands};
 use super::fault::{ConfigurationError, ProjectRule, WhyNot};
 use super::{
-    Agent, Amount, AtLeastOne, Compression, Configuration, Confine, DailyBudget, Deny, Limits, Model, Routing, Run,
+    Agent, Amount, AtLeastOne, Compression, ConfigurationFile, Confine, DailyBudget, Deny, Limits, Model, Routing, Run,
     overlay,
 };
 use crate::error::Failure;
@@ -69,22 +69,30 @@ const ALLOWED: &[&[&str]] = &[
     &["plugins", "*", "config", "*"],
 ];
 
-/// Settings of a project that are kept separate from the user's.
-#[derive(Clone, Debug, Default)]
-pub struct ProjectConfig {
-    /// The names of its context files. They are not looked up in the user's own folder, whose files a project must not
-    /// show to a model.
-    pub context_files: Option<Vec<String>>,
-    /// About agents: after what the user says, which it can only make less.
-    pub agents: BTreeMap<String, Agent>,
-    /// The sources of more tools: the project's own programs, which were trusted with it.
-    pub tools: ToolCommands,
+/// The files of user and project, as far as they can be one, and the rest.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    /// The user's, overridden by the project's.
+    pub(super) file: ConfigurationFile,
+    pub(super) of_project: ProjectConfig,
 }
 
-impl Configuration {
-    /// Overrides this configuration, the user's, with that of a trusted project.
-    pub fn with_project(self, file: Option<&ProjectFile>) -> Result<Self, Failure> {
-        let Some(file) = file else { return Ok(self) };
+/// Settings of a project that are kept separate from the user's.
+#[derive(Debug, Default)]
+pub(super) struct ProjectConfig {
+    /// The names of its context files. They are not looked up in the user's own folder, whose files a project must not
+    /// show to a model.
+    pub(super) context_files: Option<Vec<String>>,
+    /// About agents: after what the user says, which it can only make less.
+    pub(super) agents: BTreeMap<String, Agent>,
+    /// The sources of more tools: the project's own programs, which were trusted with it.
+    pub(super) tools: ToolCommands,
+}
+
+impl ConfigurationFile {
+    /// Overrides this file, the user's, with that of a trusted project.
+    pub(super) fn with_project(self, file: Option<&ProjectFile>) -> Result<Layers, Failure> {
+        let Some(file) = file else { return Ok(Layers { file: self, ..Layers::default() }) };
         let text = file.text()?;
         let project = Self::parse(text, &file.path)?;
         check(text, &file.path)?;
@@ -93,7 +101,7 @@ impl Configuration {
         Ok(self.overlaid_by(project))
     }
 
-    fn overlaid_by(self, project: Self) -> Self {
+    fn overlaid_by(self, project: Self) -> Layers {
         let mode = |mode: ApprovalMode| mode.min(self.approval_mode.unwrap_or(ApprovalMode::Default));
         let mut routing = self.routing;
         routing.models.extend(project.routing.models);
@@ -106,12 +114,10 @@ impl Configuration {
             }
             models.insert(id, model.overlaid_by(over));
         }
-        Self {
+        let file = Self {
             model: project.model.or(self.model),
             approval_mode: project.approval_mode.map(mode).or(self.approval_mode),
             any_folder: self.any_folder,
-            saved: self.saved,
-            known: self.known,
             effort: project.effort.or(self.effort),
             verbosity: project.verbosity.or(self.verbosity),
             written: self.written.overlaid_by(project.written),
@@ -146,12 +152,10 @@ impl Configuration {
             plugins: overlay(self.plugins, project.plugins),
             mcp: self.mcp,
             indexes: self.indexes,
-            project: ProjectConfig {
-                context_files: project.context.files,
-                agents: project.agents,
-                tools: project.tools,
-            },
-        }
+        };
+        let of_project =
+            ProjectConfig { context_files: project.context.files, agents: project.agents, tools: project.tools };
+        Layers { file, of_project }
     }
 }
 
@@ -298,8 +302,8 @@ mod tests {
     use super::*;
     use crate::project::Part;
 
-    fn layered(own: &str, project: &str) -> Result<Configuration, Failure> {
-        let own = Configuration::parse(own, Path::new("own.toml")).expect("it is right");
+    fn layered(own: &str, project: &str) -> Result<Layers, Failure> {
+        let own = ConfigurationFile::parse(own, Path::new("own.toml")).expect("it is right");
         let bytes = project.as_bytes().to_vec();
         let digest = Digest::of(&bytes);
         let path = "/p/.host/config.toml".into();
@@ -350,20 +354,20 @@ mod tests {
                    [routing]\ndefault = \"a\"\nclassifier = \"c\"\n[context]\nfiles = [\"MINE.md\"]\n";
         let project = "model = \"b\"\n[models.a]\ntemperature = 0.0\nstop = []\n[models.b]\nwindow = 9\n\
                        [routing]\ndefault = \"b\"\n[context]\nfiles = [\"OURS.md\"]\n";
-        let both = layered(own, project).expect("it is right");
+        let Layers { file: both, of_project } = layered(own, project).expect("it is right");
         assert_eq!(both.model.as_deref(), Some("b"));
         let settings = both.models["a"].settings();
         assert_eq!((settings.temperature, settings.top_p, settings.stop), (Some(0.0), Some(0.5), Vec::new()));
         assert_eq!(both.models["b"].window, Some(9));
         assert_eq!((both.routing.default.as_deref(), both.routing.classifier.as_deref()), (Some("b"), Some("c")));
         assert_eq!(both.context.files, Some(vec!["MINE.md".to_owned()]));
-        assert_eq!(both.project.context_files, Some(vec!["OURS.md".to_owned()]));
+        assert_eq!(of_project.context_files, Some(vec!["OURS.md".to_owned()]));
     }
 
     // promise project.settings
     #[test]
     fn project_limits_only_narrow_those_of_the_user() {
-        let run = |own: &str, project: &str| layered(own, project).expect("it is right").run;
+        let run = |own: &str, project: &str| layered(own, project).expect("it is right").file.run;
         let turns = |own: &str, project: &str| run(own, project).max_turns.map(AtLeastOne::get);
         assert_eq!(turns("", "run.max_turns = 5"), Some(5));
         assert_eq!(turns("", "run.max_turns = 500"), Some(500), "the user has no limit");
@@ -376,7 +380,7 @@ mod tests {
         assert_eq!(cost(run("run.max_cost = 1.0", "run.max_cost = 7.0")), Some(1.0));
         assert_eq!(cost(run("", "run.max_cost = 7.0")), Some(7.0));
         let day = |own: &str, project: &str| {
-            let limits = layered(own, project).expect("it is right").day_limits();
+            let limits = layered(own, project).expect("it is right").file.budget.resolved();
             (limits.tokens, limits.cost.map(host_agent::Cost::amount))
         };
         let own = "budget = { tokens_per_day = 50, cost_per_day = 2.0 }";
@@ -384,29 +388,33 @@ mod tests {
         assert_eq!(day(own, "budget = { tokens_per_day = 5, cost_per_day = 0.5 }"), (Some(5), Some(0.5)));
         assert_eq!(day("", "budget = { tokens_per_day = 5 }"), (Some(5), None));
         assert_eq!(run("", "run.max_subagents = 99").max_subagents, Some(TreeLimits::default().subagents));
-        let limits = layered("limits.memory_mib = 64", "limits.memory_mib = 4096").expect("it is right").limits;
+        let limits = layered("limits.memory_mib = 64", "limits.memory_mib = 4096").expect("it is right").file.limits;
         assert_eq!(limits.memory_mib.map(AtLeastOne::get), Some(64));
         let usual = host_plugin::Limits::default();
-        let limits = layered("", "limits.call_seconds = 99999\nlimits.process_call_seconds = 1").expect("it is right");
-        assert_eq!((limits.limits().time, limits.limits().process_time), (usual.time, Duration::from_secs(1)));
+        let limits =
+            layered("", "limits.call_seconds = 99999\nlimits.process_call_seconds = 1").expect("it is right").file;
+        assert_eq!(
+            (limits.limits.resolved().time, limits.limits.resolved().process_time),
+            (usual.time, Duration::from_secs(1))
+        );
     }
 
     // promise confine.settings: Only the user can let programs touch more; a project can only have them confined.
     #[test]
     fn confine_settings_of_a_project_only_confine() {
-        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").confine.mode;
+        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").file.confine.mode;
         assert_eq!(mode("", "confine.mode = 'require'"), Some(ConfineMode::Require));
         assert_eq!(mode("confine.mode = 'auto'", "confine.mode = 'off'"), Some(ConfineMode::Auto));
         assert_eq!(mode("confine.mode = 'off'", "confine.mode = 'auto'"), Some(ConfineMode::Auto));
         assert_eq!(mode("confine.mode = 'require'", ""), Some(ConfineMode::Require));
         let own = "[confine]\nreadable = ['~/a']\nwritable = ['~/b']";
-        let confine = layered(own, "confine.mode = 'auto'").expect("it is right").confine;
+        let confine = layered(own, "confine.mode = 'auto'").expect("it is right").file.confine;
         assert_eq!((confine.readable, confine.writable), (vec!["~/a".into()], vec!["~/b".into()]));
     }
 
     #[test]
     fn a_projects_mode_only_asks_more() {
-        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").approval_mode;
+        let mode = |own: &str, project: &str| layered(own, project).expect("it is right").file.approval_mode;
         assert_eq!(mode("", "approval_mode = 'plan'"), Some(ApprovalMode::Plan));
         assert_eq!(mode("approval_mode = 'yolo'", "approval_mode = 'default'"), Some(ApprovalMode::Default));
         assert_eq!(mode("approval_mode = 'plan'", "approval_mode = 'default'"), Some(ApprovalMode::Plan));
@@ -417,14 +425,14 @@ mod tests {
     #[test]
     fn project_cost_limit_is_counted_in_the_users_prices() {
         let price = |text: &str| format!("[models.m]\nprice = {{ input = {text}, output = {text} }}\n");
-        let both = layered(&price("2.0"), &price("0.0")).expect("it is right");
+        let both = layered(&price("2.0"), &price("0.0")).expect("it is right").file;
         assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(2.0));
-        let both = layered("", &price("1.0")).expect("it is right");
+        let both = layered("", &price("1.0")).expect("it is right").file;
         assert_eq!(both.models["m"].price.map(|price| price.input.0), Some(1.0));
         let listed = "[models.\"anthropic/claude-opus-5\"]\nprice = { input = 0.0, output = 0.0 }\n";
-        let both = layered("", listed).expect("it is right");
+        let both = layered("", listed).expect("it is right").file;
         assert!(both.models["anthropic/claude-opus-5"].price.is_none(), "the listed price is the user's");
-        let own = layered(listed, "").expect("it is right");
+        let own = layered(listed, "").expect("it is right").file;
         assert!(own.models["anthropic/claude-opus-5"].price.is_some());
     }
 }

@@ -11,11 +11,11 @@ use host_tool::ApprovalMode;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema as _, Schema, SchemaGenerator, json_schema};
 
-use super::{CONTEXT_FILES, Configuration, Service};
+use super::{CONTEXT_FILES, ConfigurationFile, Service};
 
 /// The schema of `config.toml`, read as JSON.
 pub fn schema() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Configuration>()
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<ConfigurationFile>()
 }
 
 /// The names of context files that are looked for by default.

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_configured_price_wins_over_the_list_and_holds_for_any_server() {
         let text = "[models.\"openai/gpt-5\"]\nprice = { input = 7.0, output = 1.0 }\n";
-        let own: Configuration = toml::from_str(text).expect("it is right");
+        let own = Configuration::parsed(text);
         let local = [("OPENAI_BASE_URL", "http://localhost:1234/v1")];
         for variables in [&[][..], &local] {
             assert_eq!(price("openai/gpt-5", &own, variables), Some((7.0, PriceBasis::Configured)));

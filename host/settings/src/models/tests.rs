@@ -11,7 +11,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
 }
 
 fn parsed(text: &str) -> Configuration {
-    toml::from_str(text).expect("it is right")
+    Configuration::parsed(text)
 }
 
 // promise model.wire: A key of OpenAI's alone chooses the Responses API; another server's address chooses chat

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use host_agent::CompressionStatus;
 use host_message::ChecklistItem;
+use host_sessions::undo::ChangingCall;
 use host_settings::error::{ErrorKind, Failure};
 use host_text::exact;
 
@@ -12,7 +13,6 @@ use crate::context::ContextFile;
 use crate::page::{Line, Page};
 use crate::session::pages;
 use crate::session::rewind::{RewindPoint, RewindScope};
-use crate::session::undo::ChangingCall;
 
 /// The outcome of a command. All words are safe to show.
 #[derive(Debug)]

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use host_agent::CompressionStatus;
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_model::{Effort, UnknownEffort, UnknownVerbosity, Verbosity};
+use host_sessions::find;
+use host_sessions::pages::markdown;
+use host_sessions::transcript::Transcript;
 use host_settings::error::Failure;
 use host_settings::models;
 use host_text::{exact, visible_line};
@@ -14,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 use super::outcome::rewind_argument;
 use super::{Choice, CommandOutcome, ServerPrompt, SessionCommand};
 use crate::attach::{Attached, Author};
+use crate::session::Session;
 use crate::session::hooks::SessionEnd;
-use crate::session::pages::{self, markdown};
+use crate::session::pages;
 use crate::session::rewind::RewindScope;
-use crate::session::transcript::Transcript;
-use crate::session::{Session, find, setup};
+use crate::session::setup;
 
 /// The word that takes a permission back.
 const FORGET: &str = "forget";

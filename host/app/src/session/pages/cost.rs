@@ -2,10 +2,10 @@
 
 use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending};
 use host_message::Usage;
+use host_sessions::report::run_stats::{count, estimate, list_prices};
 use host_text::exact;
 
 use crate::page::{Line, Page};
-use crate::report::run_stats::{count, estimate, list_prices};
 use crate::session::costs::CostReport;
 
 /// Width of the labels.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use host_model::{Effort, KnownModels, ListPrice, ModelFacts, Verbosity};
 use host_settings::error::Failure;
-use host_text::{counted, exact, nearest, visible_line};
+use host_text::{Advice, counted, exact, nearest, visible_line};
 
-use crate::report::run_stats::count;
+use host_sessions::report::run_stats::count;
 
 /// Returns the models of all catalogues. What an earlier catalogue has is not what counts of a later one.
 pub fn all(known: &KnownModels) -> Vec<&ModelFacts> {
@@ -52,8 +52,13 @@ pub fn find<'k>(known: &'k KnownModels, id: &str) -> Result<&'k ModelFacts, Fail
         let names = known.catalogues().flat_map(|catalogue| catalogue.models().iter().map(|facts| facts.id.as_str()));
         let failure = Failure::input(format!("nothing is known about the model `{}`", visible_line(id)));
         match nearest(id, names) {
-            Some(name) => failure.help(format!("did you mean `{name}`? `host model list` has all")),
-            None => failure.help("`host model list` has all; `host model update` fetches newer facts"),
+            Some(name) => {
+                failure.help(Advice::from(format!("did you mean `{name}`? ")).command("model list").text(" has all"))
+            }
+            None => {
+                let all = Advice::default().command("model list").text(" has all; ");
+                failure.help(all.command("model update").text(" fetches newer facts"))
+            }
         }
     })
 }

@@ -1,9 +1,9 @@
 //! The statistics of a conversation.
 
+use host_sessions::report::run_stats::{estimate, list_prices};
 use host_text::{counted, exact};
 
 use crate::page::{Line, Page};
-use crate::report::run_stats::{estimate, list_prices};
 use crate::session::stats::{ConversationStats, Counts};
 
 /// Width of the labels.

@@ -1,9 +1,9 @@
 //! The status of a session in the words of one line.
 
+use host_sessions::report::answer_line::money;
 use host_text::excerpt;
 
 use super::processes::addresses;
-use crate::report::answer_line::money;
 use crate::session::status::SessionStatus;
 
 /// The longest name of a model that is shown, in characters.

@@ -1,9 +1,9 @@
 //! The calls that changed files, and what became of files that were taken back.
 
+use host_sessions::undo::{Became, ChangeKind, ChangingCall, Undoing};
 use host_text::counted;
 
 use crate::page::{Line, Page, Weight};
-use crate::session::undo::{Became, ChangeKind, ChangingCall, Undoing};
 
 /// The most files of a call that a list names.
 const NAMED: usize = 8;
@@ -69,7 +69,7 @@ pub fn report(undone: &[Undoing]) -> Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::undo::FileChange;
+    use host_sessions::undo::FileChange;
 
     #[test]
     fn undo_names_what_a_call_changed_or_why_there_is_nothing() {

@@ -1,9 +1,9 @@
 //! What fills the model's window: a row for each kind of content, with a bar where there is room.
 
+use host_sessions::report::run_stats::count;
 use host_text::counted;
 
 use crate::page::{BarOf, Line, Page, Weight};
-use crate::report::run_stats::count;
 use crate::session::servers::ServerTokens;
 use crate::session::window::{WindowReport, WindowTotal};
 

@@ -25,12 +25,12 @@ use std::time::Instant;
 
 use host_agent::RunResult;
 use host_app::attach::Attached;
-use host_app::report::Report as _;
 use host_app::session::cut_short::CutShort;
 use host_app::session::hooks::SessionEnd;
 use host_app::session::{Session, pages};
 use host_extensions::plugins::reload::ReloadTrigger;
 use host_journal::TerminateReason;
+use host_sessions::report::Report as _;
 use host_settings::error::{ErrorKind, Failure, run_failure};
 use host_terminal::{self as terminal, History, Interrupt, Keyboard, Terminal, TerminalInput};
 use host_text::{counted, exact, visible};

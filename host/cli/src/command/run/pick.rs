@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use host_app::app::App;
-use host_app::session::list::{self, SessionSummary};
-use host_app::session::pages::offered;
 use host_app::session::resume::Resume;
-use host_app::session::{find, title};
 use host_journal::Journals;
+use host_sessions::list::{self, SessionSummary};
+use host_sessions::pages::offered;
+use host_sessions::{find, title};
 use host_settings::error::{ErrorKind, Failure};
 use host_terminal::{Pick, PickEntry, TerminalMode};
 use host_text::exact;

@@ -17,7 +17,7 @@ use super::Repl;
 /// How the user's attention is drawn, by their settings.
 pub(super) fn of(session: &Session) -> Attention {
     let app = session.app();
-    let ConversationSettings { notify, notify_command, has_title, .. } = app.configuration().conversation();
+    let ConversationSettings { notify, notify_command, has_title, .. } = app.configuration().conversation().clone();
     let folder = app.workspace().root().file_name().unwrap_or(app.workspace().root().as_os_str());
     let command = NotifyCommand::new(&notify_command, app.environment());
     Attention {

@@ -2,16 +2,16 @@
 //!
 //! Ctrl-O works while the model does, so a task of its own waits for the key.
 //!
-//! Deliberately not here: finding the call (`host_app::session::ended_calls`), and running the pager (`pager`).
+//! Deliberately not here: finding the call (`host_sessions::ended_calls`), and running the pager (`pager`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host_app::session::Session;
-use host_app::session::ended_calls::{self, Found};
-use host_app::session::find;
-use host_app::session::pages::call;
 use host_journal::Journals;
 use host_message::SessionId;
+use host_sessions::ended_calls::{self, Found};
+use host_sessions::find;
+use host_sessions::pages::call;
 use host_settings::error::Failure;
 use host_terminal::Terminal;
 use host_text::{clip, counted, exact};

@@ -20,8 +20,14 @@ impl Bench {
     fn new(script: &str) -> Self {
         let script = serde_json::to_string(script).expect("it is text");
         let text = format!("[tools]\ndiscovery_command = [\"sh\", \"-c\", {script}]\ncall_command = [\"echo\"]\n");
-        let configuration = toml::from_str(&text).expect("it is right");
-        Self { folder: tempfile::tempdir().expect("a folder"), configuration, announced: Mutex::default() }
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, text).expect("written");
+        let variables = BTreeMap::from([("HOST_CONFIG".into(), file.into())]);
+        let environment = Environment::new(variables, Some(folder.path().to_owned()), Terminals::default());
+        let folders = environment.folders().expect("there is a home");
+        let configuration = Configuration::read(&environment, &folders, None).expect("it is right");
+        Self { folder, configuration, announced: Mutex::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -43,7 +49,7 @@ impl Bench {
             progress: &|words| self.announced.lock().expect("nothing panics").push(words.to_owned()),
         };
         let commands = self.configuration.commands().expect("they are configured");
-        find(&commands, &context, &[], cancel).await.plugin
+        find(commands, &context, &[], cancel).await.plugin
     }
 
     /// The id of the process that wrote it into a file, once it did.

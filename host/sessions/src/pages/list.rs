@@ -7,8 +7,8 @@ use host_text::{clip, counted, visible_line};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::session::list::SessionSummary;
-use crate::session::transcript;
+use crate::list::SessionSummary;
+use crate::transcript;
 
 /// The most sessions that the list shows. JSON has all.
 const LISTED: usize = 100;

@@ -6,8 +6,8 @@ use host_text::counted;
 use host_tool::Decided;
 
 use super::list::local;
-use crate::session::blame::{Blame, Content, Now, Version};
-use crate::session::undo::ChangeKind;
+use crate::blame::{Blame, Content, Now, Version};
+use crate::undo::ChangeKind;
 
 /// How much of a digest is shown, in characters. JSON has all of it.
 const DIGEST: usize = 12;

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::ChainStore;
-use host_journal::{Calls, Fact, Journals, LoggedCall, ReadError, Stored};
+use host_journal::{Calls, Fact, Journals, LoggedCall, MAIN, ReadError, Stored};
 use host_message::{Part, PartData, Role};
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_text::{Advice, one_line, visible_line};
@@ -20,8 +20,7 @@ use host_undo::{Change, Digest, RecordedChanges, State, VerifiedChanges};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::MAIN;
-use super::undo::{ChangeKind, calls, several, title_of_line, unusable, without_call};
+use crate::undo::{ChangeKind, calls, several, title_of_line, unusable, without_call};
 
 /// The most of a prompt that is shown, in characters.
 const PROMPT: usize = 300;

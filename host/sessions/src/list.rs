@@ -12,7 +12,7 @@ use host_text::clip;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::title::title_of;
+use crate::title::title_of;
 
 /// Number of characters of a prompt that are kept.
 const PROMPT: usize = 1_000;

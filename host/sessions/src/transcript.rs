@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, ReadError, Stored, TerminateReason};
+use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, MAIN, ReadError, Stored, TerminateReason};
 use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
 use host_settings::error::{ErrorKind, Failure};
+use host_text::Advice;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -186,7 +187,11 @@ impl Transcript {
             None => Ok(self),
             Some(error) => Err(Failure::from_error(ErrorKind::Input, &error)
                 .cause(format!("the session `{}` cannot be read further", self.id))
-                .help(format!("host session show {} shows what comes before", self.id))),
+                .help(
+                    Advice::default()
+                        .bare_command(format!("session show {}", self.id))
+                        .text(" shows what comes before"),
+                )),
         }
     }
 
@@ -201,7 +206,7 @@ impl Transcript {
 
     /// Returns the list of steps that the main agent wrote last; empty if it wrote none.
     pub fn checklist(&self) -> &[ChecklistItem] {
-        let calls = self.entries.iter().rev().filter(|entry| entry.agent.as_deref() == Some(super::MAIN));
+        let calls = self.entries.iter().rev().filter(|entry| entry.agent.as_deref() == Some(MAIN));
         let displays = calls.filter_map(|entry| {
             let What::Call(call) = &entry.what else { return None };
             let outcome = call.outcome.as_ref()?;

@@ -8,8 +8,8 @@ use host_message::Display;
 use host_text::{counted, fenced, inline_code, visible};
 
 use super::list::local;
-use crate::session::list::end_word;
-use crate::session::transcript::{Call, Entry, Message, Transcript, What};
+use crate::list::end_word;
+use crate::transcript::{Call, Entry, Message, Transcript, What};
 
 /// The document.
 pub fn text(transcript: &Transcript) -> String {

@@ -8,8 +8,8 @@ use host_journal::{Journals, ReadError, Stored};
 use host_settings::error::Failure;
 use host_text::counted;
 
-use crate::session::find;
-use crate::session::verify::{SessionVerdict, Verdict, began, missing, verify};
+use crate::find;
+use crate::verify::{SessionVerdict, Verdict, began, missing, verify};
 
 /// Verifies every session, and names those that are missing.
 ///

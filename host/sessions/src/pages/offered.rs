@@ -3,7 +3,7 @@
 use host_text::{counted, visible_line};
 use jiff::Timestamp;
 
-use crate::session::list::SessionSummary;
+use crate::list::SessionSummary;
 
 /// Lines of the last prompt that are shown: the answer matters more.
 const PREVIEW_OF_PROMPT: usize = 3;

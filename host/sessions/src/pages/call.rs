@@ -7,7 +7,7 @@ use host_message::Display;
 use host_text::clip;
 use serde_json::Value;
 
-use crate::session::ended_calls::EndedCall;
+use crate::ended_calls::EndedCall;
 
 /// The longest argument that is shown whole, in characters: a file's content is not what a user looks for here.
 const ARGUMENT: usize = 20_000;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{list, markdown, show};
-use crate::session::transcript::Transcript;
+use crate::transcript::Transcript;
 
 /// A log with everything in it that is shown, full of what steers a terminal.
 fn log() -> Vec<String> {
@@ -57,8 +57,7 @@ fn check(bytes: &[u8]) {
     let [stored] = all.as_slice() else { panic!("there is one") };
     assert_eq!(stored.id, SessionId::new("s1").expect("an id"));
     let transcript = |stored: &Stored| Transcript::read(stored);
-    let listed =
-        crate::session::list::list(&Sessions::new(folder.path(), folder.path().join("audit")), None).expect("listed");
+    let listed = crate::list::list(&Sessions::new(folder.path(), folder.path().join("audit")), None).expect("listed");
     let mut texts = vec![list::text(&listed, true), list::json(&listed).expect("plain data")];
     texts.push(show::text(&transcript(stored)));
     texts.push(markdown::text(&transcript(stored)));

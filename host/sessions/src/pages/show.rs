@@ -8,8 +8,8 @@ use host_message::Display;
 use host_text::{clip, counted, visible};
 
 use super::list::local;
-use crate::session::list::end_word;
-use crate::session::transcript::{Call, Entry, Message, Transcript, What};
+use crate::list::end_word;
+use crate::transcript::{Call, Entry, Message, Transcript, What};
 
 /// Maximum number of entries that are shown: the last ones.
 const ENTRIES: usize = 300;
