@@ -4,6 +4,8 @@
 //! problem has a line of its own. Deliberately not here: showing the checks, and the servers of a project, which only a
 //! session in it connects.
 
+mod name;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,6 +74,7 @@ impl Checks {
 /// Makes all checks.
 pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> {
     let mut checks = Checks::default();
+    checks.name(environment, tooling);
     let (configuration, cache) = match environment.folders() {
         Ok(folders) => {
             checks.folders(&folders);
@@ -92,6 +95,14 @@ pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> 
 }
 
 impl Checks {
+    fn name(&mut self, environment: &Environment, tooling: &Tooling) {
+        let path = environment.variable("PATH").unwrap_or_default();
+        let own = tooling.compile.program.as_deref();
+        if let Some((state, said)) = own.and_then(|own| name::check(path, own)) {
+            self.add("program", state, said);
+        }
+    }
+
     fn folders(&mut self, folders: &Folders) {
         for (about, folder) in [("cache", &folders.cache), ("state", &folders.state), ("sessions", &folders.sessions)] {
             let shown = folder.display();
