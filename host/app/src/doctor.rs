@@ -164,6 +164,9 @@ impl Checks {
             let help = "this build has none: `host plugin build plugins --out plugins/dist`, then build the host again";
             return self.bad(ABOUT, help);
         }
+        if runtime.is_compiled_ahead() {
+            self.note(ABOUT, "a process in the background compiles them for the cache, once; it ends by itself");
+        }
         let mut broken = Vec::new();
         for installed in &plugins {
             if let Err(error) = runtime.prepare(&installed.plugin).await {

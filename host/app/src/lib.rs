@@ -13,6 +13,7 @@
 
 pub mod app;
 pub mod attach;
+pub mod built_in;
 pub mod completion;
 pub mod context;
 pub mod doctor;
