@@ -385,6 +385,35 @@ fn layers_comments_are_at_most_as_wide_as_code() {
     assert!(too_wide(&format!("    /// {}", "word ".repeat(24))) && !too_wide(&format!("/// {}", "x".repeat(200))));
 }
 
+/// A crate without an example needs no documentation tests, which take a process for each crate: the manifests leave
+/// them out, and an example would not be run.
+#[test]
+fn layers_examples_in_comments_would_be_run() {
+    let is_example = |line: &str| {
+        let comment = line.trim_start();
+        let fence = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!")).unwrap_or_default().trim();
+        fence.strip_prefix("```").is_some_and(|language| language.is_empty() || language.starts_with("rust"))
+    };
+    for (name, folder) in LAYERS {
+        let folder = repository().join("host").join(folder);
+        let has_tests = !read(&folder.join("Cargo.toml")).contains("doctest = false");
+        for file in rust_files().into_iter().filter(|file| file.starts_with(&folder)) {
+            let text = read(&file);
+            // Every other fence ends a block.
+            let mut opens = true;
+            let examples = text.lines().filter(|line| {
+                let is_fence = line.trim_start().starts_with("//") && line.contains("```");
+                let begins = is_fence && opens;
+                opens ^= is_fence;
+                begins && is_example(line)
+            });
+            let examples = examples.count();
+            assert!(has_tests || examples == 0, "{name}: remove `doctest = false`: {} has an example", file.display());
+        }
+    }
+    assert!(is_example("    /// ```") && is_example("//! ```rust,no_run") && !is_example("/// ```text"));
+}
+
 /// The sources of the host's crates and of the tests.
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();

@@ -2,6 +2,7 @@
 
 mod acp;
 mod agents;
+mod ahead;
 mod audit;
 mod brought;
 mod bundles;

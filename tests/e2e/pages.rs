@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use host_tests::host::{Ended, Host, binary};
+use host_tests::languages::compiler_caches;
 use host_tests::{add_target, repository};
 
 /// A section of a page: its heading, and its steps as one script.
@@ -75,6 +76,7 @@ fn shell(host: &Host, folder: &Path, script: &str) -> Command {
     for (name, usual) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
         command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(usual).into()));
     }
+    command.envs(compiler_caches());
     let downloads = repository().join("target/test-languages/downloads");
     command.env("PIP_CACHE_DIR", downloads.join("pip")).env("npm_config_cache", downloads.join("npm"));
     if script.contains("cargo install") {

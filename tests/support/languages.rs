@@ -82,8 +82,7 @@ impl Project {
     pub fn host(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.current_dir(self.path()).args(arguments).stdin(Stdio::null()).env("XDG_CACHE_HOME", cache());
-        // Compiling the C library and Go's standard library anew for each package would take longer than all the tests.
-        command.env("ZIG_GLOBAL_CACHE_DIR", cache().join("zig")).env("GOCACHE", cache().join("go"));
+        command.envs(compiler_caches());
         command
     }
 
@@ -121,6 +120,12 @@ impl Project {
         }
         Digest::of(&all).to_string()
     }
+}
+
+/// The variables that let all packages share what compilers keep: to compile the C library and Go's standard library
+/// anew for each would take longer than all the tests.
+pub fn compiler_caches() -> [(&'static str, PathBuf); 2] {
+    [("ZIG_GLOBAL_CACHE_DIR", cache().join("zig")), ("GOCACHE", cache().join("go"))]
 }
 
 /// A built plugin of a folder with one.

@@ -4,6 +4,8 @@
 //! problem has a line of its own. Deliberately not here: showing the checks, and the servers of a project, which only a
 //! session in it connects.
 
+mod name;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,6 +74,7 @@ impl Checks {
 /// Makes all checks.
 pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> {
     let mut checks = Checks::default();
+    checks.name(environment, tooling);
     let (configuration, cache) = match environment.folders() {
         Ok(folders) => {
             checks.folders(&folders);
@@ -93,6 +96,14 @@ pub async fn checks(environment: &Environment, tooling: &Tooling) -> Vec<Check> 
 }
 
 impl Checks {
+    fn name(&mut self, environment: &Environment, tooling: &Tooling) {
+        let path = environment.variable("PATH").unwrap_or_default();
+        let own = tooling.compile.program.as_deref();
+        if let Some((state, said)) = own.and_then(|own| name::check(path, own)) {
+            self.add("program", state, said);
+        }
+    }
+
     fn folders(&mut self, folders: &Folders) {
         for (about, folder) in [("cache", &folders.cache), ("state", &folders.state), ("sessions", &folders.sessions)] {
             let shown = folder.display();
@@ -168,6 +179,9 @@ impl Checks {
         if plugins.is_empty() {
             let help = "this build has none: `host plugin build plugins --out plugins/dist`, then build the host again";
             return self.bad(ABOUT, help);
+        }
+        if runtime.is_compiled_ahead() {
+            self.note(ABOUT, "a process in the background compiles them for the cache, once; it ends by itself");
         }
         let mut broken = Vec::new();
         for installed in &plugins {

@@ -12,6 +12,7 @@
 
 pub mod app;
 pub mod attach;
+pub mod built_in;
 pub mod completion;
 pub mod context;
 pub mod doctor;

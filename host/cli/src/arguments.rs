@@ -8,6 +8,7 @@ pub(crate) mod hooks;
 pub(crate) mod indexes;
 pub(crate) mod mcp;
 pub(crate) mod model;
+mod other_host;
 mod start;
 pub(crate) mod store;
 

@@ -1,24 +1,35 @@
-//! The process that compiles one component: this binary under the name [`COMPILER_NAME`], as the host starts it.
+//! The processes that compile: this binary under the names [`COMPILER_NAME`] and [`AHEAD_NAME`], as the host starts
+//! it.
 //!
-//! It limits itself, reads the component from its standard input and writes the machine code to its standard output. It
-//! ends when that is done, or when its input ends: then the host is gone, or nobody waits for the code any more.
+//! The first compiles one component. It limits itself, reads the component from its standard input and writes the
+//! machine code to its standard output. It ends when that is done, or when its input ends: then the host is gone, or
+//! nobody waits for the code any more.
+//!
+//! The second compiles the built-in tools for the user's cache, once after an installation. It is the only process of
+//! the host that goes on when the host has ended: a run with one prompt ends long before they are compiled. It prints
+//! nothing, touches nothing but the cache, and ends by itself.
 //!
 //! Deliberately not here: how much a compilation may take, and what becomes of the code.
 
 use std::ffi::OsString;
 use std::io;
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use host_plugin::{COMPILER_NAME, compile_to, read_component};
+use host_plugin::{AHEAD_NAME, COMPILER_NAME, compile_to, read_component};
 
 /// The exit code if the component does not compile.
 const NOT_COMPILED: u8 = 1;
 /// The exit code if nothing was compiled.
 const UNABLE: u8 = 2;
+
+/// The most processor time in which the built-in tools are compiled. They take some seconds; it ends a compiler that
+/// never would.
+const AHEAD_TIME: Duration = Duration::from_secs(300);
 
 /// Why there is no code: the exit code and the words for it.
 type Failed = (u8, String);
@@ -39,6 +50,24 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
             code.into()
         }
     }
+}
+
+/// The folder of the cache for which the built-in tools are to be compiled; `None` if this process is to do anything
+/// else.
+pub(crate) fn ahead() -> Option<PathBuf> {
+    let mut arguments = std::env::args_os();
+    if arguments.next()? != AHEAD_NAME {
+        return None;
+    }
+    arguments.next().map(PathBuf::from)
+}
+
+/// Compiles the built-in tools. Nobody reads why it cannot: the calls that need one compile it, and report that.
+pub(crate) fn run_ahead(cache: PathBuf) -> ExitCode {
+    host_process::prepare_host();
+    let detached = host_process::detach_own(AHEAD_TIME);
+    let is_done = detached.is_ok() && host_app::built_in::compile_for(cache).is_ok();
+    if is_done { ExitCode::SUCCESS } else { UNABLE.into() }
 }
 
 fn compile(arguments: &[OsString]) -> Result<(), Failed> {

@@ -1,8 +1,8 @@
 //! `host`: runs an agent in a repository, with tools that hold exactly what they were granted.
 //!
 //! Owns everything that touches the user and the machine around them: arguments, the environment, configuration,
-//! the terminal, exit codes. What it starts, it ends: no child outlives it, and no run that did not reach its end
-//! exits with 0.
+//! the terminal, exit codes. What it starts, it ends: no child outlives it but the one that compiles the built-in tools
+//! once ([`compiler`]), and no run that did not reach its end exits with 0.
 //!
 //! Deliberately not here: any decision about what a call may touch beyond reading the user's words: `host-capability`
 //! decides. Nor is anything here that a second frontend would need.
@@ -43,6 +43,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     if let Some(arguments) = compiler::arguments() {
         return compiler::run(&arguments);
+    }
+    if let Some(cache) = compiler::ahead() {
+        return compiler::run_ahead(cache);
     }
     if let Some(arguments) = git_ssh::arguments() {
         return git_ssh::run(arguments);

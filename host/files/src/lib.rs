@@ -19,4 +19,4 @@ pub use read::{
     FileError, Input, open_file, read_file, read_found, read_input, read_limited, read_text, read_text_limited,
 };
 pub use real_paths::RealPaths;
-pub use write::{Mode, NewFile, append_private, create, create_private, make_private_folder, replace};
+pub use write::{Mode, NewFile, UNFINISHED, append_private, create, create_private, make_private_folder, replace};

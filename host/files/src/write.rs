@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+/// How the name of a file begins that is not yet at its final path.
+pub const UNFINISHED: &str = ".new-";
+
 /// Access to a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -32,7 +35,7 @@ impl NewFile {
     /// When its folder cannot be written.
     pub fn beside(path: &Path, mode: Mode) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".new-");
+        builder.prefix(UNFINISHED);
         if mode == Mode::Umask {
             builder.permissions(Permissions::from_mode(0o666));
         }

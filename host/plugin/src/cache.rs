@@ -15,6 +15,7 @@
 //! An unusable cache causes a warning and a slower start, never a failed call.
 
 mod stamp;
+mod turn;
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -28,6 +29,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use self::stamp::Stamp;
+pub(crate) use self::turn::{Asked, Compiling, Turn};
 use crate::digest::Digest;
 use crate::engine;
 
@@ -43,6 +45,12 @@ const PIECE: usize = 64 << 10;
 /// The largest entry that is read. Protects memory from a file that is not an entry; machine code is up to about six
 /// times as large as its component.
 pub(crate) const MAX_ENTRY: u64 = 512 << 20;
+
+/// How much larger machine code may be than its component.
+const GROWTH: u64 = 8;
+
+/// The age of an unfinished file that no process writes any more.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// The compiled components of this user.
 #[derive(Debug)]
@@ -157,6 +165,42 @@ impl Cache {
         file.write_all(MAGIC)?;
         // Every read verifies it.
         file.replace_unsynced()
+    }
+
+    /// Asks for the turn to compile a component ahead, without waiting.
+    pub(crate) fn ask_turn(&self, engine: &Engine, digest: &Digest) -> Asked {
+        Turn::ask(&self.path(engine, digest), Compiling::Ahead)
+    }
+
+    /// Waits for the turn to compile a component for a call, but not without an end. What another process compiled
+    /// meanwhile is to be looked up then.
+    pub(crate) async fn wait_for_turn(&self, engine: &Engine, digest: &Digest) -> Option<Turn> {
+        Turn::wait(&self.path(engine, digest)).await
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns whether the disk has room for the compiled form of a component of this size. One that does not say so
+    /// has.
+    pub(crate) fn has_room_for(&self, component: usize) -> bool {
+        let needed = (component as u64).saturating_mul(GROWTH);
+        rustix::fs::statvfs(&self.folder)
+            .map_or(true, |disk| disk.f_blocks == 0 || disk.f_bavail.saturating_mul(disk.f_frsize) > needed)
+    }
+
+    /// Removes what processes left behind that were killed while they stored an entry.
+    pub(crate) fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let is_unfinished = entry.file_name().as_encoded_bytes().starts_with(host_files::UNFINISHED.as_bytes());
+            let age = || entry.metadata().and_then(|about| about.modified()).ok()?.elapsed().ok();
+            if is_unfinished && age().is_some_and(|age| age > ABANDONED) {
+                fs::remove_file(entry.path()).ok();
+            }
+        }
     }
 
     fn path(&self, engine: &Engine, digest: &Digest) -> PathBuf {
@@ -283,7 +327,7 @@ fn open_bounded(path: &Path, limit: u64) -> io::Result<(File, Metadata)> {
 }
 
 /// An entry is a regular file, never a link to another user's file; a pipe in its place must not block us.
-const NO_FOLLOW: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()) as i32;
+pub(crate) const NO_FOLLOW: i32 = (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()) as i32;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@
 
 mod process;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
 
@@ -65,6 +65,11 @@ pub(crate) struct Compiler {
 impl Compiler {
     pub(crate) fn new(options: CompileOptions) -> Self {
         Self { options, processes: Semaphore::new(MAX_AT_ONCE) }
+    }
+
+    /// Returns the program that compiles apart.
+    pub(crate) fn program(&self) -> Option<&Path> {
+        self.options.program.as_deref()
     }
 
     /// Compiles the component of a plugin; returns its machine code, too.

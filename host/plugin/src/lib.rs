@@ -69,6 +69,7 @@ mod wasi;
 mod workspace;
 
 pub use access::{Access, CurrentAccess};
+pub use ahead::process::AHEAD_NAME;
 pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;

@@ -52,7 +52,7 @@ pub use linux::{
 };
 pub use mode::{ConfineMode, UnknownConfineMode};
 pub use network::{Connect, Connecting, Forwarded, GitSsh, Network, NotConnected, SshStreams, StartingSsh};
-pub use own::{limit_own, prepare_host, yield_to_other_threads};
+pub use own::{detach_own, limit_own, prepare_host, yield_to_other_threads};
 pub use places::Places;
 #[cfg(not(target_os = "linux"))]
 pub use portable::{

@@ -14,6 +14,11 @@ const RESERVED: u64 = 2 << 30;
 #[cfg(target_os = "linux")]
 const LOWEST_PRIORITY: i32 = 19;
 
+/// The priority of work in the background that somebody may come to wait for: on a busy machine the lowest one is next
+/// to no processor at all.
+#[cfg(target_os = "linux")]
+const BACKGROUND_PRIORITY: i32 = 10;
+
 /// Prepares the process of the host, before it starts a thread.
 ///
 /// Its memory and its environment, which hold keys, are kept from the programs that it starts: they run as the same
@@ -37,6 +42,21 @@ pub fn yield_to_other_threads() {
     // A priority can always be lowered; what the call returns is the new one.
     #[cfg(target_os = "linux")]
     rustix::process::nice(LOWEST_PRIORITY).ok();
+}
+
+/// Makes this process one of its own: not ended with the terminal or the group of processes that it was started in,
+/// behind other processes in priority, and limited in its processor time. For work in the background, before a thread
+/// is started.
+///
+/// # Errors
+///
+/// If the system denies it.
+pub fn detach_own(time: Duration) -> io::Result<()> {
+    rustix::process::setsid()?;
+    #[cfg(target_os = "linux")]
+    rustix::process::nice(BACKGROUND_PRIORITY)?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Cpu, time.as_secs().max(1))
 }
 
 /// Limits the memory that this process may use and its processor time, for good: for one that does one piece of work

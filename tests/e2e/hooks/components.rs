@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use host_tests::host::{Host, binary};
-use host_tests::languages::{LANGUAGES, Language, toolchain};
+use host_tests::languages::{LANGUAGES, Language, compiler_caches, toolchain};
 use host_tests::{cache, guest, repository};
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn built(language: Language, folder: &Path) -> Vec<u8> {
         "js" => command.arg("build.mjs"),
         _ => command.args(["plugin", "build", ".", "--out", "dist"]),
     };
-    command.current_dir(folder).env("XDG_CACHE_HOME", cache()).env("GOCACHE", cache().join("go"));
+    command.current_dir(folder).env("XDG_CACHE_HOME", cache()).envs(compiler_caches());
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{}: {}", language.name, String::from_utf8_lossy(&output.stderr));
     fs::read(folder.join(made)).expect("it was made")

@@ -1,9 +1,11 @@
 //! `host plugin new` and `host plugin build`: what they refuse, and what is the same wherever it is done.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use host_tests::host::{Host, binary};
-use host_tests::languages::{LANGUAGES, Language, Project};
+use host_tests::languages::{LANGUAGES, Language, Project, compiler_caches};
 
 pub(super) fn language(name: &str) -> Language {
     LANGUAGES.into_iter().find(|language| language.name == name).expect("it is one of them")
@@ -176,13 +178,43 @@ fn the_cache_of_a_compiler_lies_in_the_package() {
         ("go", "GOCACHE", "build/go-cache"),
     ] {
         let project = Project::new(language(name), "words");
+        let asked = (name != "go").then(|| noting_caches(&project));
         let mut command = project.host(&["plugin", "build", ".", "--out", "dist"]);
         // An empty variable is none.
         command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env(variable, "");
         let output = command.output().expect("it runs");
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(project.path().join(cache).is_dir(), "{name}");
+        if let Some(asked) = asked {
+            let asked = std::fs::read_to_string(asked).expect("it was asked");
+            assert!(!asked.is_empty() && asked.lines().all(|line| line == format!("{cache} {cache}")), "{asked}");
+        }
     }
+}
+
+/// Lets the compiler note which caches it is told to use, and keep what belongs to no package in that of all tests: the
+/// C library and the compiler's own take it a minute and a half. Returns the file with its notes.
+fn noting_caches(project: &Project) -> PathBuf {
+    let installed = project.path().join(".venv");
+    let compiler = std::fs::canonicalize(installed.join("bin/python-zig")).expect("it is installed");
+    std::fs::remove_file(&installed).expect("removed");
+    std::fs::create_dir_all(installed.join("bin")).expect("made");
+    let [(variable, shared), _] = compiler_caches();
+    let notes = project.path().join("caches.txt");
+    // Asked for its version it compiles nothing.
+    let script = format!(
+        "#!/bin/sh\n\
+         test \"$1\" = version || echo \"$ZIG_GLOBAL_CACHE_DIR $ZIG_LOCAL_CACHE_DIR\" >> '{}'\n\
+         export {variable}='{}'\n\
+         exec '{}' \"$@\"\n",
+        notes.display(),
+        shared.display(),
+        compiler.display()
+    );
+    let program = installed.join("bin/python-zig");
+    std::fs::write(&program, script).expect("written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("set");
+    notes
 }
 
 /// What the user set for Go's command, a newer compiler and a module that would have to be fetched.

@@ -128,6 +128,99 @@ fn start_without_a_command_is_a_task_in_a_pipe() {
     assert_eq!(host.run_of(&["--yolo", "--approval-mode", "plan", "x"]).code, Some(42));
 }
 
+// promise conversation.other-host
+#[test]
+fn start_with_a_name_to_look_up_starts_no_run() {
+    let (host, model) = scripted(&[answer("Done.")]);
+    let mut errors = Transcript::default();
+    let lines = [
+        &["example.com"][..],
+        &["8.8.8.8"],
+        &["example.com", "8.8.8.8"],
+        &["-t", "mx", "example.com"],
+        &["-a", "example.com"],
+        &["-v", "example.com"],
+        &["--model", &model, "example.com"],
+    ];
+    for line in lines {
+        errors.add(format!("host {}", line.join(" ").replace(&model, "…")), &host.run_of(line));
+    }
+    transcript_snapshot!(errors, @r"
+    # host example.com
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host example.com`, or use `dig` (to send it as a prompt: host run example.com)
+
+    # host [VERSION].8
+    exit: 42
+    ----- stderr
+    error: `8.8.8.8` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host [VERSION].8`, or use `dig` (to send it as a prompt: host run 8.8.8.8)
+
+    # host example.com 8.8.8.8
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host example.com 8.8.8.8`, or use `dig` (to send it as a prompt: host run \
+    example.com)
+
+    # host -t mx example.com
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host -t mx example.com`, or use `dig` (to send it as a prompt: host run \
+    example.com)
+
+    # host -a example.com
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host -a example.com`, or use `dig` (to send it as a prompt: host run \
+    example.com)
+
+    # host -v example.com
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host -v example.com`, or use `dig` (to send it as a prompt: host run \
+    example.com)
+
+    # host --model … example.com
+    exit: 42
+    ----- stderr
+    error: `example.com` reads like a name or an address to look up, and not like a prompt
+    help: this `host` runs an agent. The DNS tool of the same name is a different program: start it by its \
+    path, such as `/usr/bin/host example.com`, or use `dig` (to send it as a prompt: host run example.com)
+    ");
+    assert!(!host.home().join(".local/state/host/sessions").exists(), "no session was begun");
+    // What is no command line of the other tool is a prompt.
+    for line in [&["run", "--model", &model, "example.com"][..], &["--model", &model, "--", "example.com"]] {
+        let ended = host.run_of(line);
+        assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "Done.\n", ""));
+    }
+}
+
+#[test]
+fn start_doctor_names_another_program_of_this_name() {
+    let host = Host::new(std::iter::empty::<&str>());
+    let folder = host.home().join("dns");
+    std::fs::create_dir(&folder).expect("made");
+    let other = folder.join("host");
+    std::fs::write(&other, "#!/bin/sh\n").expect("written");
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).expect("set");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let doctor = host.env("PATH", path).run_of(&["doctor"]).stdout;
+    let line = format!("note  program         `host` starts `{}`, a different program", other.display());
+    assert!(doctor.lines().any(|said| said.starts_with(&line)), "{doctor}");
+}
+
 #[test]
 fn start_with_a_prompt_on_a_terminal_begins_a_conversation() {
     let expects = |expected: &str, text: &str| json!({"expect": {"last_text": expected}, "chunks": [{"text": text}]});

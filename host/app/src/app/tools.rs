@@ -17,10 +17,7 @@ use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, Reg
 use host_undo::Recorder;
 
 use super::App;
-
-/// The plugins whose tools models call most, in the order in which a new conversation needs them: it looks at files,
-/// searches, changes something, and runs a program.
-const MOST_USED: [&str; 7] = ["read_file", "ls", "grep", "glob", "edit", "shell", "write_file"];
+use crate::built_in::by_use;
 
 /// Tools that are to be loaded before they are called.
 pub(super) struct ColdTools {
@@ -219,12 +216,7 @@ impl App {
     /// Has these tools loaded by the next [`App::warming`].
     pub(crate) fn warm_next(&self, plugins: &[LoadedPlugin], tools: &Registry) {
         let mut plugins: Vec<_> = plugins.iter().map(|installed| Arc::clone(&installed.plugin)).collect();
-        // Those that models call most, and of the others the small ones first: most are loaded before the first large
-        // one would be.
-        plugins.sort_by_key(|plugin| {
-            let place = MOST_USED.iter().position(|name| plugin.name().as_str() == *name);
-            (place.unwrap_or(MOST_USED.len()), plugin.size())
-        });
+        by_use(&mut plugins);
         *self.cold.lock().unwrap_or_else(PoisonError::into_inner) = Some(ColdTools { plugins, tools: tools.clone() });
     }
 
@@ -244,8 +236,8 @@ impl App {
         .await
     }
 
-    /// Loads tools in the background, so that the first call does not wait for it, and compiles the built-in ones that
-    /// never were. No one waits for the thread: it ends with the process.
+    /// Loads tools in the background, so that the first call does not wait for it, and has the built-in ones compiled
+    /// that never were, by a process of their own. No one waits for the thread: it ends with this process.
     fn warm(&self, ColdTools { plugins, tools }: ColdTools) {
         let runtime = Arc::clone(&self.runtime);
         let warming = std::thread::Builder::new().name("warm".to_owned()).spawn(move || {

@@ -1,8 +1,10 @@
 //! A command line without a command: a conversation, or a prompt for one.
 //!
 //! `host` and `host "fix the tests"` mean `host run` with the same arguments. A word that is nearly the name of a
-//! command, or that alone reads like one, is a mistake and not a prompt: a prompt costs money. Behind `--` every word
-//! is a prompt. Deliberately not here: the flags, which are those of `host run`.
+//! command, or that alone reads like one, is a mistake and not a prompt: a prompt costs money. So is what another
+//! program of this name takes ([`other_host`]). Behind `--` every word is a prompt.
+//!
+//! Deliberately not here: the flags, which are those of `host run`.
 
 use std::ffi::OsString;
 
@@ -10,7 +12,7 @@ use clap::CommandFactory as _;
 use host_settings::error::Failure;
 use host_text::distance;
 
-use super::Arguments;
+use super::{Arguments, other_host};
 
 /// The flags that the program has itself.
 const OWN_FLAGS: &[&str] = &["-h", "--help", "-V", "--version"];
@@ -82,7 +84,7 @@ pub(super) enum Starts {
 ///
 /// # Errors
 ///
-/// If the first word is nearly the name of a command.
+/// If the first word is nearly the name of a command, or the line is one of the DNS tool.
 pub(super) fn read(mut words: Vec<OsString>) -> Result<(Vec<OsString>, Starts), Failure> {
     // To know the other commands takes as long as to parse the flags.
     if words.get(1).is_some_and(|word| word == "run") {
@@ -110,6 +112,7 @@ pub(super) fn read(mut words: Vec<OsString>) -> Result<(Vec<OsString>, Starts), 
         if let Some(help) = help {
             return Err(mistake(&first, &help));
         }
+        other_host::check(&words)?;
     }
     words.insert(words.len().min(1), "run".into());
     Ok((words, Starts::Conversation))
@@ -119,11 +122,13 @@ pub(super) fn read(mut words: Vec<OsString>) -> Result<(Vec<OsString>, Starts), 
 ///
 /// # Errors
 ///
-/// If the word reads like a command: one of a group such as `host session list`, one of other programs, or nearly that.
+/// If the word reads like a command: one of a group such as `host session list`, one of other programs, or nearly that;
+/// or like a name or an address.
 pub(super) fn check_one_word(prompt: &str, words: &[OsString]) -> Result<(), Failure> {
     if !is_word(prompt) || words.iter().any(|word| word == "--") {
         return Ok(());
     }
+    other_host::check_prompt(prompt)?;
     let command = Arguments::command();
     let typo_of_own = || nearest(prompt, command.get_subcommands().map(clap::Command::get_name));
     let help = match (elsewhere(prompt), typo_of_own()) {

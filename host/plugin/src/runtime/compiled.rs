@@ -6,6 +6,8 @@
 //!
 //! Deliberately not here: what makes an entry of the cache trusted (`cache`), or code of the binary (`precompiled`).
 
+use std::path::Path;
+
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -53,6 +55,16 @@ impl Runtime {
                     return Ok(component);
                 }
                 self.report_missing_cache();
+                // Two processes that begin at once would compile the same, and the slower one for nothing.
+                let turn = match self.cache() {
+                    Some(cache) => cache.wait_for_turn(engine, plugin.digest()).await,
+                    None => None,
+                };
+                if turn.is_some()
+                    && let Some(component) = self.at_hand(engine, plugin)
+                {
+                    return Ok(component);
+                }
                 let (component, code) = self.compiler.compile(engine, plugin).await?;
                 if let Some(cache) = self.cache()
                     && let Err(error) = code.and_then(|code| cache.store(engine, plugin.digest(), &code))
@@ -89,6 +101,11 @@ impl Runtime {
     pub(crate) fn cache(&self) -> Option<&Cache> {
         let folder = self.cache_folder.as_deref()?;
         self.cache.get_or_init(|| Cache::open(folder)).as_ref().ok()
+    }
+
+    /// Returns the program that compiles apart from this process.
+    pub(crate) fn compile_program(&self) -> Option<&Path> {
+        self.compiler.program()
     }
 
     fn report_missing_cache(&self) {
