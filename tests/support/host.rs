@@ -260,6 +260,8 @@ impl Host {
             .env("HOME", self.home.path())
             // Compiling the tools anew for each test would take longer than all the tests.
             .env("XDG_CACHE_HOME", cache())
+            // Whoever forbids rustup to install toolchains by itself forbids it here, too.
+            .envs(std::env::var_os("RUSTUP_AUTO_INSTALL").map(|value| ("RUSTUP_AUTO_INSTALL", value)))
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())

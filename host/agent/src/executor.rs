@@ -319,7 +319,7 @@ impl Executor {
         self.agent.budget.check_day()?;
         self.state.declared.add(self.agent.tools_with(None)?.specs());
         let tools = self.state.declared.specs();
-        // The same beginning as in every other request, which the service has cached. One with inputs is not known here.
+        // The same beginning as in every other request, which the service has cached; with inputs it is not known here.
         let system = self.agent.definition.prompt.system.as_deref();
         let system = system.and_then(|system| fill(system, &Map::new()).ok());
         let mut run = Run::new(&self.agent, &token, &mut self.state, system);

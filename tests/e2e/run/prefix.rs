@@ -91,8 +91,8 @@ fn reply(number: usize) -> Vec<Say> {
 }
 
 /// The whole conversation, whose requests are returned: it begins in the mode `plan`, goes on in another one, enters a
-/// folder with a context file, asks another model of the family, gets the tools of a server that is slow to start, is in
-/// `plan` again, and goes on in another process.
+/// folder with a context file, asks another model of the family, gets the tools of a server that is slow to start, is
+/// in `plan` again, and goes on in another process.
 async fn conversation(format: &'static Format) -> Vec<Request> {
     let next = AtomicUsize::new(0);
     let server = Web::start(move |request| match (request.path.as_str(), is_asked(request)) {

@@ -260,8 +260,8 @@ impl<'r> Run<'r> {
         Ok(Some(Ending { error: Some(exceeded.into()), ..Ending::without_answer(reason) }))
     }
 
-    /// Adds to the next message what joined since the last turn: the user's words, what is new about the tools, and texts
-    /// of the context.
+    /// Adds to the next message what joined since the last turn: the user's words, what is new about the tools, and
+    /// texts of the context.
     async fn gather(&self, history: &History, message: &mut Option<Vec<Part>>, tools: &Registry) {
         if self.turns > 0 {
             // Only behind a turn: before the first one the prompt is what the user has said.

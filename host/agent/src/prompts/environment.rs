@@ -52,8 +52,8 @@ pub struct GitState {
 }
 
 impl Environment {
-    /// Returns it as a text that a conversation keeps; `None` if it says no more than the one that the conversation has.
-    /// The state of git is not worth another text: the model can ask for that, and changes it itself.
+    /// Returns it as a text that a conversation keeps; `None` if it says no more than the one that the conversation
+    /// has. The state of git is not worth another text: the model can ask for that, and changes it itself.
     pub fn news(&self, told: Option<&KeptText>) -> Option<KeptText> {
         let text = self.text();
         let is_known = told.is_some_and(|told| without_git(told.said()).eq(without_git(&text)));

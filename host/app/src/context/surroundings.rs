@@ -1,8 +1,9 @@
 //! What a conversation begins with beside the instructions: the environment and the context of the workspace, as texts
 //! that it keeps.
 //!
-//! Promises: they stand before the first prompt; a part joins again only if it says something else than the conversation
-//! has, so that nothing that was sent ever changes. Reading them is quick: only the date is looked up for each turn.
+//! Promises: they stand before the first prompt; a part joins again only if it says something else than the
+//! conversation has, so that nothing that was sent ever changes. Reading them is quick: only the date is looked up for
+//! each turn.
 //!
 //! Deliberately not here: reading the context (`context`), and finding out about the environment (`prompted`).
 

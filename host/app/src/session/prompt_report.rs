@@ -127,12 +127,12 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     })
 }
 
-/// Returns the declarations of a conversation in the mode `plan`: first those of the mode that follows it, then those of
-/// the mode alone.
+/// Returns the declarations of a conversation in the mode `plan`: first those of the mode that follows it, then those
+/// of the mode alone.
 fn with_later(app: &App, grants: &UserGrants, plan: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, Failure> {
     let Ok(grants) = grants.clone().in_mode(ApprovalMode::Default, app.workspace.root()) else { return Ok(plan) };
     let gate = app.gate(ApprovalQueue::new(), grants.mode());
-    let mut specs = prompted::specs(&app.tools_of(&app.plugins, &grants, None)?, &gate);
+    let mut specs = prompted::specs(&app.tools_of(&app.plugins, &grants, None, None)?, &gate);
     let is_new = |spec: &ToolSpec| !specs.iter().any(|known| known.name == spec.name);
     let own: Vec<ToolSpec> = plan.into_iter().filter(is_new).collect();
     specs.extend(own);

@@ -2,8 +2,8 @@
 //!
 //! Thoughts are not sent; signatures are sent back with their part. Each of the model's turns has a signature on its
 //! first call, since the service rejects a turn after the user's last message without one: if none came, a value takes
-//! its place that disables the check. It stays in later requests, so that they begin as this one does. Calls and responses are sent with their ids, if they have any: the service
-//! matches them, and ignores them if it made none.
+//! its place that disables the check. It stays in later requests, so that they begin as this one does. Calls and
+//! responses are sent with their ids, if they have any: the service matches them, and ignores them if it made none.
 //!
 //! From the third generation on, data beside a function's response goes into the response, since these models reject it
 //! beside the response; earlier ones have no such field.

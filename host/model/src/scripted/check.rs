@@ -38,10 +38,11 @@ pub(super) fn history(contents: &[Content]) -> Result<(), String> {
 
 /// Checks the request against what its line expects. The error contains what was expected and what was found.
 pub(super) fn expectation(expect: &Expect, request: &Request<'_>) -> Result<(), (String, String)> {
-    let last = request.contents.last();
+    let said = request.contents.iter().rposition(|content| content.role == Role::Model).map_or(0, |at| at + 1);
+    let last = request.contents.get(said..).unwrap_or_default();
     if let Some(pieces) = &expect.responses {
         let responses: Vec<&str> =
-            last.into_iter().flat_map(Content::function_responses).map(|response| response.body.text()).collect();
+            last.iter().flat_map(Content::function_responses).map(|response| response.body.text()).collect();
         // A script that expects fewer than came would pass over a call that nobody meant.
         if responses.len() != pieces.len() {
             let found = format!("{} in the last message", responses.len());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use host_agent::{CompressionConfig, Cost, DayLimits, LoopDetection, Price, ReplyPolicy, RunConfig, TreeLimits};
-use host_model::{Effort, KnownModels, ProviderId, RetryPolicy};
+use host_model::{Effort, KnownModels, ProviderId, RetryPolicy, Verbosity};
 use host_process::ConfineMode;
 use host_tool::ApprovalMode;
 

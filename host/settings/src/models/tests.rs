@@ -90,7 +90,8 @@ fn verbosity_is_the_users_where_the_model_lets_a_client_choose_it() {
     chosen.choose_verbosity(Verbosity::Medium);
     let model = connect("openai/gpt-5", &chosen, &environment(&[("OPENAI_API_KEY", "sk-test")]));
     assert_eq!(model.expect("it can be asked").settings.verbosity, Some(Verbosity::Medium));
-    let error = toml::from_str::<Configuration>("verbosity = \"wordy\"").expect_err("there is none").to_string();
+    let error = Configuration::check_text("verbosity = \"wordy\"", Path::new("c")).expect_err("there is none");
+    let error = format!("{error:?}");
     assert!(error.contains("unknown variant `wordy`, expected one of `low`, `medium`, `high`"), "{error}");
 }
 

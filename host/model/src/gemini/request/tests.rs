@@ -26,7 +26,11 @@ fn every_part_has_its_shape() {
     };
     let output = |text: &str| ResponseBody::Output(text.to_owned());
     check(Role::User, Part::text("hi"), json!({"text": "hi"}));
-    check(Role::Model, call("").into(), json!({"functionCall": {"name": "ls", "args": {"path": "."}}}));
+    check(
+        Role::Model,
+        call("").into(),
+        json!({"functionCall": {"name": "ls", "args": {"path": "."}}, "thoughtSignature": NO_SIGNATURE}),
+    );
     check(
         Role::Model,
         Part {
