@@ -265,6 +265,11 @@ impl Budget {
         self.state().spent
     }
 
+    /// Returns what all agents of the tree have used.
+    pub(crate) fn spent_by_all(&self) -> Spending {
+        self.top().spent()
+    }
+
     /// Returns what each model has used, by the id that the user has for it, over all runs of this conversation and
     /// with its subagents.
     pub fn spent_by_model(&self) -> BTreeMap<String, ModelSpending> {
@@ -491,7 +496,7 @@ mod tests {
 
     #[test]
     fn tokens_and_cost_are_bounded_for_the_whole_tree() {
-        let usage = Usage { input: 600_000, cached: 100_000, output: 50_000, thought: 50_000 };
+        let usage = Usage { input: 600_000, cached: 100_000, output: 50_000, thought: 50_000, ..Usage::default() };
         let tokens = top(TreeLimits { tokens: Some(1_000_000), ..TreeLimits::default() });
         let one = tokens.child("a").expect("there is room");
         one.add_usage(usage);
@@ -502,7 +507,7 @@ mod tests {
         assert_eq!(exceeded.reason(), TerminateReason::Timeout);
 
         let prices = [("m", 1.0, 0.1, 10.0), ("cheap", 0.0, 0.0, 0.5)]
-            .map(|(id, input, cached, output)| (id.to_owned(), Price { input, cached, output }));
+            .map(|(id, input, cached, output)| (id.to_owned(), Price { input, cached, cache_write: input, output }));
         let prices = Prices::new(prices.into(), BTreeMap::new());
         let limits = TreeLimits { cost: Some(Cost::from_amount(3.0)), ..TreeLimits::default() };
         let cost = Budget::with_prices(AgentId::new("main"), limits, Arc::new(prices));

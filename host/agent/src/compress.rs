@@ -13,6 +13,7 @@ use host_model::estimate_contents;
 pub(crate) use self::fit::{Next, fitted, with_outputs_cut};
 use crate::kept::{is_kept, kept_in};
 use crate::loops::is_note;
+use crate::near::is_near_note;
 use crate::steering::is_steering;
 use crate::warning::is_warning;
 
@@ -212,7 +213,9 @@ fn is_last_words(part: &Part) -> bool {
 
 /// Returns whether the user wrote the message: it is neither an outcome of calls nor a note from the host to the model.
 fn is_said_by_user(content: &Content) -> bool {
-    let is_hosts = |part: &Part| is_kept(part) || part.as_text().is_some_and(|text| is_note(text) || is_warning(text));
+    let is_hosts = |part: &Part| {
+        is_kept(part) || part.as_text().is_some_and(|text| is_note(text) || is_warning(text) || is_near_note(text))
+    };
     content.role == Role::User && content.function_responses().next().is_none() && !content.parts.iter().all(is_hosts)
 }
 

@@ -32,7 +32,12 @@ impl Deadline {
 
     /// Returns whether the time is over.
     pub(crate) fn has_passed(&self) -> bool {
-        self.began.elapsed().saturating_sub(self.run_clock.paused_for().saturating_sub(self.already)) >= self.limit
+        self.used() >= self.limit
+    }
+
+    /// Returns how much of the time has passed.
+    pub(crate) fn used(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.run_clock.paused_for().saturating_sub(self.already))
     }
 
     /// Waits until it is over.

@@ -24,6 +24,7 @@ mod executor;
 mod forming;
 mod kept;
 mod loops;
+mod near;
 mod present_plan;
 mod prices;
 pub mod prompts;

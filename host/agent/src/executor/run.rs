@@ -14,6 +14,7 @@ use super::{Agent, Conversation, Partial, RunError, RunResult};
 use crate::complete::{COMPLETE_TASK, CompleteTask};
 use crate::deadline::Deadline;
 use crate::loops::{LoopDetector, note};
+use crate::near::{self, Used};
 use crate::steering::{self, Steering};
 use crate::warning::WARNING_END;
 use crate::{Completion, EventKind, Exceeded, KeptText, Repeated};
@@ -36,6 +37,8 @@ pub(super) struct Run<'r> {
     pub(super) loops: LoopDetector,
     /// Number of loops detected so far.
     looped: u32,
+    /// Whether the model was told that a limit is near.
+    warned: bool,
     pub(super) state: &'r mut Conversation,
     /// What the user says while it works.
     steering: Option<&'r dyn Steering>,
@@ -91,6 +94,7 @@ impl<'r> Run<'r> {
             cut,
             loops,
             looped: 0,
+            warned: false,
             state,
             steering: None,
             turns: 0,
@@ -192,6 +196,7 @@ impl<'r> Run<'r> {
             }
             self.state.declared.add(tools.specs());
             self.gather(history, message, &tools).await;
+            self.warn_of_limit(message, &deadline);
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
             if self.cancel.is_cancelled() {
                 return Ok(Ending::without_answer(TerminateReason::Aborted));
@@ -276,6 +281,18 @@ impl<'r> Run<'r> {
         let joining: Vec<Part> = news.into_iter().chain(joining).map(|text| text.part()).collect();
         if !joining.is_empty() {
             message.get_or_insert_default().extend(joining);
+        }
+    }
+
+    /// Tells the model once that a limit is near, while it can still come to an end.
+    fn warn_of_limit(&mut self, message: &mut Option<Vec<Part>>, deadline: &Deadline) {
+        let agent = self.agent;
+        let used = Used { turns: self.turns, time: deadline.used(), tree: agent.budget.spent_by_all() };
+        // Before the first turn there is nothing that it could stop.
+        let note = near::note(&used, &agent.definition.run, agent.budget.limits());
+        if let Some(note) = note.filter(|_| self.turns > 0 && !self.warned) {
+            self.warned = true;
+            message.get_or_insert_default().push(Part::text(note));
         }
     }
 

@@ -134,3 +134,21 @@ async fn an_error_or_a_goal_is_not_recovered_from() {
         assert!(!bench.watcher.types().iter().any(|kind| kind == "recovery_started"));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn model_is_told_once_that_a_limit_is_near_and_can_still_end() {
+    let mut definition = definition(Completion::Text);
+    definition.run.max_turns = Some(10);
+    let replies: [Scripted; 10] =
+        std::array::from_fn(|at| if at < 9 { calls([("read", json!({ "at": at }))]) } else { text("done") });
+    let mut bench = bench(definition, replies);
+    let result = bench.run().await;
+    assert_eq!(came_to(&result), (Goal, Some("done"), None, 10));
+    let contents = bench.executor.history().contents();
+    let texts = contents.iter().flat_map(|content| &content.parts).filter_map(Part::as_text);
+    let notes: Vec<&str> = texts.filter(|text| text.starts_with("A limit is near: ")).collect();
+    let [note] = notes.as_slice() else { panic!("{notes:?}") };
+    assert!(note.starts_with("A limit is near: 8 of 10 turns are taken."), "{note}");
+    // It is no prompt of the user's.
+    assert_eq!(bench.executor.prompts(), [0]);
+}
