@@ -5,6 +5,7 @@
 //!
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
+mod cached;
 mod compression;
 mod cut_short;
 mod declared;
@@ -26,6 +27,7 @@ use host_tool::{Gate, ModeSwitch, PausableClock, Registry, RegistryError, Respon
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::cached::Caching;
 use self::compression::{How, Size};
 use self::declared::Declarations;
 pub use self::hooks::MAX_STOP_HOOKS;
@@ -162,6 +164,8 @@ struct Conversation {
     next_prompt: u32,
     /// The tools that it declares.
     declared: Declarations,
+    /// What its service keeps of it.
+    caching: Caching,
     /// Size of the conversation.
     size: Size,
     /// A message without a reply, because the process ended or a limit was reached. The next run sends it again.
@@ -218,8 +222,8 @@ impl Executor {
         let begun = !history.contents().is_empty();
         self.history = history;
         let declared = mem::take(&mut self.state.declared);
-        let size = Size::default();
-        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, declared, size };
+        let (caching, size) = (Caching::default(), Size::default());
+        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, declared, caching, size };
         self
     }
 

@@ -20,6 +20,8 @@ pub struct Price {
     pub input: f64,
     /// Tokens sent that the service had cached.
     pub cached: f64,
+    /// Tokens sent that the service put into its cache.
+    pub cache_write: f64,
     /// Tokens of the answer, and of thinking.
     pub output: f64,
 }
@@ -89,10 +91,12 @@ impl Charge {
 impl Price {
     /// Returns the cost of a reply.
     pub fn cost(self, usage: Usage) -> Cost {
-        let Usage { input, output, cached, thought } = usage;
+        let Usage { input, output, cached, thought, cache_write } = usage;
         let cached = cached.min(input);
-        let cost = (input - cached) as f64 * self.input
+        let written = cache_write.min(input - cached);
+        let cost = (input - cached - written) as f64 * self.input
             + cached as f64 * self.cached
+            + written as f64 * self.cache_write
             + output.saturating_add(thought) as f64 * self.output;
         // Prices are for a million tokens.
         Cost::from_amount(cost / 1e6)
@@ -158,7 +162,7 @@ mod tests {
     const DAY: Date = jiff::civil::date(2026, 11, 27);
 
     fn price(input: f64) -> Price {
-        Price { input, cached: input, output: input }
+        Price { input, cached: input, cache_write: input, output: input }
     }
 
     #[test]

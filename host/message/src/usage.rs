@@ -13,6 +13,13 @@ pub struct Usage {
     pub cached: u64,
     /// Tokens spent on thinking.
     pub thought: u64,
+    /// The tokens sent that the service put into its cache for later requests, if it says so.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Usage {
@@ -27,6 +34,7 @@ impl Usage {
         self.output = self.output.saturating_add(other.output);
         self.cached = self.cached.saturating_add(other.cached);
         self.thought = self.thought.saturating_add(other.thought);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 }
 

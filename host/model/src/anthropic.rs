@@ -329,6 +329,7 @@ impl Reply {
             output: known.output_tokens.unwrap_or(0).saturating_sub(thought),
             cached,
             thought,
+            cache_write: written,
         }
     }
 }

@@ -198,6 +198,7 @@ fn usage(wire: WireUsage) -> Usage {
         output: wire.completion_tokens.unwrap_or(0).saturating_sub(thought),
         cached: wire.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
         thought,
+        ..Usage::default()
     }
 }
 

@@ -117,6 +117,9 @@ pub struct Settings {
     pub effort: Option<Effort>,
     /// How many words its answers have, where its service lets a client choose.
     pub verbosity: Option<Verbosity>,
+    /// Whether the service keeps what it cached of the conversation for longer than usual; ignored by a service that
+    /// has no such choice.
+    pub long_cache: bool,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

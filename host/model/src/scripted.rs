@@ -12,9 +12,9 @@
 //! the host added to the conversation, such as the environment) and `tools` (names that must be declared). The last
 //! message is all that the user's side said since the model. `chunks` are, in order: `text`, `thought`, `call` (`name`,
 //! `arguments`, `id`), `part` (any part in the format of the session log), `citation`, `usage` (`input`, `output`,
-//! `cached`, `thought`), `finish` (a reason such as `stop` or `max_tokens`; without one `stop` is added, `null` leaves
-//! it out), `retry` (`true`, or `reason`, `wait_ms`, `attempt` and `attempts`: it is reported without waiting),
-//! `switched` (`model`, `reason`),
+//! `cached`, `thought`, `cache_write`), `finish` (a reason such as `stop` or `max_tokens`; without one `stop` is added,
+//! `null` leaves it out), `retry` (`true`, or `reason`, `wait_ms`, `attempt` and `attempts`: it is reported without
+//! waiting), `switched` (`model`, `reason`),
 //! `error` (`kind`, `message`, `status`), `failed` (an error with its complete message) and `hang` (`true`: nothing
 //! more ever comes). Nothing follows an error or a `hang`. A first line `{"stands_for": "MODEL"}` names the model from
 //! which the rest was recorded.

@@ -464,6 +464,10 @@ pub struct Model {
     /// The price of a million tokens, in any currency; if it is not set, the list price that comes with the program, in
     /// US dollars, where there is one.
     pub price: Option<ModelPrice>,
+    /// Whether its service keeps what it cached of a conversation for longer: an hour at Anthropic, where that costs
+    /// twice as much to put there, and a day at OpenAI.
+    #[schemars(extend("default" = false))]
+    pub long_cache: Option<bool>,
     /// How it is offered its tools.
     #[schemars(extend("default" = "native"))]
     pub tools: Option<Tools>,
@@ -479,6 +483,8 @@ pub struct ModelPrice {
     pub output: Amount,
     /// Of sent tokens that the service had cached; as `input` if it is not set.
     pub cached: Option<Amount>,
+    /// Of sent tokens that the service puts into its cache; as `input` if it is not set.
+    pub cache_write: Option<Amount>,
 }
 
 /// An amount of money: a number, not negative.
@@ -527,6 +533,7 @@ impl Model {
             thinking_budget: self.thinking_budget,
             effort: self.effort,
             verbosity: self.verbosity,
+            long_cache: self.long_cache.unwrap_or_default(),
             stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }

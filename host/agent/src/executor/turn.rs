@@ -227,6 +227,15 @@ impl Run<'_> {
         if usage == Usage::default() && builder.has_come() && budget.is_limited() {
             budget.add_estimate(sent, builder.estimate());
         }
+        let before = self.state.size.counted.map(|(tokens, _)| tokens);
+        if self.state.caching.reply(before, usage) {
+            let (sent, cached) = (before.unwrap_or_default(), usage.cached);
+            tracing::info!(
+                sent,
+                cached,
+                "the service did not have in its cache what it was sent with the last request"
+            );
+        }
         // The service's count of the prompt is the best measure that there is for the next one.
         self.state.size.count(builder.prompt_tokens(), messages);
         usage

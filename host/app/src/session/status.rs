@@ -233,7 +233,7 @@ mod tests {
     const DAY: jiff::civil::Date = jiff::civil::date(2026, 11, 27);
 
     fn budget() -> Arc<Budget> {
-        let price = Price { input: 1.0, cached: 1.0, output: 1.0 };
+        let price = Price { input: 1.0, cached: 1.0, cache_write: 1.0, output: 1.0 };
         let prices = Prices::new(BTreeMap::new(), BTreeMap::from([("a/m".to_owned(), (price, DAY))]));
         Budget::with_prices(AgentId::new("main"), TreeLimits::default(), Arc::new(prices))
     }

@@ -59,17 +59,21 @@ fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
     }
     let mut plan = plan(request.model, request.settings, may_think(&messages));
     let users = messages.iter_mut().rev().filter(|message| message.role == role(Role::User));
+    let mark = match request.settings.long_cache {
+        true => CacheControl { kind: "ephemeral", ttl: Some("1h") },
+        false => CacheControl { kind: "ephemeral", ttl: None },
+    };
     // The service takes four marks: two are for tools and system.
     for marked in users.take(MARKED_MESSAGES).filter_map(|message| message.content.last_mut()) {
-        marked.cache_control = Some(CacheControl::Ephemeral);
+        marked.cache_control = Some(mark);
     }
     let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
     if let Some(last) = tools.last_mut() {
-        last.cache_control = Some(CacheControl::Ephemeral);
+        last.cache_control = Some(mark);
     }
     let system = request.system.filter(|text| !text.trim().is_empty()).map(|text| {
         let block = Block::Text { text: Cow::Borrowed(text) };
-        Marked { block, cache_control: Some(CacheControl::Ephemeral) }
+        Marked { block, cache_control: Some(mark) }
     });
     let thinking = plan.thinking.take();
     (Prompt { model: request.model, system: system.into_iter().collect(), messages, tools, thinking }, plan)
@@ -247,9 +251,11 @@ impl<'a> From<Block<'a>> for Marked<'a> {
 }
 
 #[derive(Clone, Copy, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum CacheControl {
-    Ephemeral,
+struct CacheControl {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl: Option<&'static str>,
 }
 
 #[derive(Serialize)]

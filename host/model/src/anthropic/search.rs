@@ -150,7 +150,7 @@ mod tests {
             source("https://b.example/", "More", "Fuel burns.", ""),
             source("https://a.example/", "Fuel & fire", "", "November 1, 2026"),
         ];
-        let usage = Usage { input: 1_000, output: 50, cached: 100, thought: 0 };
+        let usage = Usage { input: 1_000, output: 50, cached: 100, ..Usage::default() };
         assert_eq!(found, WebSearch { answer: "I will search. It burns.".to_owned(), sources, usage });
         let request = loopback.request.await.expect("it was sent");
         let (head, body) = request.split_once("\r\n\r\n").expect("a head and a body");

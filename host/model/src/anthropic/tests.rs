@@ -207,9 +207,9 @@ fn usage_and_citations_are_read() {
     );
     let counted = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":10,"output_tokens":15,"output_tokens_details":{"thinking_tokens":5}}}"#;
     let chunks = read(&[START, TEXT, &cited, counted]).expect("it is whole");
-    assert_eq!(chunks[0].usage, Some(Usage { input: 1110, output: 1, cached: 1000, thought: 0 }));
+    assert_eq!(chunks[0].usage, Some(Usage { input: 1110, output: 1, cached: 1000, thought: 0, cache_write: 100 }));
     assert_eq!(chunks[2].citations, ["https://a"]);
-    assert_eq!(chunks[3].usage, Some(Usage { input: 1110, output: 10, cached: 1000, thought: 5 }));
+    assert_eq!(chunks[3].usage, Some(Usage { input: 1110, output: 10, cached: 1000, thought: 5, cache_write: 100 }));
 }
 
 /// Formats events as the service sends them, with their names.

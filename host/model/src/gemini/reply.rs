@@ -105,6 +105,7 @@ pub(super) fn usage(wire: WireUsage) -> Usage {
         output: wire.candidates_token_count.unwrap_or(0),
         cached: wire.cached_content_token_count.unwrap_or(0),
         thought: wire.thoughts_token_count.unwrap_or(0),
+        ..Usage::default()
     }
 }
 

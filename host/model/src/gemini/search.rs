@@ -211,7 +211,7 @@ mod tests {
             excerpt: excerpt.to_owned(),
             date: String::new(),
         };
-        let usage = Usage { input: 460, output: 30, cached: 0, thought: 20 };
+        let usage = Usage { input: 460, output: 30, thought: 20, ..Usage::default() };
         let sources = vec![source('a', ""), source('b', "It burns.")];
         assert_eq!(found, WebSearch { answer: "It burns. Always.".to_owned(), sources, usage });
         let request = loopback.request.await.expect("it was sent");

@@ -84,7 +84,7 @@ fn usage_and_citations_are_read() {
             "usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":3,"cachedContentTokenCount":4,
             "thoughtsTokenCount":5,"totalTokenCount":18,"promptTokensDetails":[]}}"#,
     );
-    assert_eq!(chunk.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5 }));
+    assert_eq!(chunk.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5, ..Usage::default() }));
     assert_eq!(chunk.citations, ["https://a"]);
     let both = r#"{"candidates":[{"citationMetadata":{"citations":[{"uri":"https://a"}],"citationSources":[{"uri":"https://b"}]}}]}"#;
     assert_eq!(heard(both).citations, ["https://a", "https://b"]);

@@ -118,7 +118,7 @@ fn everything() -> Vec<Result<ModelEvent, ModelError>> {
         Ok(ModelEvent::Chunk(Chunk {
             parts: vec![Part::text("end")],
             finish: Some(FinishReason::Other("odd".to_owned())),
-            usage: Some(Usage { input: 1, output: 2, cached: 3, thought: 4 }),
+            usage: Some(Usage { input: 1, output: 2, cached: 3, thought: 4, ..Usage::default() }),
             citations: vec!["https://example.com".to_owned()],
             forming: Vec::new(),
         })),

@@ -60,6 +60,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         reasoning_effort: effort.map(Effort::name),
         verbosity: verbosity.map(Verbosity::name),
         prompt_cache_key: request.conversation.filter(|_| dialect == Dialect::OpenAi),
+        prompt_cache_retention: (request.settings.long_cache && dialect == Dialect::OpenAi).then_some("24h"),
         // Models that reason take no texts to stop at.
         stop: if fixed { &[] } else { stop },
     };
@@ -192,6 +193,8 @@ struct Body<'a> {
     verbosity: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_retention: Option<&'static str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
 }

@@ -92,7 +92,7 @@ fn usage_and_citations_are_read() {
     ];
     let chunks = read(&events).unwrap();
     assert_eq!(chunks[0].citations, ["https://a"]);
-    assert_eq!(chunks[1].usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5 }));
+    assert_eq!(chunks[1].usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5, ..Usage::default() }));
 }
 
 #[test]
@@ -251,6 +251,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         thinking_budget: None,
         effort: None,
         verbosity: None,
+        long_cache: false,
         stop: Vec::new(),
         safety: Vec::new(),
     };

@@ -262,6 +262,7 @@ pub(super) fn usage(wire: WireUsage) -> Usage {
         output: wire.output_tokens.unwrap_or(0).saturating_sub(thought),
         cached: wire.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
         thought,
+        ..Usage::default()
     }
 }
 

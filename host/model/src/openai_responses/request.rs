@@ -54,6 +54,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         max_output_tokens: *max_output_tokens,
         // Other servers may reject a field that they do not know.
         prompt_cache_key: request.conversation.filter(|_| dialect == Dialect::OpenAi),
+        prompt_cache_retention: (request.settings.long_cache && dialect == Dialect::OpenAi).then_some("24h"),
     };
     serde_json::to_vec(&body).expect("every key is text and no serialiser is our own")
 }
@@ -234,6 +235,8 @@ struct Body<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_retention: Option<&'static str>,
 }
 
 #[derive(Serialize)]

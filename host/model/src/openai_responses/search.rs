@@ -119,7 +119,7 @@ mod tests {
         let found = provider.search("gpt-6.1-terra", "fuel").await.expect("it answers").expect("it searches");
         let source =
             |url: &str, title: &str| WebSource { url: url.to_owned(), title: title.to_owned(), ..WebSource::default() };
-        let usage = Usage { input: 900, output: 30, cached: 100, thought: 20 };
+        let usage = Usage { input: 900, output: 30, cached: 100, thought: 20, ..Usage::default() };
         let sources = vec![source("https://a.example/", "Fuel & fire"), source("https://b.example/", "")];
         assert_eq!(found, WebSearch { answer: "It burns.".to_owned(), sources, usage });
         let request = loopback.request.await.expect("it was sent");

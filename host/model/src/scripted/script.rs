@@ -264,7 +264,8 @@ fn usage<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Usage, D::
         output: u64,
         cached: u64,
         thought: u64,
+        cache_write: u64,
     }
-    let Given { input, output, cached, thought } = Given::deserialize(deserializer)?;
-    Ok(Usage { input, output, cached, thought })
+    let Given { input, output, cached, thought, cache_write } = Given::deserialize(deserializer)?;
+    Ok(Usage { input, output, cached, thought, cache_write })
 }

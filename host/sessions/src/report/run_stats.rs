@@ -141,6 +141,9 @@ struct Tokens {
     output: u64,
     /// Of the input, what the service had cached.
     cached: u64,
+    /// Of the input, what the service put into its cache; left out if it says nothing of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_write: Option<u64>,
     /// Tokens of the model's thoughts.
     thought: u64,
     total: u64,
@@ -207,14 +210,15 @@ impl RunStats {
 
     /// The statistics at the end.
     pub fn statistics(&self, result: &RunResult) -> Statistics<'_> {
-        let Usage { input, output, cached, thought, .. } = result.usage;
+        let Usage { input, output, cached, thought, cache_write } = result.usage;
+        let cache_write = (cache_write > 0).then_some(cache_write);
         Statistics {
             duration_ms: milliseconds(self.started.elapsed()),
             model_ms: milliseconds(self.phases.model),
             tools_ms: milliseconds(self.phases.tools),
             user_ms: milliseconds(self.phases.run_clock.paused_for()),
             turns: result.turns,
-            tokens: Tokens { input, output, cached, thought, total: result.usage.total() },
+            tokens: Tokens { input, output, cached, cache_write, thought, total: result.usage.total() },
             cost: result.cost.map(|charge| charge.cost.amount()),
             list_prices: result.cost.and_then(list_prices),
             tools: &self.calls,
@@ -253,6 +257,14 @@ impl Phases {
     }
 }
 
+/// Returns what of the tokens sent the service had cached and put into its cache, in words; `None` if it says nothing.
+pub fn of_cache(cached: u64, cache_write: u64) -> Option<String> {
+    let cached = (cached > 0).then(|| format!("{} cached", count(cached)));
+    let written = (cache_write > 0).then(|| format!("{} put into the cache", count(cache_write)));
+    let words: Vec<String> = cached.into_iter().chain(written).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 impl Statistics<'_> {
     /// Formats the statistics in one line for a user.
     pub fn line(&self) -> String {
@@ -260,8 +272,8 @@ impl Statistics<'_> {
         let mut line = counted(turns, "turn");
         // A string takes everything.
         let _ = write!(line, " · {} tokens in", count(tokens.input));
-        if tokens.cached > 0 {
-            let _ = write!(line, " ({} cached)", count(tokens.cached));
+        if let Some(words) = of_cache(tokens.cached, tokens.cache_write.unwrap_or_default()) {
+            let _ = write!(line, " ({words})");
         }
         let _ = write!(line, ", {} out", count(tokens.output));
         if tokens.thought > 0 {
@@ -383,7 +395,7 @@ mod tests {
             tools_ms: 2_100,
             user_ms: 0,
             turns: 3,
-            tokens: Tokens { input: 12_345, output: 67, cached: 8_000, thought: 0, total: 12_412 },
+            tokens: Tokens { input: 12_345, output: 67, cached: 8_000, cache_write: None, thought: 0, total: 12_412 },
             cost: Some(0.5),
             list_prices: None,
             tools: &tools,

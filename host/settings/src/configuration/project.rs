@@ -213,6 +213,8 @@ impl Model {
             safety: self.safety,
             fallback: project.fallback.or(self.fallback),
             window: project.window.or(self.window),
+            // It makes requests dearer.
+            long_cache: self.long_cache,
             // The user's limit of costs counts in the user's prices.
             price: self.price.or(project.price),
             tools: project.tools.or(self.tools),

@@ -373,9 +373,9 @@ impl Configuration {
 
     /// Returns the prices that are configured, by the ids of the models.
     pub fn prices(&self) -> BTreeMap<String, Price> {
-        let price = |ModelPrice { input, output, cached }: ModelPrice| {
-            let cached = cached.unwrap_or(input);
-            Price { input: input.0, cached: cached.0, output: output.0 }
+        let price = |ModelPrice { input, output, cached, cache_write }: ModelPrice| {
+            let (cached, cache_write) = (cached.unwrap_or(input), cache_write.unwrap_or(input));
+            Price { input: input.0, cached: cached.0, cache_write: cache_write.0, output: output.0 }
         };
         self.models.iter().filter_map(|(id, options)| Some((id.clone(), price(options.price?)))).collect()
     }

@@ -26,27 +26,44 @@ const LISTED: &[(ProviderId, Family)] = &[
     (Gemini::PROVIDER, Family::Gemini),
 ];
 
+/// How much more than other tokens those cost that Anthropic keeps in its cache for an hour, according to its
+/// documentation of prompt caching.
+const LONG_CACHE: f64 = 2.0;
+
 /// Returns the prices that a session counts by.
 pub fn of(configuration: &Configuration, environment: &Environment) -> Prices {
     let is_own = |provider: ProviderId| is_own_address(provider, configuration, environment);
-    Prices::new(configuration.prices(), listed(&configuration.known, is_own))
+    let is_long = |id: &str| {
+        let options = configuration.models.get(id);
+        id.starts_with(Anthropic::PROVIDER.name()) && options.and_then(|options| options.long_cache).unwrap_or_default()
+    };
+    Prices::new(configuration.prices(), listed(&configuration.known, is_own, is_long))
 }
 
 /// Returns whether a model has a list price at its own service.
 pub fn is_listed(id: &str) -> bool {
-    Prices::new(BTreeMap::new(), listed(&KnownModels::default(), |_| true)).of(id).is_some()
+    Prices::new(BTreeMap::new(), listed(&KnownModels::default(), |_| true, |_| false)).of(id).is_some()
 }
 
 /// The list, by the ids of the models: the user's own catalogue wins over the built-in one.
-fn listed(known: &KnownModels, is_wanted: impl Fn(ProviderId) -> bool) -> BTreeMap<String, (Price, Date)> {
+fn listed(
+    known: &KnownModels,
+    is_wanted: impl Fn(ProviderId) -> bool,
+    is_long: impl Fn(&str) -> bool,
+) -> BTreeMap<String, (Price, Date)> {
     let wanted: Vec<_> = LISTED.iter().filter(|(provider, _)| is_wanted(*provider)).collect();
     let mut found = BTreeMap::new();
     let all = known.catalogues().flat_map(|catalogue| catalogue.models().iter().map(|facts| (facts, catalogue.read)));
     for (facts, read) in all {
-        let Some(ListPrice { input, cached, output, .. }) = facts.prices else { continue };
+        let Some(ListPrice { input, cached, cache_write, output }) = facts.prices else { continue };
         for (provider, _) in wanted.iter().filter(|(_, family)| *family == facts.family) {
-            let price = Price { input, cached: cached.unwrap_or(input), output };
-            found.entry(format!("{provider}/{}", facts.id)).or_insert((price, read));
+            let id = format!("{provider}/{}", facts.id);
+            let cache_write = match is_long(&id) {
+                true => LONG_CACHE * input,
+                false => cache_write.unwrap_or(input),
+            };
+            let price = Price { input, cached: cached.unwrap_or(input), cache_write, output };
+            found.entry(id).or_insert((price, read));
         }
     }
     found

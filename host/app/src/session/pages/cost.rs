@@ -2,7 +2,7 @@
 
 use host_agent::{Cost, DayError, DayLimits, DaySpending, ModelSpending};
 use host_message::Usage;
-use host_sessions::report::run_stats::{count, estimate, list_prices};
+use host_sessions::report::run_stats::{count, estimate, list_prices, of_cache};
 use host_text::exact;
 
 use crate::page::{Line, Page};
@@ -42,8 +42,8 @@ pub fn page(report: &CostReport) -> Page {
 
 /// The tokens by kind.
 fn tokens(usage: Usage) -> String {
-    let Usage { input, output, cached, thought } = usage;
-    let cached = if cached > 0 { format!(" ({} cached)", count(cached)) } else { String::new() };
+    let Usage { input, output, thought, .. } = usage;
+    let cached = of_cache(usage.cached, usage.cache_write).map(|cached| format!(" ({cached})")).unwrap_or_default();
     let thought = if thought > 0 { format!(", {} thinking", count(thought)) } else { String::new() };
     format!("{} in{cached}, {} out{thought}", count(input), count(output))
 }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn cost_names_models_without_a_price() {
-        let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9 };
+        let usage = Usage { input: 12_345, cached: 8_000, output: 567, thought: 9, cache_write: 2_000 };
         let one = Usage { input: 1_000, output: 5, ..Usage::default() };
         let charge =
             Charge { cost: Cost::from_amount(0.0123), basis: PriceBasis::Listed(jiff::civil::date(2026, 11, 27)) };
@@ -112,9 +112,9 @@ mod tests {
             day: Some(Ok(DaySpending { day: day(), tokens: 20_000, cost: Cost::from_amount(0.5) })),
             day_limits: DayLimits { tokens: None, cost: Some(Cost::from_amount(3.0)) },
         };
-        let expected = "tokens    13.3k in (8000 cached), 572 out, 9 thinking\n\
+        let expected = "tokens    13.3k in (8000 cached, 2000 put into the cache), 572 out, 9 thinking\n\
                         cost      0.0123 (estimate in USD, list prices of 2026-11-27)\n\
-                        models    g/x: 12.3k in (8000 cached), 567 out, 9 thinking, cost 0.0123\n          \
+                        models    g/x: 12.3k in (8000 cached, 2000 put into the cache), 567 out, 9 thinking, cost 0.0123\n          \
                         o\\u{1b}/y: 1000 in, 5 out, no price\n\
                         budget    the last prompt used 1005 of 50.0k tokens\n\
                         today     20.0k tokens, cost 0.50 of 3.00 by all runs of 2026-11-23 (UTC)\n\

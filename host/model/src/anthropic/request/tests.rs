@@ -221,6 +221,10 @@ fn a_whole_request_has_its_shape_and_its_marks() {
         ],
     });
     assert_eq!(sent(&request), expected);
+    let settings = Settings { long_cache: true, ..settings.clone() };
+    let long = sent(&Request { settings: &settings, ..request });
+    let mark = json!({"type": "ephemeral", "ttl": "1h"});
+    assert_eq!((&long["system"][0]["cache_control"], &long["tools"][1]["cache_control"]), (&mark, &mark));
 }
 
 #[test]

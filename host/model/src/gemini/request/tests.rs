@@ -93,6 +93,7 @@ fn a_whole_request_has_its_shape() {
         thinking_budget: Some(-1),
         effort: None,
         verbosity: None,
+        long_cache: false,
         stop: vec!["END".to_owned()],
         safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
     };

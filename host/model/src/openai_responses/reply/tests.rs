@@ -244,7 +244,7 @@ fn usage_and_citations_are_read() {
     let usage = json!({"input_tokens": 10, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 8,
                        "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 18});
     let last = heard(json!({"type": "response.completed", "response": {"usage": usage}}));
-    assert_eq!(last.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5 }));
+    assert_eq!(last.usage, Some(Usage { input: 10, output: 3, cached: 4, thought: 5, ..Usage::default() }));
 }
 
 async fn reply(answer: Answer) -> (Vec<Chunk>, Option<ModelError>) {

@@ -228,6 +228,19 @@ fn verbosity_is_part_of_the_text_and_absent_unless_chosen() {
 }
 
 #[test]
+fn cache_is_kept_for_a_day_where_the_user_wants_it_and_the_service_can() {
+    let kept = |dialect, long_cache| {
+        let settings = Settings { long_cache, ..Settings::default() };
+        let model = "gpt-6.1-sol";
+        let request =
+            Request { model, system: None, contents: &[], tools: &[], settings: &settings, conversation: None };
+        sent(&request, dialect).get("prompt_cache_retention").cloned()
+    };
+    assert_eq!(kept(Dialect::OpenAi, true), Some(json!("24h")));
+    assert_eq!((kept(Dialect::OpenAi, false), kept(Dialect::Compatible, true)), (None, None));
+}
+
+#[test]
 fn conversation_has_a_key_for_the_cache_of_openais_own_service() {
     let key = |dialect, conversation| {
         let settings = Settings::default();
