@@ -175,13 +175,17 @@ impl Host {
     }
 
     /// What the host told the model in the latest run of the only session: its instructions, and the texts that the
-    /// host added to the conversation, such as the environment and the context files.
+    /// host added to the conversation, such as the environment and the context files; of two with one name the later.
     pub fn told(&self) -> String {
         let lines = self.session();
         let started = lines.iter().rfind(|line| line["type"] == "run_started").expect("a run was recorded");
         let parts = lines.iter().flat_map(|line| line["content"]["parts"].as_array().into_iter().flatten());
         let texts = parts.filter_map(|part| part["text"].as_str()).filter(|text| text.starts_with("[Kept in full: "));
-        let told: Vec<&str> = started["system"].as_str().into_iter().chain(texts).collect();
+        let mut told: Vec<&str> = started["system"].as_str().into_iter().collect();
+        for text in texts {
+            told.retain(|earlier| earlier.lines().next() != text.lines().next());
+            told.push(text);
+        }
         told.join("\n\n")
     }
 

@@ -112,7 +112,7 @@ const FILTERS: &[(&str, &str, &str)] = &[
     ("sizes of components", r"(\(|size +)\d{4,} bytes\b", "${1}[SIZE] bytes"),
     // They have paths in them.
     ("sizes of lists of plugins", r"(`plugins\.lock`: .*)\(\d+ bytes\)", "${1}([SIZE] bytes)"),
-    ("sizes of session logs", r" +\d+ B\b", " [SIZE]"),
+    ("sizes of session logs", r" +\d+ K?B\b", " [SIZE]"),
     ("estimates of conversations", r"\babout \d+ tokens(, now \d+)?", "about [NUMBER] tokens"),
     (
         "estimates of use",

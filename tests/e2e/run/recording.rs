@@ -101,7 +101,15 @@ fn a_conversation_that_was_shortened_replays_the_same() {
     assert!(told.len() == 1 && told[0].to_string().contains("its beginning was summarised"), "{told:?}");
     let model = format!("scripted:{talk}");
     let second = set(Host::new([&["run", "--model", &model][..], &said[..]].concat())).run();
-    assert_eq!(events(&second), events(&first));
+    // The name of the model is part of what is counted.
+    let uncounted = |ended: &Ended| -> Vec<String> {
+        let is_notice = |event: &String| event.contains("its beginning was summarised");
+        let events = events(ended).into_iter();
+        events
+            .map(|event| if is_notice(&event) { event.replace(|c: char| c.is_ascii_digit(), "") } else { event })
+            .collect()
+    };
+    assert_eq!(uncounted(&second), uncounted(&first));
 }
 
 // promise session.private

@@ -53,7 +53,7 @@ fn skill_is_activated_by_its_name_with_the_users_words_and_files() {
     let by_model = json!({"expect": {"responses": ["mine"]}, "chunks": [done()]});
     let ended = run(&host, &[by_user, by_model], &["-c", "/mine"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(!host.told().contains("`mine`"), "the model is not offered it");
+    assert!(!host.told().contains("- `mine`:"), "the model is not offered it");
     let text = json!({"expect": {"last_text": "/nothing here"}, "chunks": [done()]});
     assert_eq!(run(&host, &[text], &["-c", "/nothing here"]).code, Some(0), "what is no command stays text");
 }
