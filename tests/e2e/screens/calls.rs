@@ -80,9 +80,10 @@ fn screens_calls_are_shown_whole_by_key_and_by_command() {
     // The model got the beginning and the end of it.
     assert!(last.contains("\n9999\n10000\n10001\n") && last.contains("\n20000\n\\u{1b}[2Jcleared\n"), "all of it");
     assert!(!last.contains("are left out here") && !last.contains('\u{1b}'));
-    pty.types("/output 2\r");
+    // The pager has the terminal until the prompt is there again.
+    pty.sees("yolo › \nscript.jsonl").types("/output 2\r");
     pty.until("the call before it", |_| text().starts_with("✓ ls src · 1 entry"));
-    pty.types("/output 3\r").saw("there is no call 3: 2 calls ended").types("\u{15}");
+    pty.sees("yolo › \nscript.jsonl").types("/output 3\r").saw("there is no call 3: 2 calls ended").types("\u{15}");
     pty.types("/output x\r").saw("`x` is not a number from 1 to 1000").types("\u{15}\u{4}");
     assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
     // Another process finds the same in the log; without a pager it is printed.
