@@ -78,7 +78,7 @@ impl Declarations {
     }
 }
 
-/// Returns whether a model is told the same of both.
+/// Returns whether both tell a model the same.
 fn is_same(one: &ToolSpec, other: &ToolSpec) -> bool {
     one.description == other.description && one.input_schema == other.input_schema
 }

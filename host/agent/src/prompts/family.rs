@@ -10,7 +10,7 @@ const LOCAL: &str = "ollama";
 /// Models up to this size, in thousands of millions of parameters, get the long form.
 const SMALL: f64 = 40.0;
 
-/// How the names of open models begin that mostly run on small machines, whoever made them.
+/// How the names of open models begin that mostly run on small machines, whichever company made them.
 const SMALL_NAMES: [&str; 3] = ["gpt-oss", "gemma", "phi"];
 
 /// The models that get the same words.
