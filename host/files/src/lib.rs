@@ -2,12 +2,14 @@
 //! all.
 //!
 //! Owns the bounded read, the one rule about owners and modes, the atomic replacement with its synchronisation, private
-//! folders, locks between processes, chained lines, and the real paths of many files.
+//! folders, locks between processes, chained lines, the real paths of many files, and whether a folder takes names of
+//! another case for the same.
 //!
 //! Deliberately not here: the contents and the path of a file, and files of a workspace, which a guest reaches through
 //! permits and an open folder (`host-plugin`).
 
 mod chain;
+pub mod letter_case;
 mod private;
 mod read;
 mod real_paths;

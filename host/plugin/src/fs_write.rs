@@ -15,13 +15,13 @@ use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
+use host_files::letter_case;
 use host_text::with_causes;
 use host_undo::{CallRecorder, JournalError, Old, ProgramRecorder, State};
 
 use crate::bindings::denial::{denial, escape};
 use crate::bindings::fs_write::{Error, Expected, Host, Span, Written};
 use crate::digest::Digest;
-use crate::letter_case;
 use crate::limits::MAX_WHOLE;
 use crate::lock::lock;
 use crate::open_files;

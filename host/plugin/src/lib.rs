@@ -39,7 +39,6 @@ mod hook_component;
 mod hook_program;
 mod http;
 mod json_walk;
-mod letter_case;
 mod limits;
 mod listener;
 mod lock;

@@ -17,8 +17,8 @@ use cap_fs_ext::DirExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use host_capability::{Denied, ReadPermit, WritePermit};
+use host_files::letter_case;
 
-use crate::letter_case;
 use crate::lock::lock;
 
 /// The longest path that a guest may write. Protects messages and the kernel's time; Linux accepts 4,096 bytes.

@@ -13,7 +13,7 @@ const LOOKED_UP: usize = 64;
 
 /// Whether one of the folders on the way from `root` to the path, which is beneath it, takes names of another case for
 /// the same. If that cannot be found out, it is assumed.
-pub(crate) fn is_ignored_on_the_way(root: &Path, path: &Path) -> bool {
+pub fn is_ignored_on_the_way(root: &Path, path: &Path) -> bool {
     let below = path.ancestors().take_while(|above| *above != root && above.starts_with(root));
     let mut folders = below.filter_map(|above| Some((above.parent()?, above.file_name()?)));
     folders.any(|(folder, name)| name.to_str().is_none_or(|name| is_ignored(folder, name).unwrap_or(true)))
