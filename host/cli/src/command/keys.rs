@@ -1,21 +1,17 @@
 //! `host keys`: the keys that sign plugins, and those that a user trusts.
 //!
-//! Deliberately not here: signing (`plugin sign`), and the rules of a verdict (`host-bundle`).
+//! Deliberately not here: signing (`plugin sign`), the rules of a verdict (`host-bundle`), and what changes in the
+//! store (`host_extensions::keys`).
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use host_bundle::{
-    KeyId, KeyPair, OciDigest, Pattern, PublicKey, Purpose, Revocation, Revoked, Rotation, SecretKeyFile, StoreError,
-    Trust, TrustStore, TrustedKey,
-};
+use host_bundle::{KeyId, KeyPair, OciDigest, PublicKey, Revoked, Rotation, SecretKeyFile, TrustStore};
+use host_extensions::keys;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
-use host_text::visible_line;
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::bundles::Keys;
@@ -35,64 +31,18 @@ pub(crate) fn run(keys: Keys, environment: &Environment) -> Result<Code, Failure
             let out = out.unwrap_or_else(|| folders.configuration.join("host.key"));
             generate(&out, password_file.as_deref(), environment)?
         }
-        Keys::Trust { key, patterns, expires } => {
-            let key = public(&key)?;
-            let id = key.id();
-            let shown: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
-            let before = store.change(|trust| {
-                let before = purposes(trust, id).filter(|purpose| !patterns.contains(&purpose.pattern));
-                let before: Vec<String> = before.map(|purpose| described_purpose(purpose, now)).collect();
-                trust.trust(key, patterns, expires, now).map(|()| before)
-            });
-            let mut said = format!("The key {id} is trusted for {}{}.\n", shown.join(", "), until(expires));
-            for purpose in before.map_err(of_store)? {
-                let _ = writeln!(said, "It is still trusted for {purpose}.");
-            }
-            said
-        }
-        Keys::Distrust { key, patterns } => {
-            let id = key_id(&key)?;
-            let change = store.change(|trust| {
-                let before: Vec<Pattern> = purposes(trust, id).map(|purpose| purpose.pattern.clone()).collect();
-                trust.distrust(id, &patterns).map(|kept| (before, kept))
-            });
-            let (before, kept) = change.map_err(of_store)?;
-            let ended = before.iter().filter(|it| kept.iter().all(|purpose| purpose.pattern != **it));
-            let ended: Vec<String> = ended.map(|pattern| format!("`{pattern}`")).collect();
-            let mut said = format!("The key {id} is no longer trusted for {}.\n", ended.join(", "));
-            for purpose in kept {
-                let _ = writeln!(said, "It is still trusted for {}.", described_purpose(&purpose, now));
-            }
-            said
-        }
-        Keys::Rotate { statement: Some(file), .. } => {
-            let rotation =
-                Rotation::parse(&text(&file)?).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
-            store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
-            format!("The key {} replaces {}.\n", rotation.new_key().id(), rotation.old_key().id())
-        }
+        Keys::Trust { key, patterns, expires } => keys::trust(&store, public(&key)?, patterns, expires, now)?,
+        Keys::Distrust { key, patterns } => keys::distrust(&store, key_id(&key)?, &patterns, now)?,
+        Keys::Rotate { statement: Some(file), .. } => keys::rotate(&store, &text(&file)?, now)?,
         Keys::Rotate { key: Some(key), to: Some(to), out, password_file, .. } => {
             say(&key, &to, out.as_deref(), password_file.as_deref(), environment)?
         }
         Keys::Rotate { .. } => {
             return Err(Failure::input("no statement was named").help("host keys rotate FILE, or --key OLD --to NEW"));
         }
-        Keys::Revoke { what, reason } => {
-            let what = revoked(&what)?;
-            let mut said = format!("Revoked permanently: {what}.\n");
-            let before = store.change(|trust| {
-                let before: Vec<String> = match &what {
-                    Revoked::Key(id) => purposes(trust, *id).map(|purpose| described_purpose(purpose, now)).collect(),
-                    Revoked::Digest(_) => Vec::new(),
-                };
-                trust.revoke(what, &reason, now).map(|()| before)
-            });
-            for purpose in before.map_err(of_store)? {
-                let _ = writeln!(said, "It was trusted for {purpose}.");
-            }
-            said
-        }
-        Keys::List { json } => list(&store.load().map_err(of_store)?, json, now)?,
+        Keys::Revoke { what, reason } => keys::revoke(&store, revoked(&what)?, &reason, now)?,
+        Keys::List { json: true } => printer::json(&keys::described(&keys::stored(&store)?, now))?,
+        Keys::List { json: false } => keys::list(&keys::stored(&store)?, now),
     };
     Out::new(CancellationToken::new()).write(&said);
     Ok(Code::Done)
@@ -181,99 +131,4 @@ fn revoked(what: &str) -> Result<Revoked, Failure> {
 /// The id of a key: the id itself, or that of the key or of the file with it.
 fn key_id(given: &str) -> Result<KeyId, Failure> {
     given.parse().or_else(|_| public(given).map(|key| key.id()))
-}
-
-fn list(trust: &Trust, json: bool, now: Timestamp) -> Result<String, Failure> {
-    if json {
-        return printer::json(&described(trust, now));
-    }
-    let mut text = String::new();
-    for known in trust.keys() {
-        for purpose in &known.purposes {
-            let (_, why) = state(trust, known, Some(purpose), now);
-            // A string takes everything.
-            let _ = writeln!(text, "{}  {}{}", known.key.id(), purpose.pattern, visible_line(&why));
-        }
-    }
-    if trust.keys().is_empty() {
-        text.push_str("No key is trusted.\n");
-    }
-    for Revocation { what, reason, since } in trust.revoked() {
-        let _ = writeln!(text, "revoked: {what}, since {}: {}", since.strftime("%Y-%m-%d"), visible_line(reason));
-    }
-    Ok(text)
-}
-
-/// The purposes of the key with this id, if it is known.
-fn purposes(trust: &Trust, id: KeyId) -> impl Iterator<Item = &Purpose> {
-    trust.keys().iter().filter(move |known| known.key.id() == id).flat_map(|known| &known.purposes)
-}
-
-fn described_purpose(purpose: &Purpose, now: Timestamp) -> String {
-    let expired = if purpose.counts(now) { "" } else { " (expired)" };
-    format!("`{}`{}{expired}", purpose.pattern, until(purpose.expires))
-}
-
-/// Returns whether a key currently counts, for one purpose or for any: a word for programs, and a note for users.
-fn state(trust: &Trust, known: &TrustedKey, purpose: Option<&Purpose>, now: Timestamp) -> (&'static str, String) {
-    let expires = purpose.and_then(|purpose| purpose.expires);
-    let counts = match purpose {
-        Some(purpose) => purpose.counts(now),
-        None => known.purposes.iter().any(|purpose| purpose.counts(now)),
-    };
-    if let Some(revocation) = trust.revocation(known.key.id()) {
-        ("revoked", format!("  (revoked: {})", revocation.reason))
-    } else if let Some(by) = &known.replaced_by {
-        ("replaced", format!("  (replaced by {})", by.id()))
-    } else if counts {
-        ("trusted", until(expires))
-    } else {
-        ("expired", format!("  (expired,{})", until(expires)))
-    }
-}
-
-fn until(expires: Option<Timestamp>) -> String {
-    expires.map_or_else(String::new, |expires| format!(" until {}", expires.strftime("%Y-%m-%d")))
-}
-
-fn described(trust: &Trust, now: Timestamp) -> Value {
-    let purpose = |known: &TrustedKey, purpose: &Purpose| {
-        json!({
-            "pattern": purpose.pattern,
-            "since": purpose.since,
-            "expires": purpose.expires,
-            "state": state(trust, known, Some(purpose), now).0,
-        })
-    };
-    let key = |known: &TrustedKey| {
-        json!({
-            "id": known.key.id(),
-            "key": known.key,
-            "for": known.purposes.iter().map(|it| purpose(known, it)).collect::<Vec<_>>(),
-            "replaced_by": known.replaced_by.as_ref().map(PublicKey::id),
-            "state": state(trust, known, None, now).0,
-        })
-    };
-    let revoked = |Revocation { what, reason, since }: &Revocation| {
-        let (kind, value) = match what {
-            Revoked::Key(id) => ("key", id.to_string()),
-            Revoked::Digest(digest) => ("digest", digest.to_string()),
-        };
-        json!({"kind": kind, "value": value, "reason": reason, "since": since})
-    };
-    json!({
-        "keys": trust.keys().iter().map(key).collect::<Vec<_>>(),
-        "revoked": trust.revoked().iter().map(revoked).collect::<Vec<_>>(),
-    })
-}
-
-fn of_store(error: StoreError) -> Failure {
-    let code = match error {
-        StoreError::Trust(_) => ErrorKind::Input,
-        StoreError::Unreadable { .. }
-        | StoreError::Exposed { .. }
-        | StoreError::Malformed { .. }
-        | StoreError::Unwritable { .. } => ErrorKind::Configuration,
-    };
-    Failure::from_error(code, &error)
 }
