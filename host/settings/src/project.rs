@@ -13,6 +13,7 @@ pub mod question;
 pub mod server_files;
 pub mod shown;
 pub mod store;
+pub mod trusting;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
