@@ -16,6 +16,7 @@ mod rules;
 mod servers;
 mod write;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use host_extensions::hooks;
@@ -109,6 +110,48 @@ enum Write {
     Server(Server),
     Rule(Box<Rule>),
     Files(Vec<NewFile>),
+}
+
+impl ImportPlan {
+    /// The plan as lines.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (kind, title) in [
+            (ItemKind::Setting, "Settings"),
+            (ItemKind::Server, "MCP servers"),
+            (ItemKind::Rule, "Rules"),
+            (ItemKind::Hooks, "Hooks"),
+            (ItemKind::Command, "Commands"),
+            (ItemKind::Skill, "Skills"),
+        ] {
+            let mut last = None;
+            for item in self.items.iter().filter(|item| item.kind == kind) {
+                // A string takes everything, here and below.
+                if last.is_none() {
+                    let _ = writeln!(text, "{title}");
+                }
+                let (sign, why) = match &item.state {
+                    ItemState::New => ('+', String::new()),
+                    ItemState::Present => ('=', " (there already)".to_owned()),
+                    ItemState::InPlace => ('=', " (used where they are)".to_owned()),
+                    ItemState::Conflict { why } => ('!', format!(" (kept as it is: {why})")),
+                };
+                let to = if last == Some(&item.to) { String::new() } else { format!(" → {}", item.to) };
+                let _ = writeln!(text, "  {sign} {}{to}{why}", item.name);
+                last = Some(&item.to);
+            }
+        }
+        if !self.left_out.is_empty() {
+            let _ = writeln!(text, "Not taken over");
+        }
+        for left_out in &self.left_out {
+            let _ = writeln!(text, "  - {}: {}", left_out.name, left_out.why);
+        }
+        if text.is_empty() {
+            text = format!("There is nothing to import from {}.\n", self.agent.word());
+        }
+        text
+    }
 }
 
 /// What the files of an agent have, before it is compared with what is there.

@@ -3,10 +3,9 @@
 //! Promises: without a user who can be asked it writes nothing, unless --yes says so. Deliberately not here: what is
 //! taken over, which `host-import` decides.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use host_import::{ImportPlan, ItemKind, ItemState, apply, plan};
+use host_import::{ItemState, apply, plan};
 use host_sessions::transcript::to_json;
 use host_settings::configuration::ForeignAgent;
 use host_settings::environment::Environment;
@@ -37,7 +36,7 @@ pub(crate) async fn run(
     let folders = environment.folders()?;
     let plan = plan(agent, &folder, environment, &folders)?;
     let out = Out::new(CancellationToken::new());
-    out.write(&if json { to_json(&plan)? } else { text(&plan) });
+    out.write(&if json { to_json(&plan)? } else { plan.text() });
     let new = plan.items.iter().filter(|item| item.state == ItemState::New).count();
     if new == 0 {
         return Ok(Code::Done);
@@ -61,44 +60,4 @@ pub(crate) async fn run(
         out.write("\nnothing was written; --yes writes it\n");
     }
     Ok(Code::Done)
-}
-
-/// The plan as lines.
-fn text(plan: &ImportPlan) -> String {
-    let mut text = String::new();
-    for (kind, title) in [
-        (ItemKind::Setting, "Settings"),
-        (ItemKind::Server, "MCP servers"),
-        (ItemKind::Rule, "Rules"),
-        (ItemKind::Hooks, "Hooks"),
-        (ItemKind::Command, "Commands"),
-        (ItemKind::Skill, "Skills"),
-    ] {
-        let mut last = None;
-        for item in plan.items.iter().filter(|item| item.kind == kind) {
-            // A string takes everything, here and below.
-            if last.is_none() {
-                let _ = writeln!(text, "{title}");
-            }
-            let (sign, why) = match &item.state {
-                ItemState::New => ('+', String::new()),
-                ItemState::Present => ('=', " (there already)".to_owned()),
-                ItemState::InPlace => ('=', " (used where they are)".to_owned()),
-                ItemState::Conflict { why } => ('!', format!(" (kept as it is: {why})")),
-            };
-            let to = if last == Some(&item.to) { String::new() } else { format!(" → {}", item.to) };
-            let _ = writeln!(text, "  {sign} {}{to}{why}", item.name);
-            last = Some(&item.to);
-        }
-    }
-    if !plan.left_out.is_empty() {
-        let _ = writeln!(text, "Not taken over");
-    }
-    for left_out in &plan.left_out {
-        let _ = writeln!(text, "  - {}: {}", left_out.name, left_out.why);
-    }
-    if text.is_empty() {
-        text = format!("There is nothing to import from {}.\n", plan.agent.word());
-    }
-    text
 }
