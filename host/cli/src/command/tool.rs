@@ -1,17 +1,13 @@
 //! `host tool`: the tools through the same sandbox, without a model.
 
-use std::fmt::Write as _;
-
 use host_app::app::{self, App, Opening};
-use host_app::session::pages::tools::{self, ListedTool};
+use host_app::session::pages::tools::{self, ListedTool, ShownTool};
 use host_app::single_call::{self, Ended};
-use host_extensions::plugins::MCP;
-use host_message::{CallId, FunctionCall, ToolName, ToolSpec};
+use host_message::{CallId, FunctionCall, ToolName};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
 use host_settings::folder;
-use host_settings::mcp::SEPARATOR;
-use host_text::{exact, excerpt, visible, visible_line};
+use host_text::{visible, visible_line};
 use host_tool::Registry;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -20,10 +16,6 @@ use crate::arguments::{Access, Place, Tool};
 use crate::exit::Code;
 use crate::printer::{self, Out};
 use crate::process;
-
-/// The longest scope of a grant, in characters; `--json` has all of it. Protects the lines about the other
-/// capabilities.
-const MAX_SCOPE: usize = 200;
 
 pub(crate) async fn run(tool: Tool, environment: Environment, stop: CancellationToken) -> Result<Code, Failure> {
     let out = Out::new(stop.clone());
@@ -86,85 +78,25 @@ fn read_arguments() -> Result<String, Failure> {
 fn list(place: &App, json: bool, out: &Out) -> Result<Code, Failure> {
     let tools = tools::listed(place, place.grants());
     if json {
-        let row = |tool: &ListedTool| {
-            let granted =
-                tool.needs.iter().map(|(capability, granted)| (capability.to_string(), Value::Bool(*granted)));
-            let granted: serde_json::Map<String, Value> = granted.collect();
-            json!({"name": tool.name, "plugin": tool.plugin, "title": tool.title, "granted": granted})
-        };
-        return print_json(&Value::Array(tools.iter().map(row).collect()), out);
+        return print_json(&Value::Array(tools.iter().map(ListedTool::json).collect()), out);
     }
     out.write_entries(&tools::page(&tools).text());
     Ok(Code::Done)
 }
 
 fn show(place: &App, tools: &Registry, name: &str, json: bool, out: &Out) -> Result<Code, Failure> {
-    if let Some(tool) = tools.get(&ToolName::new(name)).filter(|_| name.contains(SEPARATOR)) {
-        return show_of_server(tool.spec(), json, out);
-    }
-    let (installed, tool) = single_call::find(place, name)?;
-    let imports = installed.plugin.imports().map_err(|error| Failure::input(error.to_string()))?;
-    let granted = place.grants().granted_to(installed);
+    let shown = ShownTool::find(place, tools, name)?;
     if json {
-        return print_json(
-            &json!({
-                "tool": tool.spec,
-                "plugin": {"name": installed.manifest.name, "version": installed.manifest.version, "license": installed.manifest.license},
-                "component": {"sha256": installed.plugin.digest().as_str(), "size": installed.plugin.size(), "imports": imports.names},
-                "asks_for": installed.manifest.capabilities,
-                "granted": granted,
-            }),
-            out,
-        );
+        return print_json(&shown.json(), out);
     }
-    let mut text = of_spec(&tool.spec)?;
-    let manifest = &installed.manifest;
-    // A string takes everything.
-    let _ = writeln!(
-        text,
-        "Plugin `{}` {} ({}), SHA-256 {}",
-        manifest.name,
-        manifest.version,
-        visible_line(&manifest.license),
-        installed.plugin.digest()
-    );
-    let _ = writeln!(text, "Imports: {}", imports.names.join(", "));
-    for (capability, declared) in manifest.requests() {
-        let scope = capability.parse().ok().and_then(|capability| granted.scope(capability)).map(ToString::to_string);
-        let state = match scope {
-            Some(scope) => format!("granted: {}", excerpt(&scope, MAX_SCOPE)),
-            None => "not granted".to_owned(),
-        };
-        let _ = writeln!(text, "  {} ({state}): to {}", exact(capability), visible_line(&declared.reason));
-    }
-    out.write_entries(&text);
-    Ok(Code::Done)
-}
-
-/// What a tool says of itself: its description behind a bar, and its arguments.
-fn of_spec(spec: &ToolSpec) -> Result<String, Failure> {
+    let spec = shown.spec();
     let mut text = spec.name.to_string();
     if let Some(title) = &spec.title {
-        // A string takes everything.
-        let _ = write!(text, ": {}", visible_line(title));
+        text.push_str(&format!(": {}", visible_line(title)));
     }
     let description = printer::barred(spec.description.trim());
-    let _ = writeln!(text, "\n\n{description}\nArguments:\n{}", printer::json(&spec.input_schema)?);
-    Ok(text)
-}
-
-/// A tool of an MCP server. All that is known of it is what its server says.
-fn show_of_server(spec: &ToolSpec, json: bool, out: &Out) -> Result<Code, Failure> {
-    if json {
-        return print_json(&json!({"tool": spec, "plugin": {"name": MCP}}), out);
-    }
-    let mut text = of_spec(spec)?;
-    // A string takes everything.
-    let _ = writeln!(
-        text,
-        "Its MCP server says this about it. Calls run in the plugin `{MCP}`, which may call this tool alone."
-    );
-    out.write_entries(&text);
+    text.push_str(&format!("\n\n{description}\nArguments:\n{}\n", printer::json(&spec.input_schema)?));
+    out.write_entries(&(text + &shown.about()));
     Ok(Code::Done)
 }
 

@@ -1,16 +1,24 @@
 //! The tools that a model can call and what each may touch, what a call would do, and its result.
 
-use host_capability::Capability;
+use host_capability::{Capability, Grants};
 use host_extensions::grants::UserGrants;
-use host_extensions::plugins::MCP;
+use host_extensions::plugins::{LoadedPlugin, MCP};
 use host_extensions::servers::{McpHub, ReportedTool};
-use host_message::{Output, OutputPart};
+use host_manifest::ToolEntry;
+use host_message::{Output, OutputPart, ToolName, ToolSpec};
 use host_plugin::{Confirmation, command_line};
-use host_text::{Newlines, clip, escape_exact, exact, visible, visible_line};
-use serde_json::{Value, json};
+use host_settings::error::Failure;
+use host_settings::mcp::SEPARATOR;
+use host_text::{Newlines, clip, escape_exact, exact, excerpt, visible, visible_line};
+use host_tool::Registry;
+use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::page::{Line, Page};
+use crate::single_call;
+
+/// The longest scope of a grant, in characters; JSON has all of it. Protects the lines about the other capabilities.
+const MAX_SCOPE: usize = 200;
 
 /// The longest title of a tool, in characters. Protects the list.
 const MAX_TITLE: usize = 240;
@@ -29,6 +37,100 @@ pub struct ListedTool {
     pub title: String,
     /// What it asks for, and whether it was granted.
     pub needs: Vec<(Capability, bool)>,
+}
+
+impl ListedTool {
+    /// The tool for a program.
+    pub fn json(&self) -> Value {
+        let granted = self.needs.iter().map(|(capability, granted)| (capability.to_string(), Value::Bool(*granted)));
+        let granted: Map<String, Value> = granted.collect();
+        json!({"name": self.name, "plugin": self.plugin, "title": self.title, "granted": granted})
+    }
+}
+
+/// All that is known of one tool.
+#[derive(Debug)]
+pub enum ShownTool<'a> {
+    /// One of a plugin.
+    OfPlugin {
+        /// The plugin.
+        plugin: &'a LoadedPlugin,
+        /// The tool.
+        tool: &'a ToolEntry,
+        /// The imports of the plugin's component.
+        imports: Vec<String>,
+        /// What the plugin may touch.
+        granted: Grants,
+    },
+    /// One of an MCP server. All that is known of it is what its server says.
+    OfServer(&'a ToolSpec),
+}
+
+impl<'a> ShownTool<'a> {
+    /// Finds a tool by its name, with the grants of this process.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or its component cannot be read.
+    pub fn find(app: &'a App, tools: &'a Registry, name: &str) -> Result<Self, Failure> {
+        if let Some(tool) = tools.get(&ToolName::new(name)).filter(|_| name.contains(SEPARATOR)) {
+            return Ok(Self::OfServer(tool.spec()));
+        }
+        let (plugin, tool) = single_call::find(app, name)?;
+        let imports = plugin.plugin.imports().map_err(|error| Failure::input(error.to_string()))?.names.clone();
+        Ok(Self::OfPlugin { plugin, tool, imports, granted: app.grants().granted_to(plugin) })
+    }
+
+    /// What the tool says of itself.
+    pub fn spec(&self) -> &'a ToolSpec {
+        match self {
+            Self::OfPlugin { tool, .. } => &tool.spec,
+            Self::OfServer(spec) => spec,
+        }
+    }
+
+    /// What the host knows of it, as lines: who made it, what it imports, and what it may touch.
+    pub fn about(&self) -> String {
+        let (plugin, imports, granted) = match self {
+            Self::OfPlugin { plugin, imports, granted, tool: _ } => (plugin, imports, granted),
+            Self::OfServer(_) => {
+                return format!(
+                    "Its MCP server says this about it. Calls run in the plugin `{MCP}`, which may call this tool \
+                     alone.\n"
+                );
+            }
+        };
+        let manifest = &plugin.manifest;
+        let (license, digest) = (visible_line(&manifest.license), plugin.plugin.digest());
+        let mut text = format!("Plugin `{}` {} ({license}), SHA-256 {digest}\n", manifest.name, manifest.version);
+        text.push_str(&format!("Imports: {}\n", imports.join(", ")));
+        for (capability, declared) in manifest.requests() {
+            let scope = capability.parse().ok().and_then(|capability| granted.scope(capability));
+            let state = match scope.map(ToString::to_string) {
+                Some(scope) => format!("granted: {}", excerpt(&scope, MAX_SCOPE)),
+                None => "not granted".to_owned(),
+            };
+            text.push_str(&format!("  {} ({state}): to {}\n", exact(capability), visible_line(&declared.reason)));
+        }
+        text
+    }
+
+    /// All of it for a program.
+    pub fn json(&self) -> Value {
+        match self {
+            Self::OfServer(spec) => json!({"tool": spec, "plugin": {"name": MCP}}),
+            Self::OfPlugin { plugin, tool, imports, granted } => {
+                let LoadedPlugin { manifest, plugin, .. } = plugin;
+                json!({
+                    "tool": tool.spec,
+                    "plugin": {"name": manifest.name, "version": manifest.version, "license": manifest.license},
+                    "component": {"sha256": plugin.digest().as_str(), "size": plugin.size(), "imports": imports},
+                    "asks_for": manifest.capabilities,
+                    "granted": granted,
+                })
+            }
+        }
+    }
 }
 
 /// Returns the tools of plugins and of MCP servers, with these grants.
