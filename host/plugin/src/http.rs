@@ -158,18 +158,16 @@ impl Caller {
                 headers.remove(reqwest::header::CONTENT_TYPE);
             }
             // With the new method: a grant for GET does not cover a redirected POST.
-            permits.add(self, &method, &next).map_err(|refused| {
-                let Denial { capability, wanted, help } = denial(&refused);
-                Error::RedirectDenied(Denial {
-                    capability,
-                    wanted: carried.redacted(wanted),
-                    help: carried.redacted(help),
-                })
-            })?;
+            permits.add(self, &method, &next).map_err(|refused| redirect_denied(denial(&refused), &carried))?;
             url = next;
         }
         Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
     }
+}
+
+/// The error of a redirect that is not covered, whose address may have a secret in it.
+fn redirect_denied(Denial { capability, wanted, help }: Denial, carried: &Carried) -> Error {
+    Error::RedirectDenied(Denial { capability, wanted: carried.redacted(wanted), help: carried.redacted(help) })
 }
 
 /// Returns the answer to a request with these headers that is not a redirect.
