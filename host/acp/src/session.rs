@@ -97,23 +97,7 @@ pub(crate) async fn open(
     end: CancellationToken,
 ) -> Result<(Handle, Opened), Failure> {
     let Request { place, mcp_servers, begins, client, setup } = request;
-    let folders = setup.environment.folders()?;
-    let place = folder::configured(place, &setup.environment)?;
-    // The project's trust is looked at before anything of it is used.
-    let project = app::project(&place, &folders)?;
-    let notices = Mutex::new(Vec::from_iter(project.note()));
-    let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
-    let access = AccessRequest { servers: mcp_servers, ..setup.access };
-    // With the servers that the client hands over: they are its user's own.
-    let (environment, tooling) = (&setup.environment, &setup.tooling);
-    let opening = Opening { place: &place, access: &access, project, environment, tooling };
-    let app = App::open(opening, &notice, &end).await?;
-    let resume = begins.resume();
-    let request = SessionRequest { run: setup.run, resume, has_prompt: true, attended: Attended::Yes };
-    let mut session = Session::start(app, request).await?;
-    // Collected, since the client does not know the session yet.
-    let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
-    notices.extend(session.take_notices().into_iter().chain(left(&session).map(str::to_owned)));
+    let (session, notices) = start(place, mcp_servers, begins.resume(), setup, &end).await?;
     let id = SessionId::new(session.id().as_str());
     let tools = Arc::new(Tools::new(&session));
     // Only if the client offers it: asking another one would be an error each time.
@@ -151,6 +135,33 @@ pub(crate) async fn open(
     };
     let task = tokio::spawn(task.run(queue, notices, Arc::clone(&begin)));
     Ok((Handle { jobs, running, begin, end, task }, opened))
+}
+
+/// Starts the session; returns with it what the user should know, which is collected, since the client does not know
+/// the session yet.
+async fn start(
+    place: FolderRequest,
+    servers: Vec<McpServerRequest>,
+    resume: Option<Resume>,
+    setup: Setup,
+    end: &CancellationToken,
+) -> Result<(Session, Vec<String>), Failure> {
+    let folders = setup.environment.folders()?;
+    let place = folder::configured(place, &setup.environment)?;
+    // The project's trust is looked at before anything of it is used.
+    let project = app::project(&place, &folders)?;
+    let notices = Mutex::new(Vec::from_iter(project.note()));
+    let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
+    // With the servers that the client hands over: they are its user's own.
+    let access = AccessRequest { servers, ..setup.access };
+    let (environment, tooling) = (&setup.environment, &setup.tooling);
+    let opening = Opening { place: &place, access: &access, project, environment, tooling };
+    let app = App::open(opening, &notice, end).await?;
+    let request = SessionRequest { run: setup.run, resume, has_prompt: true, attended: Attended::Yes };
+    let mut session = Session::start(app, request).await?;
+    let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
+    notices.extend(session.take_notices().into_iter().chain(left(&session).map(str::to_owned)));
+    Ok((session, notices))
 }
 
 /// What the user has to know about the work that a resumed session has left.

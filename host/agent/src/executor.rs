@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::cached::Caching;
 use self::compression::{How, Size};
-use self::declared::Declarations;
+pub use self::declared::Declarations;
 pub use self::hooks::MAX_STOP_HOOKS;
 pub use self::result::{Partial, RunError, RunResult};
 use self::run::Run;

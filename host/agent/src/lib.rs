@@ -51,8 +51,8 @@ pub use definition::{
 };
 pub use event::{CompressionStatus, Event, EventKind, Observer};
 pub use executor::{
-    ChosenModel, Executor, MAX_STOP_HOOKS, MessageTokens, Partial, PromptParts, RunError, RunResult, Setup, SetupError,
-    WindowUse,
+    ChosenModel, Declarations, Executor, MAX_STOP_HOOKS, MessageTokens, Partial, PromptParts, RunError, RunResult,
+    Setup, SetupError, WindowUse,
 };
 pub use kept::KeptText;
 pub use loops::Repeated;

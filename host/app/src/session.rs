@@ -156,6 +156,39 @@ struct Equipment {
     tools: Registry,
 }
 
+impl Conversation {
+    /// Lets the surroundings and the context of folders that the model enters join it, in this order.
+    fn joined_by(&mut self, surroundings: Surroundings, entered: &Arc<EnteredFolders>) -> Arc<Surroundings> {
+        let surroundings = Arc::new(surroundings);
+        self.executor.joined_by(Arc::clone(&surroundings) as Arc<_>);
+        self.executor.joined_by(Arc::clone(entered) as Arc<_>);
+        surroundings
+    }
+
+    /// What is reported of its status.
+    fn status(&self, app: &App) -> StatusTracker {
+        let ports = app.runtime.program_network().changes();
+        let known = app.configuration.known.clone();
+        StatusTracker::new(Arc::clone(&self.budget), Arc::clone(&app.background), ports, known)
+    }
+}
+
+impl App {
+    /// Takes what a request chooses for its session; returns what the user should know about the mode.
+    fn take_choices(&mut self, run: &RunRequest, attended: Attended) -> Option<String> {
+        if let Some(effort) = run.effort {
+            self.configuration.choose_effort(effort);
+        }
+        if let Some(verbosity) = run.verbosity {
+            self.configuration.choose_verbosity(verbosity);
+        }
+        match attended {
+            Attended::Yes => start_mode::by_default(self),
+            Attended::No => None,
+        }
+    }
+}
+
 impl Session {
     /// Starts a session or resumes one. Nothing is sent to the model yet; only a local server may be asked for its
     /// models, if no model is configured.
@@ -166,16 +199,7 @@ impl Session {
     /// agent, its inputs or its tools are invalid; if the session log cannot be written.
     pub async fn start(mut app: App, request: SessionRequest) -> Result<Self, Failure> {
         let SessionRequest { run, resume, has_prompt, attended } = request;
-        if let Some(effort) = run.effort {
-            app.configuration.choose_effort(effort);
-        }
-        if let Some(verbosity) = run.verbosity {
-            app.configuration.choose_verbosity(verbosity);
-        }
-        let told = match attended {
-            Attended::Yes => start_mode::by_default(&mut app),
-            Attended::No => None,
-        };
+        let told = app.take_choices(&run, attended);
         let agents =
             Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
         let reopened = match resume {
@@ -208,25 +232,17 @@ impl Session {
         let began_in = grants.mode();
         app.take_up(grants);
         let entered = Arc::new(EnteredFolders::new(&app, app.grants(), AgentId::new(MAIN)));
-        let mut surroundings = None;
-        if run.agent.is_none() {
-            observers.add(Arc::clone(&entered) as Arc<_>);
-            let surrounded = Surrounded {
-                app: &app,
-                model: model.id.as_str(),
-                grants: app.grants(),
-                is_attended: attended == Attended::Yes,
-            };
-            let joining = Arc::new(Surroundings::new(surrounded.environment(), &context));
-            conversation.executor.joined_by(Arc::clone(&joining) as Arc<_>);
-            conversation.executor.joined_by(Arc::clone(&entered) as Arc<_>);
-            surroundings = Some(joining);
-        }
+        let surroundings = match run.agent {
+            None => {
+                observers.add(Arc::clone(&entered) as Arc<_>);
+                let (model, is_attended) = (model.id.as_str(), attended == Attended::Yes);
+                let surrounded = Surrounded { app: &app, model, grants: app.grants(), is_attended };
+                Some(conversation.joined_by(Surroundings::new(surrounded.environment(), &context), &entered))
+            }
+            Some(_) => None,
+        };
         notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
-        let ports = app.runtime.program_network().changes();
-        let known = app.configuration.known.clone();
-        let status = StatusTracker::new(Arc::clone(&conversation.budget), Arc::clone(&app.background), ports, known);
-        let status = Arc::new(status);
+        let status = Arc::new(conversation.status(&app));
         observers.add(Arc::clone(&status) as Arc<_>);
         let stats = Arc::new(StatsCounter::new());
         observers.add(Arc::clone(&stats) as Arc<_>);

@@ -17,11 +17,11 @@ const HEADING: &str = "tools";
 
 /// The declarations of a conversation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Declarations(Arc<Vec<ToolSpec>>);
+pub struct Declarations(Arc<Vec<ToolSpec>>);
 
 impl Declarations {
     /// Declares the tools that are not declared yet.
-    pub(super) fn add(&mut self, tools: &[ToolSpec]) {
+    pub fn add(&mut self, tools: &[ToolSpec]) {
         for tool in tools {
             if !self.0.iter().any(|known| known.name == tool.name) {
                 Arc::make_mut(&mut self.0).push(tool.clone());
@@ -35,7 +35,7 @@ impl Declarations {
     }
 
     /// Returns them in their order.
-    pub(super) fn specs(&self) -> Arc<Vec<ToolSpec>> {
+    pub fn specs(&self) -> Arc<Vec<ToolSpec>> {
         Arc::clone(&self.0)
     }
 

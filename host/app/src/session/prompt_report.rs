@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use host_agent::prompts::{ENVIRONMENT, PromptFamily};
-use host_agent::{ActivateSkill, AskUser, Completion, KeptText, PresentPlan, Subagent};
+use host_agent::{ActivateSkill, AskUser, Completion, Declarations, KeptText, PresentPlan, Subagent};
 use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::{self, LoadedPlugin};
@@ -14,7 +14,7 @@ use host_message::{ToolName, ToolSpec};
 use host_model::{Selection, estimate_text, estimate_tools};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models;
-use host_tool::{ApprovalMode, ApprovalQueue, ModeSwitch, RegistryError};
+use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, RegistryError};
 
 use super::prompted::{self, AskedModel, Prompted, Surrounded};
 use super::setup;
@@ -81,28 +81,15 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     };
     let grants = start_mode::usual(app).filter(|_| is_attended).unwrap_or_else(|| app.grants().clone());
     let root = app.workspace.root();
-    let queue = ApprovalQueue::new();
-    let gate = app.gate(queue.clone(), grants.mode());
-    let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
-    let mut tools = app.tools_of(&app.plugins, &grants, None, None)?;
-    if is_attended && grants.mode() == ApprovalMode::Plan {
-        let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
-        tools.register(Arc::new(plan)).map_err(unusable)?;
-    }
-    let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
-    let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, root);
-    if skills.has_any() {
-        tools.register(Arc::new(ActivateSkill::new(Arc::new(skills) as Arc<_>))).map_err(unusable)?;
-    }
-    tools.register(Arc::new(AskUser::new(queue))).map_err(unusable)?;
+    let gate = app.gate(ApprovalQueue::new(), grants.mode());
     let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
-    let called = app.configuration.tree_limits().subagents > 0;
-    let enabled = agents.all().iter().filter(|agent| agent.enabled && called);
-    let mut specs = prompted::specs(&tools, &gate);
-    if is_attended && grants.mode() == ApprovalMode::Plan {
-        specs = with_later(app, &grants, specs)?;
+    let tools = |grants: &UserGrants, gate: &Gate| specs(app, &agents, grants, gate, is_attended);
+    let mut declarations = Declarations::default();
+    if is_attended {
+        declarations.add(&prompted::ahead(&grants, root, &gate, tools)?);
     }
-    specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
+    declarations.add(&tools(&grants, &gate)?);
+    let specs = declarations.specs();
     let offered = specs.iter().map(|spec| spec.name.clone()).collect();
     let prompted = Prompted { app, model, is_attended, tools: &offered };
     let environment = Surrounded { app, model: model.id, grants: &grants, is_attended }.environment().text();
@@ -127,14 +114,31 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     })
 }
 
-/// Returns the declarations of a conversation in the mode `plan`: first those of the mode that follows it, then those
-/// of the mode alone.
-fn with_later(app: &App, grants: &UserGrants, plan: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, Failure> {
-    let Ok(grants) = grants.clone().in_mode(ApprovalMode::Default, app.workspace.root()) else { return Ok(plan) };
-    let gate = app.gate(ApprovalQueue::new(), grants.mode());
-    let mut specs = prompted::specs(&app.tools_of(&app.plugins, &grants, None, None)?, &gate);
-    let is_new = |spec: &ToolSpec| !specs.iter().any(|known| known.name == spec.name);
-    let own: Vec<ToolSpec> = plan.into_iter().filter(is_new).collect();
-    specs.extend(own);
+/// Returns the declarations of a conversation with these grants, the agents that the main one can call included.
+fn specs(
+    app: &App,
+    agents: &Agents,
+    grants: &UserGrants,
+    gate: &Gate,
+    is_attended: bool,
+) -> Result<Vec<ToolSpec>, Failure> {
+    let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
+    let root = app.workspace.root();
+    let mut tools = app.tools_of(&app.plugins, grants, None, None)?;
+    if is_attended && grants.mode() == ApprovalMode::Plan {
+        let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
+        tools.register(Arc::new(plan)).map_err(unusable)?;
+    }
+    let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
+    let skills = SessionSkills::new(&app.skills, names, grants.reads(), gate, root);
+    if skills.has_any() {
+        tools.register(Arc::new(ActivateSkill::new(Arc::new(skills) as Arc<_>))).map_err(unusable)?;
+    }
+    tools.register(Arc::new(AskUser::new(gate.queue().clone()))).map_err(unusable)?;
+    let mut specs = prompted::specs(&tools, gate);
+    if app.configuration.tree_limits().subagents > 0 {
+        let enabled = agents.all().iter().filter(|agent| agent.enabled);
+        specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
+    }
     Ok(specs)
 }

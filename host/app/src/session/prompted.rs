@@ -12,10 +12,11 @@ use host_agent::{AgentDefinition, Completion, PromptConfig, ToolConfig};
 use host_capability::{Capability, Scope};
 use host_extensions::grants::UserGrants;
 use host_message::{ToolName, ToolSpec};
+use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::repository::repository_of;
 use host_text::clip;
-use host_tool::{Gate, Registry};
+use host_tool::{ApprovalMode, Gate, Registry};
 
 use crate::app::App;
 use crate::context;
@@ -59,6 +60,22 @@ pub(super) fn offered(tools: &Registry, gate: &Gate) -> BTreeSet<ToolName> {
 pub(super) fn specs(tools: &Registry, gate: &Gate) -> Vec<ToolSpec> {
     let offered = tools.current(|tool| gate.never(tool)).undeclaring(|tool| gate.never(tool));
     offered.specs().to_vec()
+}
+
+/// Returns the tools that a conversation in the mode `plan` declares in front of its own, although it may not call them
+/// yet: when the user switches to another mode, nothing that the service cached changes. `tools` are those of a mode.
+pub(super) fn ahead(
+    grants: &UserGrants,
+    root: &Path,
+    gate: &Gate,
+    tools: impl FnOnce(&UserGrants, &Gate) -> Result<Vec<ToolSpec>, Failure>,
+) -> Result<Vec<ToolSpec>, Failure> {
+    if grants.mode() != ApprovalMode::Plan {
+        return Ok(Vec::new());
+    }
+    // A mode that this session cannot have declares nothing.
+    let Ok(grants) = grants.clone().in_mode(ApprovalMode::Default, root) else { return Ok(Vec::new()) };
+    tools(&grants, &gate.in_mode(grants.mode()))
 }
 
 impl Prompted<'_> {

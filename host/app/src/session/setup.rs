@@ -6,13 +6,13 @@ use std::time::SystemTime;
 
 use host_agent::{
     ASK_USER, ActivateSkill, AgentDefinition, AskUser, Budget, DayBudget, DeferredTools, Executor, Observer,
-    PresentPlan, Setup, SubagentSetup,
+    PresentPlan, Setup, SubagentSetup, TreeLimits,
 };
 use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::LoadedPlugin;
 use host_extensions::servers::Deferral;
-use host_journal::{About, Clock, Journal, MAIN, Opened, Recorded, SessionError};
+use host_journal::{About, Clock, Journal, MAIN, Opened, Past, Recorded, SessionError};
 use host_message::{AgentId, Content, ModelId, ToolName, ToolSpec};
 use host_model::Recording;
 use host_plugin::{PastFiles, SeenFiles, Workspace};
@@ -144,6 +144,21 @@ pub(super) struct Start<'a> {
     pub(super) attended: Attended,
 }
 
+/// What a conversation begins with: its log, what its model saw of files, and its past.
+struct Begun {
+    log: Arc<dyn Journal>,
+    seen: SeenFiles,
+    /// `None` for a new one.
+    earlier: Option<Earlier>,
+}
+
+/// What a conversation that continues had before.
+struct Earlier {
+    past: Past,
+    /// How many subagents were started.
+    subagents: usize,
+}
+
 impl Start<'_> {
     /// Starts a conversation, or continues the reopened one. Also returns the agent with its system prompt, and the
     /// grants, extended by its folder of outputs.
@@ -152,28 +167,14 @@ impl Start<'_> {
         grants: UserGrants,
         reopened: Option<Box<dyn Opened>>,
     ) -> Result<(Conversation, AgentDefinition, UserGrants), Failure> {
-        let Self { app, agents, request, definition, model, .. } = *self;
+        let Self { app, agents, request, model, .. } = *self;
         let limits = subagents::tree_limits(request, &app.configuration);
         subagents::check_price(request, app, model)?;
-        let (log, seen, past) = match reopened {
-            Some(reopened) => {
-                let (log, recorded) = reopened.resume(&model.id)?;
-                let started = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
-                let seen = SeenFiles::continued(past_files(&recorded, &app.workspace));
-                (log, seen, Some((recorded.into_past(&AgentId::new(MAIN)), started)))
-            }
-            None => (create(app, &model.id)?, SeenFiles::default(), None),
-        };
+        let Begun { log, seen, earlier } = self.begun(reopened)?;
         // Large results are stored there, and the response tells the model to read them there.
         let outputs = log.artifacts().outputs();
         let grants = grants.reading_outputs(&outputs)?;
-        let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
-        let prices = Arc::new(models::prices::of(&app.configuration, &app.environment));
-        let budget = Budget::with_day(AgentId::new(MAIN), limits, prices, day);
-        budget.answered_by(model.id.as_str());
-        if let Some((_, started)) = &past {
-            budget.skip(*started);
-        }
+        let budget = self.budget(limits, earlier.as_ref());
         let recorder = host_plugin::recorder(log.artifacts().undo());
         let changes = Arc::new(recorder.chained(app.folders.chains()?));
         changes.set_roots(undo::roots(app, &grants));
@@ -182,11 +183,9 @@ impl Start<'_> {
         let hooks = app.session_hooks(Some(&log), Some(observer), Some(changes));
         let switch = ModeSwitch::default();
         let gate = app.gate(self.approvals.clone(), grants.mode()).with_hooks(hooks);
-        let gate = match request.agent {
-            None if self.attended == Attended::Yes => {
-                gate.switching(switch.clone(), grants.switches(app.workspace.root()))
-            }
-            None | Some(_) => gate,
+        let gate = match self.switches() {
+            true => gate.switching(switch.clone(), grants.switches(app.workspace.root())),
+            false => gate,
         };
         let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
         let skills = SessionSkills::new(&app.skills, names, grants.reads(), &gate, app.workspace.root());
@@ -198,28 +197,77 @@ impl Start<'_> {
             gate: &gate,
             outputs: &outputs,
         };
-        let (plugins, recording) = (app.plugins.as_slice(), self.recording);
         let deferred = Arc::new(DeferredTools::default());
         let all = Tools {
             app,
             agents,
-            plugins,
+            plugins: &app.plugins,
             grants: &grants,
             request,
             model,
-            recording,
+            recording: self.recording,
             switch: (self.attended == Attended::Yes).then_some(&switch),
             deferred: &deferred,
             files: &files,
             skills: &skills,
         };
-        let declared = self.declared(&all, &context)?;
         let tools = all.with_agents(&context)?;
+        let (mut executor, definition) = self.executor(&all, &context, tools, earlier)?;
+        executor.ends_with(switch.clone());
+        // What the conversation called stays declared: a service may reject calls of tools that are not.
+        deferred.load(called(executor.history().contents()));
+        let conversation = Conversation { executor, log, budget, gate, switch, deferred, files, skills, outputs };
+        Ok((conversation, definition, grants))
+    }
+
+    /// Whether the user can change the mode of the conversation.
+    fn switches(&self) -> bool {
+        self.attended == Attended::Yes && self.request.agent.is_none()
+    }
+
+    /// Continues the log of a session that was reopened, or creates one.
+    fn begun(&self, reopened: Option<Box<dyn Opened>>) -> Result<Begun, Failure> {
+        let Some(reopened) = reopened else {
+            return Ok(Begun { log: create(self.app, &self.model.id)?, seen: SeenFiles::default(), earlier: None });
+        };
+        let (log, recorded) = reopened.resume(&self.model.id)?;
+        let subagents = recorded.agents().filter(|(id, _)| id.is_subagent()).count();
+        let seen = SeenFiles::continued(past_files(&recorded, &self.app.workspace));
+        let earlier = Earlier { past: recorded.into_past(&AgentId::new(MAIN)), subagents };
+        Ok(Begun { log, seen, earlier: Some(earlier) })
+    }
+
+    /// The budget of all agents together.
+    fn budget(&self, limits: TreeLimits, earlier: Option<&Earlier>) -> Arc<Budget> {
+        let Self { app, model, .. } = *self;
+        let day = DayBudget::new(&app.folders.spending, app.configuration.day_limits(), Clock::system());
+        let prices = Arc::new(models::prices::of(&app.configuration, &app.environment));
+        let budget = Budget::with_day(AgentId::new(MAIN), limits, prices, day);
+        budget.answered_by(model.id.as_str());
+        if let Some(earlier) = earlier {
+            budget.skip(earlier.subagents);
+        }
+        budget
+    }
+
+    /// What runs the agent with these tools, and the agent with its system prompt.
+    fn executor(
+        &self,
+        all: &Tools<'_>,
+        context: &SubagentContext<'_>,
+        tools: Registry,
+        earlier: Option<Earlier>,
+    ) -> Result<(Executor, AgentDefinition), Failure> {
+        let Self { app, request, definition, model, .. } = *self;
+        let ahead = match self.switches() {
+            true => self.ahead(all, context)?,
+            false => Vec::new(),
+        };
         let definition = match request.agent {
             Some(_) => definition.clone(),
             None => {
                 let is_attended = self.attended == Attended::Yes;
-                let offered = prompted::specs(&tools, &gate).into_iter().chain(declared.iter().cloned());
+                let offered = prompted::specs(&tools, context.gate).into_iter().chain(ahead.iter().cloned());
                 let tools = &offered.map(|spec| spec.name).collect();
                 Prompted { app, model: model.into(), is_attended, tools }.main(definition.clone())
             }
@@ -227,41 +275,28 @@ impl Start<'_> {
         let setup = Setup {
             provider: Arc::clone(&model.provider),
             tools,
-            responder: Responder::new(Some(Spill::new(outputs.clone()))),
+            responder: Responder::new(Some(Spill::new(context.outputs.to_owned()))),
             observer: Arc::clone(self.observers) as Arc<dyn Observer>,
-            session: Some(Arc::clone(&log)),
-            budget: Arc::clone(&budget),
+            session: Some(Arc::clone(context.session)),
+            budget: Arc::clone(context.budget),
             run_clock: self.run_clock.clone(),
-            gate: Some(gate.clone()),
+            gate: Some(context.gate.clone()),
         };
         let mut executor = Executor::new(definition.clone(), setup)
             .map_err(|error| Failure::from_error(ErrorKind::Configuration, &error))?;
-        if let Some((past, _)) = past {
-            executor = executor.resume(past);
+        if let Some(earlier) = earlier {
+            executor = executor.resume(earlier.past);
         }
-        executor.declare(&declared);
-        executor.ends_with(switch.clone());
-        // What the conversation called stays declared: a service may reject calls of tools that are not.
-        deferred.load(called(executor.history().contents()));
-        let conversation = Conversation { executor, log, budget, gate, switch, deferred, files, skills, outputs };
-        Ok((conversation, definition, grants))
+        executor.declare(&ahead);
+        Ok((executor, definition))
     }
-}
 
-impl Start<'_> {
-    /// The tools that a conversation in the mode `plan` declares although it may not call them yet: when the user
-    /// switches to another mode, nothing that the service cached changes.
-    fn declared(&self, tools: &Tools<'_>, context: &SubagentContext<'_>) -> Result<Vec<ToolSpec>, Failure> {
-        let can_switch = self.attended == Attended::Yes && self.request.agent.is_none();
-        if !can_switch || tools.grants.mode() != ApprovalMode::Plan {
-            return Ok(Vec::new());
-        }
-        let root = self.app.workspace.root();
-        // A mode that this session cannot have declares nothing.
-        let Ok(grants) = tools.grants.clone().in_mode(ApprovalMode::Default, root) else { return Ok(Vec::new()) };
-        let gate = context.gate.in_mode(grants.mode());
-        let later = Tools { grants: &grants, ..*tools }.with_agents(&SubagentContext { gate: &gate, ..*context })?;
-        Ok(prompted::specs(&later, &gate))
+    /// The tools that are declared ahead of their mode.
+    fn ahead(&self, tools: &Tools<'_>, context: &SubagentContext<'_>) -> Result<Vec<ToolSpec>, Failure> {
+        prompted::ahead(tools.grants, self.app.workspace.root(), context.gate, |grants, gate| {
+            let tools = Tools { grants, ..*tools }.with_agents(&SubagentContext { gate, ..*context })?;
+            Ok(prompted::specs(&tools, gate))
+        })
     }
 }
 

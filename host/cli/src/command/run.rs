@@ -42,20 +42,11 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         printer::be_quiet();
         run.print = true;
     }
-    if run.agent.is_none() && !run.input.is_empty() {
-        // clap does not require `--agent` if there is also a prompt, since the two exclude each other.
-        return Err(Failure::input("`--input` is for an agent that `--agent` names")
-            .help("name the agent, or put everything into the prompt"));
-    }
     let picks = run.resume.as_deref() == Some("");
     let mut resume = resume(&mut run);
     let compressed = compress::asked(&run.prompt);
     let compresses = compressed.is_some();
-    if compresses && resume.is_none() {
-        return Err(Failure::input("there is no conversation to compress").help(
-            "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
-        ));
-    }
+    check(&run, compresses && resume.is_none())?;
     let attended = attended(&run, &environment);
     let can_talk = attended == Attended::Yes && run.agent.is_none();
     let mut words = match run.agent {
@@ -66,13 +57,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let first_prompt = talks.then(|| words.take()).filter(|words| !words.is_empty());
     let is_prompted = run.agent.is_some() || !words.is_nothing();
     let asker = Asker::new(&environment, &interrupt).filter(|_| attended == Attended::Yes);
-    let folders = environment.folders()?;
-    let place = folder_question::about(run.place.request(), &environment, &folders, asker.as_ref()).await?;
-    let project = project(&run, &place, &environment, asker.as_ref()).await?;
-    let notice = |note: &str| printer::notes(&[note.to_owned()], &environment);
-    let (access, tooling) = (run.access(), process::tooling(&environment));
-    let opening = Opening { place: &place, access: &access, project, environment: &environment, tooling: &tooling };
-    let mut app = App::open(opening, &notice, &stop).await?;
+    let mut app = open(&run, &environment, asker.as_ref(), &stop).await?;
     if let Some(asker) = asker.as_ref().filter(|_| run.agent.is_none() && resume.is_none()) {
         first_start::choose(&mut app, run.model.as_deref(), run.access().approval_mode, asker).await?;
     }
@@ -93,7 +78,8 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let mut session = Session::start(app, request).await?;
     printer::notes(&session.take_notices(), &environment);
     if is_prompted && session.left() == Left::Question {
-        notice("the last prompt has no reply and is sent again with this one");
+        let note = "the last prompt has no reply and is sent again with this one";
+        printer::notes(&[note.to_owned()], &environment);
     }
     let prompt = match line {
         Some(line) => command_prompt(line, attended, &session, &stop).await?,
@@ -109,29 +95,79 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     if talks {
         return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
-    let terminal = terminal(&environment, session.app().configuration(), &run, interrupt)?;
-    let _approvals = listen(&session, terminal.as_ref(), &environment);
-    let out = Out::new(stop.clone());
-    let report = report(&session, &run, terminal.as_ref(), out.clone(), &environment);
-    session.observers().add(Arc::new(Watch(Arc::clone(&report))));
-    let refusals = Arc::new(Refusals::default());
-    session.observers().add(Arc::clone(&refusals) as Arc<_>);
-    if let Some(keep) = &compressed {
-        let keep = Some(keep.as_str()).filter(|keep| !keep.is_empty());
-        return compress::run(&mut session, keep, run.output_format, &out, &stop).await;
+    Task { run: &run, prompt, compressed, environment: &environment }.run(session, interrupt).await
+}
+
+/// Opens the application: asks about the folder and the project if there is somebody to ask.
+async fn open(
+    run: &Run,
+    environment: &Environment,
+    asker: Option<&Asker<'_>>,
+    stop: &CancellationToken,
+) -> Result<App, Failure> {
+    let folders = environment.folders()?;
+    let place = folder_question::about(run.place.request(), environment, &folders, asker).await?;
+    let project = project(run, &place, environment, asker).await?;
+    let notice = |note: &str| printer::notes(&[note.to_owned()], environment);
+    let (access, tooling) = (run.access(), process::tooling(environment));
+    let opening = Opening { place: &place, access: &access, project, environment, tooling: &tooling };
+    App::open(opening, &notice, stop).await
+}
+
+/// Rejects options that make no sense together. `compresses_nothing` is whether a conversation is to be compressed and
+/// none was named.
+fn check(run: &Run, compresses_nothing: bool) -> Result<(), Failure> {
+    if run.agent.is_none() && !run.input.is_empty() {
+        // clap does not require `--agent` if there is also a prompt, since the two exclude each other.
+        return Err(Failure::input("`--input` is for an agent that `--agent` names")
+            .help("name the agent, or put everything into the prompt"));
     }
-    let result = match prompt {
-        Some(prompt) => session.prompt(prompt, &stop).await,
-        None if run.agent.is_some() => session.run_agent(&stop).await,
-        None => session.finish_left(&stop).await,
-    };
-    let refused = || run.fail_on_refused.then(|| refusals.failure()).flatten();
-    let failure = session.failure(&result).or_else(refused);
-    session.end(SessionEnd::Other).await;
-    report.finish(&result, failure.as_ref());
-    // A server that could not be used is why a tool was missing.
-    printer::notes(&session.take_notices(), &environment);
-    Ok(failure.as_ref().into())
+    if compresses_nothing {
+        return Err(Failure::input("there is no conversation to compress").help(
+            "name the session: host run --resume ID /compress, or host run --resume /compress for the last one",
+        ));
+    }
+    Ok(())
+}
+
+/// One task: a prompt, an agent on its inputs, what is left of a session, or a compression.
+struct Task<'a> {
+    run: &'a Run,
+    prompt: Option<Attached>,
+    /// What a summary keeps, if the conversation is to be compressed.
+    compressed: Option<String>,
+    environment: &'a Environment,
+}
+
+impl Task<'_> {
+    /// Runs it to its end.
+    async fn run(self, mut session: Session, interrupt: Interrupt) -> Result<Code, Failure> {
+        let Self { run, prompt, compressed, environment } = self;
+        let stop = interrupt.stop.clone();
+        let terminal = terminal(environment, session.app().configuration(), run, interrupt)?;
+        let _approvals = listen(&session, terminal.as_ref(), environment);
+        let out = Out::new(stop.clone());
+        let report = report(&session, run, terminal.as_ref(), out.clone(), environment);
+        session.observers().add(Arc::new(Watch(Arc::clone(&report))));
+        let refusals = Arc::new(Refusals::default());
+        session.observers().add(Arc::clone(&refusals) as Arc<_>);
+        if let Some(keep) = &compressed {
+            let keep = Some(keep.as_str()).filter(|keep| !keep.is_empty());
+            return compress::run(&mut session, keep, run.output_format, &out, &stop).await;
+        }
+        let result = match prompt {
+            Some(prompt) => session.prompt(prompt, &stop).await,
+            None if run.agent.is_some() => session.run_agent(&stop).await,
+            None => session.finish_left(&stop).await,
+        };
+        let refused = || run.fail_on_refused.then(|| refusals.failure()).flatten();
+        let failure = session.failure(&result).or_else(refused);
+        session.end(SessionEnd::Other).await;
+        report.finish(&result, failure.as_ref());
+        // A server that could not be used is why a tool was missing.
+        printer::notes(&session.take_notices(), environment);
+        Ok(failure.as_ref().into())
+    }
 }
 
 /// Returns the prompt with its attachments. Piped input in addition to words is not searched for `@`, and the words of
