@@ -34,9 +34,11 @@ pub fn instructions(data: &[u8]) {
         ],
         0,
     );
-    for shown in skills.notices.iter().chain(&commands.notices).chain([&skills.catalog()]) {
+    let notices = skills.notices.iter().map(ToString::to_string).chain(commands.notices.iter().cloned());
+    let notices: Vec<String> = notices.collect();
+    for shown in notices.iter().chain([&skills.catalog()]) {
         let is_unsafe = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         assert!(!shown.contains(is_unsafe), "{shown:?}");
     }
-    assert!(skills.notices.iter().chain(&commands.notices).all(|notice| !notice.contains('\n')));
+    assert!(notices.iter().all(|notice| !notice.contains('\n')));
 }

@@ -85,8 +85,8 @@ fn kind(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Returns a help in words of an editor, whose user has no command line of the agent in front of them.
-fn in_an_editor(help: &Advice) -> String {
+/// Returns a help or a notice in words of an editor, whose user has no command line of the agent in front of them.
+pub(crate) fn in_an_editor(help: &Advice) -> String {
     let words = |part: &Help| match part {
         Help::Flag(HelpFlag { flag, value, is_code: _ }) => option(*flag, value.as_deref()),
         Help::Command(HelpCommand { meaning: Some(meaning), .. }) => (*meaning).to_owned(),
@@ -111,6 +111,7 @@ fn option(flag: Flag, value: Option<&str>) -> String {
         Flag::MaxCost => setting("run.max_cost"),
         Flag::MaxTokens => setting("run.max_tokens"),
         Flag::MaxTurns => setting("run.max_turns"),
+        Flag::Model if value.is_none() => "the model in the editor".to_owned(),
         Flag::Model => of("the model"),
         Flag::Timeout => setting("run.timeout_seconds"),
         // Options of commands that an editor does not run.
@@ -152,6 +153,8 @@ pub(crate) fn not_now(message: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use host_text::Notice;
+
     use super::*;
 
     #[test]
@@ -187,5 +190,16 @@ mod tests {
             "to allow it, add the grant `fetch:http=a.b:443`",
         );
         check(Advice::from("set ").setting("a\u{202e}b"), "set `a\\u{202e}b`");
+        check(
+            Notice::from("`A` and `B` are set; using `A`. To choose: ")
+                .flag(Flag::Model)
+                .text(", or `model` in the configuration"),
+            "`A` and `B` are set; using `A`. To choose: the model in the editor, or `model` in the configuration",
+        );
+        check(
+            Notice::from("new conversation; to resume the last one: ")
+                .plain_command("run --resume 1", "open it from the list of sessions"),
+            "new conversation; to resume the last one: open it from the list of sessions",
+        );
     }
 }

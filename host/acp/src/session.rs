@@ -29,6 +29,7 @@ use host_settings::configuration::Configuration;
 use host_settings::error::{Failure, run_failure};
 use host_settings::folder;
 use host_settings::request::{AccessRequest, Attended, FolderRequest, McpServerRequest};
+use host_text::Notice;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 use crate::calls::Tools;
 use crate::commands::{self, Meaning};
 use crate::connection::{Capabilities, Connection, Setup};
-use crate::errors::{error, not_now, run_error, words};
+use crate::errors::{error, in_an_editor, not_now, run_error, words};
 use crate::handle::{Handle, Job, Running};
 use crate::options::{self, Chosen, Models};
 use crate::outbox::Outbox;
@@ -145,13 +146,13 @@ async fn start(
     resume: Option<Resume>,
     setup: Setup,
     end: &CancellationToken,
-) -> Result<(Session, Vec<String>), Failure> {
+) -> Result<(Session, Vec<Notice>), Failure> {
     let folders = setup.environment.folders()?;
     let place = folder::configured(place, &setup.environment)?;
     // The project's trust is looked at before anything of it is used.
     let project = app::project(&place, &folders)?;
     let notices = Mutex::new(Vec::from_iter(project.note()));
-    let notice = |note: &str| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.to_owned());
+    let notice = |note: &Notice| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.clone());
     // With the servers that the client hands over: they are its user's own.
     let access = AccessRequest { servers, ..setup.access };
     let (environment, tooling) = (&setup.environment, &setup.tooling);
@@ -160,7 +161,7 @@ async fn start(
     let request = SessionRequest { run: setup.run, resume, has_prompt: true, attended: Attended::Yes };
     let mut session = Session::start(app, request).await?;
     let mut notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
-    notices.extend(session.take_notices().into_iter().chain(left(&session).map(str::to_owned)));
+    notices.extend(session.take_notices().into_iter().chain(left(&session).map(Notice::from)));
     Ok((session, notices))
 }
 
@@ -197,14 +198,14 @@ struct Task {
 }
 
 impl Task {
-    async fn run(mut self, mut queue: mpsc::Receiver<Job>, notices: Vec<String>, begin: Arc<Notify>) {
+    async fn run(mut self, mut queue: mpsc::Receiver<Job>, notices: Vec<Notice>, begin: Arc<Notify>) {
         tokio::select! {
             // Nothing may be said of a session before the client knows it.
             () = begin.notified() => {}
             () = self.end.cancelled() => return,
         }
         self.push_commands();
-        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
+        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, &in_an_editor(notice)));
         loop {
             let job = tokio::select! {
                 biased;
@@ -266,7 +267,7 @@ impl Task {
             }
         };
         let notices = self.session.take_notices();
-        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, notice));
+        notices.iter().for_each(|notice| self.notice(NoticeSeverity::Warning, &in_an_editor(notice)));
         // The user may have switched while answering a question, or by a command.
         if self.session.mode() != mode || self.session.model().id != model {
             self.models.add([self.session.model().id.as_str()]);
@@ -286,7 +287,7 @@ impl Task {
     async fn work(&mut self, blocks: Vec<ContentBlock>, cancel: &CancellationToken) -> Result<StopReason, Error> {
         let prompt = Prompt::read(blocks)?;
         for line in self.session.reload(ReloadTrigger::FilesChanged).await {
-            self.notice(NoticeSeverity::Info, &line);
+            self.notice(NoticeSeverity::Info, &in_an_editor(&line));
         }
         let Prompt { words, supplied } = prompt;
         // With attachments it is a prompt, however it begins.

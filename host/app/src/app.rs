@@ -35,6 +35,7 @@ use host_settings::project::{Project, ProjectFile};
 use host_settings::request::{AccessRequest, FolderRequest};
 use host_settings::skills::Skills;
 use host_settings::slash_commands::SlashCommands;
+use host_text::Notice;
 use host_tool::{
     ApprovalMode, ApprovalQueue, Gate, GateOptions, Hooks, McpDefinitions, Policy, ProgramEnvironment, RulesFile,
 };
@@ -87,7 +88,7 @@ pub struct App {
     pub(crate) commands: Arc<SlashCommands>,
     pub(crate) sources: PluginSources,
     /// Why plugins were skipped at the last search, so that the user does not get the same message again.
-    pub(crate) skipped: Vec<String>,
+    pub(crate) skipped: Vec<Notice>,
 }
 
 impl App {
@@ -98,7 +99,7 @@ impl App {
     /// If the folder, a configuration file, a rule, a plugin or a grant is invalid.
     pub async fn open(
         opening: Opening<'_>,
-        notice: &(dyn Fn(&str) + Sync),
+        notice: &(dyn Fn(&Notice) + Sync),
         stop: &CancellationToken,
     ) -> Result<Self, Failure> {
         let opened = Opened::read(opening, notice)?;
@@ -111,9 +112,9 @@ impl App {
     /// # Errors
     ///
     /// If a grant is invalid, or an agent that a rule is about.
-    pub fn new(catalog: Catalog, notice: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+    pub fn new(catalog: Catalog, notice: &(dyn Fn(&Notice) + Sync)) -> Result<Self, Failure> {
         let grants = catalog.grants()?;
-        catalog.rules_about_no_tool()?.iter().for_each(|note| notice(note));
+        catalog.rules_about_no_tool()?.iter().for_each(|note| notice(&note.into()));
         let Catalog {
             opened,
             runtime,

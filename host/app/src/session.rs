@@ -61,6 +61,7 @@ use host_settings::configuration::Configuration;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
 use host_settings::request::{Attended, RunRequest};
+use host_text::Notice;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -116,7 +117,7 @@ pub struct Session {
     conversation: Conversation,
     left: Left,
     is_resumed: bool,
-    notices: Vec<String>,
+    notices: Vec<Notice>,
     context_files: Vec<ContextFile>,
     /// What the conversation begins with; `None` for a declared agent, which has its own prompt.
     surroundings: Option<Arc<Surroundings>>,
@@ -214,8 +215,8 @@ impl Session {
         let (approvals, run_clock) = (ApprovalQueue::new(), PausableClock::default());
         let job = setup::job(&run, model_before.as_ref().map(ModelId::as_str), &app, &agents).await?;
         let setup::Job { definition, inputs, model, recording, mut notices, context } = job;
-        notices.extend_from_slice(agents.left_out());
-        notices.extend(told);
+        notices.extend(agents.left_out().iter().map(Notice::from));
+        notices.extend(told.map(Notice::from));
         let start = setup::Start {
             app: &app,
             agents: &agents,
@@ -241,7 +242,9 @@ impl Session {
             }
             Some(_) => None,
         };
-        notices.extend(conversation.skills.resume(conversation.executor.history().contents()));
+        notices.extend(
+            conversation.skills.resume(conversation.executor.history().contents()).into_iter().map(Notice::from),
+        );
         let status = Arc::new(conversation.status(&app));
         observers.add(Arc::clone(&status) as Arc<_>);
         let stats = Arc::new(StatsCounter::new());
@@ -276,10 +279,10 @@ impl Session {
 
     /// Takes the messages for the user since the last time, a line each: about the start, and about MCP servers that
     /// cannot be used, or can again.
-    pub fn take_notices(&mut self) -> Vec<String> {
+    pub fn take_notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut self.notices);
         notices.extend(self.app.mcp.iter().flat_map(|servers| servers.news()));
-        notices.extend(self.entered.take_warnings());
+        notices.extend(self.entered.take_warnings().into_iter().map(Notice::from));
         notices
     }
 
@@ -447,7 +450,7 @@ impl Session {
         if let Some(before) = before
             && let Err(failure) = self.set_model(before.as_str())
         {
-            self.notices.push(failure.message);
+            self.notices.push(failure.message.into());
         }
         // After a prompt that was taken back, the next one needs again what belonged to it.
         if result.is_taken_back {
@@ -458,7 +461,7 @@ impl Session {
         }
         // Whatever came of a review, its end gives back what the tools might touch.
         if let Err(failure) = self.end_review_if_any() {
-            self.notices.push(failure.message);
+            self.notices.push(failure.message.into());
         }
         self.stats.ended(&result, began.elapsed());
         result
@@ -477,10 +480,9 @@ impl Session {
             Ok(()) => Some(before),
             Err(failure) => {
                 let model = host_text::escape_name(model, 80);
-                self.notices.push(format!(
-                    "the command asks for the model `{model}`, and `{before}` answers: {}",
-                    failure.message
-                ));
+                let kept =
+                    format!("the command asks for the model `{model}`, and `{before}` answers: {}", failure.message);
+                self.notices.push(kept.into());
                 None
             }
         }
@@ -513,20 +515,20 @@ impl Session {
                 return result;
             }
             if let Err(failure) = self.set_mode(mode) {
-                self.notices.push(failure.message);
+                self.notices.push(failure.message.into());
                 return result;
             }
             if !is_plan {
-                self.notices.push(format!("mode: {mode} – {}", mode.about()));
+                self.notices.push(format!("mode: {mode} – {}", mode.about()).into());
             }
             if result.terminate_reason != TerminateReason::Goal {
                 return result;
             }
             if is_plan {
                 match plan::keep(self.outputs(), self.history().contents()) {
-                    Ok(Some(path)) => self.notices.push(format!("the plan is in {}", path.display())),
+                    Ok(Some(path)) => self.notices.push(format!("the plan is in {}", path.display()).into()),
                     Ok(None) => {}
-                    Err(error) => self.notices.push(format!("the plan was not kept as a file: {error}")),
+                    Err(error) => self.notices.push(format!("the plan was not kept as a file: {error}").into()),
                 }
             }
             result = self.conversation.executor.go_on(&self.inputs, cancel).await;
@@ -691,7 +693,7 @@ impl Session {
 
     /// Reloads plugins that changed, from the next run on; returns what the user should know, a line each. What cannot
     /// be used leaves all of them as they were.
-    pub async fn reload(&mut self, trigger: ReloadTrigger) -> Vec<String> {
+    pub async fn reload(&mut self, trigger: ReloadTrigger) -> Vec<Notice> {
         let ReloadOutcome { plugins, notices } = self.app.reload(trigger).await;
         let Some(plugins) = plugins else { return notices };
         let grants = self.grants().clone().with_plugins(&plugins, &self.app.folders);

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use host_message::{CallId, FunctionCall, ToolName, ToolSpec};
 use host_settings::error::{ErrorKind, Failure};
-use host_text::{did_you_mean, escape_name};
+use host_text::{Notice, did_you_mean, escape_name};
 use host_tool::{ApprovalQueue, CallChange, CallEvent, Cancel, Gate, Live, Registry, Scheduler, SettledCall};
 use serde_json::{Map, Value};
 
@@ -96,7 +96,7 @@ impl ToolService {
     }
 
     /// Returns what the user should know about what is not listed, a line each.
-    pub fn notices(&self) -> Vec<String> {
+    pub fn notices(&self) -> Vec<Notice> {
         self.agents.notice().into_iter().collect()
     }
 

@@ -10,6 +10,7 @@ mod stderr;
 pub(crate) mod terminal;
 mod text;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,9 +149,13 @@ pub(crate) fn barred(text: &str) -> String {
 }
 
 /// Tells what the user should know before a run, a line each on standard error.
-pub(crate) fn notes(notes: &[String], environment: &Environment) {
+pub(crate) fn notes(notes: &[impl Display], environment: &Environment) {
     let style = style(environment);
     for note in notes {
-        note_to_stderr(&format!("{} {}\n", style.paint("note:", AnsiColor::Yellow), host_text::visible(note)));
+        note_to_stderr(&format!(
+            "{} {}\n",
+            style.paint("note:", AnsiColor::Yellow),
+            host_text::visible(&note.to_string())
+        ));
     }
 }

@@ -277,7 +277,7 @@ impl Fault for AgentsError {
 
     fn help(&self) -> Option<Advice> {
         match self {
-            Self::Definition(cause) => Some(cause.help().into()),
+            Self::Definition(cause) => Some(cause.help()),
             Self::Twice { .. } => Some("give one of them another name".into()),
             Self::Unknown { name, known } | Self::UnknownSettings { name, known } => Some(help_on(name, known)),
             Self::Folder { .. } => Some("make it readable for you, or remove it".into()),

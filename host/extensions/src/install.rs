@@ -25,7 +25,7 @@ use host_plugin::{CallError, Plugin, Runtime, admission};
 use host_settings::brought::Brought;
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 use semver::Version;
 
@@ -94,7 +94,7 @@ pub struct InstallOutcome {
     /// Whether it requests a capability, so that a call can be asked about.
     pub has_requests: bool,
     /// Why the project's list does not count yet, if it does not.
-    pub note: Option<String>,
+    pub note: Option<Notice>,
     /// The configuration that it cannot be used without.
     pub required: Option<String>,
 }

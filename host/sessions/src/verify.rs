@@ -10,7 +10,7 @@ use std::io;
 use host_files::{ChainFault, ChainStore};
 use host_journal::{Artifacts, Finding, FoundWhen, Journals, Stored};
 use host_settings::error::Failure;
-use host_text::{counted, visible_line, with_causes};
+use host_text::{Advice, counted, visible_line, with_causes};
 use host_undo::{Digest, VerifiedChanges};
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ pub fn missing(sessions: &dyn Journals, chains: &ChainStore) -> Result<Vec<Sessi
     Ok(gone
         .map(|name| {
             let mut verdict = SessionVerdict::new(name);
-            let message = "the log is missing: it was not removed by host session rm".to_owned();
+            let message = "the log is missing, though the session was never removed".to_owned();
             verdict.add(ProblemKind::Missing, None, message);
             verdict.decided()
         })
@@ -272,17 +272,19 @@ impl SessionVerdict {
     }
 
     /// Returns what a user can do about the problems; `None` if there are none.
-    pub fn help(&self) -> Option<String> {
+    pub fn help(&self) -> Option<Advice> {
         let session = &self.session;
         match self.verdict {
             Verdict::Verified => None,
-            Verdict::Changed => Some(format!(
-                "do not rely on what session {session} says; restore its files from a backup, or remove it with \
-                 host session rm {session}"
-            )),
-            Verdict::Unverifiable => Some(format!(
+            Verdict::Changed => Some(
+                Advice::from(format!(
+                    "do not rely on what session {session} says; restore its files from a backup, or remove it with "
+                ))
+                .bare_command(format!("session rm {session}")),
+            ),
+            Verdict::Unverifiable => Some(Advice::from(format!(
                 "verify it where it was recorded, or resume it here: from then on changes of session {session} are found"
-            )),
+            ))),
         }
     }
 }

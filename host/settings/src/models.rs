@@ -23,7 +23,7 @@ use host_model::{
     Offline, Ollama, OpenAi, OpenAiResponses, PROVIDERS, Provider, ProviderId, Recording, Retrying, Route, Selection,
     Settings, TextMode, UsualModels, Verbosity,
 };
-use host_text::{Advice, Flag, exact};
+use host_text::{Advice, Flag, Notice, exact};
 use tokio::time::timeout;
 
 use self::saved::SavedModel;
@@ -247,13 +247,14 @@ pub fn unknown(configuration: &Configuration) -> Vec<String> {
 
 /// What the user should know about the choice of a model that nobody named: the keys that it was made from, if there
 /// are several.
-pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<String> {
+pub fn choice_notice(flag: Option<&str>, configuration: &Configuration, environment: &Environment) -> Option<Notice> {
     if flag.or(configuration.model.as_deref()).is_some() || configuration.saved.is_some() {
         return None;
     }
     let keys: Vec<&str> = services_with_keys(environment).filter_map(|provider| provider.key_variable).collect();
     let (first, _) = keys.split_first().filter(|(_, others)| !others.is_empty())?;
-    Some(format!("{} are set; using {first}. To choose: --model, or `model` in the configuration", keys.join(" and ")))
+    let set = format!("{} are set; using {first}. To choose: ", keys.join(" and "));
+    Some(Notice::from(set).flag(Flag::Model).text(", or `model` in the configuration"))
 }
 
 fn no_model_help() -> Advice {

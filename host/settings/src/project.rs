@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,6 +36,11 @@ const NOTED_CHANGES: usize = 3;
 /// What makes files usable that cannot be trusted as they are.
 pub const UNUSABLE_HELP: &str =
     "replace symbolic links with regular files, and remove files that are too large or too many";
+
+/// How a user looks at a project and trusts it.
+pub fn how_to_trust() -> Advice {
+    Advice::default().command("trust").text(" shows it, ").command("trust add").text(" trusts it")
+}
 
 /// A project, with the trust in it.
 #[derive(Debug)]
@@ -202,16 +207,14 @@ impl Project {
     }
 
     /// A warning if the files of the project are not used.
-    pub fn note(&self) -> Option<String> {
-        let help = match self.trust_state {
-            TrustState::Unusable(_) => UNUSABLE_HELP,
-            _ => "`host trust` shows it, `host trust add` trusts it",
-        };
+    pub fn note(&self) -> Option<Notice> {
         let reason = self.reason()?;
         Some(match self.trust_state {
             // The reason is about a file in it, and it is the folder that is ignored.
-            TrustState::Unusable(_) => format!("{reason}. All of it is ignored; {help}"),
-            _ => format!("{reason} and is ignored; {help}"),
+            TrustState::Unusable(_) => format!("{reason}. All of it is ignored; {UNUSABLE_HELP}").into(),
+            TrustState::Nothing | TrustState::Untrusted(_) | TrustState::Changed { .. } | TrustState::Trusted(_) => {
+                Notice::from(format!("{reason} and is ignored; ")).then(how_to_trust())
+            }
         })
     }
 

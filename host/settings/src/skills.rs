@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_plugin::ProgramAccess;
-use host_text::{Advice, clip, escape_name, exact, visible_line};
+use host_text::{Advice, Notice, clip, escape_name, exact, visible_line};
 
 pub use self::file::{SkillFault, SkillFile};
 pub use self::sources::{FoundSkill, SkillOrigin};
@@ -57,7 +57,7 @@ pub struct Skill {
 pub struct Skills {
     by_name: BTreeMap<String, Arc<Skill>>,
     /// What the user should know about those that are not used, a line each, safe to show.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
 }
 
 impl Skills {
@@ -100,15 +100,17 @@ impl Skills {
             skills.by_name.insert(name, Arc::new(Skill { file, folder, origin, text }));
         }
         if left_out > 0 {
-            skills.notices.push(format!("{left_out} skills are left out: a session has {MAX_SKILLS} at most"));
+            skills.notices.push(format!("{left_out} skills are left out: a session has {MAX_SKILLS} at most").into());
         }
         skills
     }
 
-    fn notice(&mut self, notice: String) {
+    fn notice(&mut self, notice: impl Into<Notice>) {
         match self.notices.len() {
-            len if len < MAX_NOTICES => self.notices.push(notice),
-            MAX_NOTICES => self.notices.push("more skills are not used; `host skill list` says why".to_owned()),
+            len if len < MAX_NOTICES => self.notices.push(notice.into()),
+            MAX_NOTICES => {
+                self.notices.push(Notice::from("more skills are not used; ").command("skill list").text(" says why"))
+            }
             _ => {}
         }
     }

@@ -179,6 +179,10 @@ impl Flag {
     }
 }
 
+/// Something that a user should know, such as why a plugin is left out: one sentence or several, without a full stop at
+/// the end. Options and commands that help are data in it, as in the help of an error.
+pub type Notice = Advice;
+
 /// The help of an error: its parts, one after the other, are a sentence without a full stop.
 ///
 /// `Display` writes it for the command line.
@@ -253,6 +257,12 @@ impl Advice {
     fn with(mut self, part: Help) -> Self {
         self.0.push(part);
         self
+    }
+}
+
+impl From<&String> for Advice {
+    fn from(words: &String) -> Self {
+        Self::from(words.as_str())
     }
 }
 

@@ -11,7 +11,7 @@ use host_text::{fenced, visible};
 use tokio_util::sync::CancellationToken;
 
 use super::Task;
-use crate::errors::error;
+use crate::errors::{error, in_an_editor};
 use crate::listing::title;
 use crate::updates::plan;
 
@@ -45,15 +45,14 @@ impl Task {
         match outcome {
             CommandOutcome::Prompt(prompt) => return self.run_prompt(*prompt, cancel).await,
             CommandOutcome::Stopped { .. } => return Ok(StopReason::Cancelled),
-            CommandOutcome::Notes(notes) => self.say(&notes.join("\n\n")),
+            CommandOutcome::Notes(notes) => self.say(&notes.iter().map(in_an_editor).collect::<Vec<_>>().join("\n\n")),
             CommandOutcome::Page(page) | CommandOutcome::FilesUndone(page) => self.page(&page),
             CommandOutcome::Steps(items) => {
                 self.push(SessionUpdate::Plan(plan(&items)));
                 self.page(&pages::steps::page(&items));
             }
-            CommandOutcome::Compressed { note, .. }
-            | CommandOutcome::Cleared { note }
-            | CommandOutcome::Edit { note, .. } => self.say(&note),
+            CommandOutcome::Compressed { note, .. } | CommandOutcome::Edit { note, .. } => self.say(&note),
+            CommandOutcome::Cleared { note } => self.say(&in_an_editor(&note)),
             CommandOutcome::WentBack { prompt, files, note } => {
                 files.iter().for_each(|page| self.page(page));
                 // To be changed and sent again: the client keeps showing what was removed.

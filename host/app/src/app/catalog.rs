@@ -20,6 +20,7 @@ use host_settings::policies;
 use host_settings::project::Part;
 use host_settings::skills::{self, Skills};
 use host_settings::slash_commands::{self, SlashCommands};
+use host_text::Notice;
 use tokio_util::sync::CancellationToken;
 
 use super::opened::Opened;
@@ -36,7 +37,7 @@ pub struct Catalog {
     pub(super) sources: PluginSources,
     pub(super) plugins: Vec<LoadedPlugin>,
     /// Why plugins were skipped.
-    pub(super) skipped: Vec<String>,
+    pub(super) skipped: Vec<Notice>,
     pub(super) hooks: HookSet,
     pub(super) skills: Skills,
     pub(super) commands: SlashCommands,
@@ -52,10 +53,10 @@ impl Catalog {
     /// If a plugin, an MCP server or a hook is invalid.
     pub async fn load(
         opened: Opened,
-        notice: &(dyn Fn(&str) + Sync),
+        notice: &(dyn Fn(&Notice) + Sync),
         stop: &CancellationToken,
     ) -> Result<Self, Failure> {
-        let notices = |notes: &[String]| notes.iter().for_each(|note| notice(note));
+        let notices = |notes: &[String]| notes.iter().for_each(|note| notice(&note.into()));
         // Until the grants are known, only the command that lists tools runs.
         let current = CurrentAccess::from(opened.programs.clone());
         let runtime = Arc::new(opened.runtime(current.clone()));
@@ -73,17 +74,17 @@ impl Catalog {
             runtime: &runtime,
             progress: &|words| {
                 if opened.environment.stderr_is_terminal {
-                    notice(words);
+                    notice(&words.into());
                 }
             },
         };
         let SearchResult { plugins, skipped, .. } = sources.find(&context, OnInvalid::Fail, stop).await?;
-        notices(&skipped);
+        skipped.iter().for_each(notice);
         let brought = plugins::brought(&plugins);
         let hooks = opened.hooks(&brought)?;
         notices(hooks.notes());
         let skills = opened.skills(&brought)?;
-        notices(&skills.notices);
+        skills.notices.iter().for_each(notice);
         let commands = opened.commands(&brought);
         notices(&commands.notices);
         let programs = skills.readable_by(opened.programs.clone());

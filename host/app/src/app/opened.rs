@@ -19,6 +19,7 @@ use host_settings::mcp::McpConnector;
 use host_settings::policies::{self, Policies};
 use host_settings::project::{Project, ProjectFiles};
 use host_settings::request::{AccessRequest, FolderRequest};
+use host_text::Notice;
 use host_tool::{ApprovalMode, Policy};
 
 /// What an application is opened for.
@@ -70,13 +71,13 @@ impl Opened {
     /// # Errors
     ///
     /// If the folder, a configuration file or a rule is invalid.
-    pub fn read(opening: Opening<'_>, notice: &(dyn Fn(&str) + Sync)) -> Result<Self, Failure> {
+    pub fn read(opening: Opening<'_>, notice: &(dyn Fn(&Notice) + Sync)) -> Result<Self, Failure> {
         let Opening { place, access, project, environment, tooling } = opening;
         let folders = environment.folders()?;
         let files = project.files();
         let configuration = Configuration::read(environment, &folders, files.configuration.as_ref())?;
         let Policies { policy, notes } = policies::read(&folders, &files.policies)?;
-        notes.iter().for_each(|note| notice(note));
+        notes.iter().for_each(|note| notice(&note.into()));
         let root = folder::work_in(place, &folders)?;
         let settings = PluginSettings::read(&configuration, environment)?;
         let mode = grants::approval_mode(access, configuration.approval_mode());
@@ -88,7 +89,8 @@ impl Opened {
         let listing = readable_to_list_tools(&configuration, environment.home(), &folders, &programs);
         programs.readable.extend(listing);
         if mode == ApprovalMode::Auto && !walls.are_complete() {
-            notice("this machine cannot confine programs, so you are asked before each; `host doctor` says why");
+            let unconfined = "this machine cannot confine programs, so you are asked before each; ";
+            notice(&Notice::from(unconfined).command("doctor").text(" says why"));
         }
         Ok(Self {
             environment: environment.clone(),

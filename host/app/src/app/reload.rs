@@ -7,6 +7,7 @@ use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line
 use host_extensions::plugins::sources::{OnInvalid, SearchResult, SourceContext};
 use host_settings::error::Failure;
 use host_settings::project::{Project, TrustState};
+use host_text::Notice;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
@@ -45,18 +46,17 @@ impl App {
     }
 
     /// Reads the project again, if it may be used; returns what the user should know if it may not be used any more.
-    fn reload_project(&mut self) -> Option<String> {
+    fn reload_project(&mut self) -> Option<Notice> {
         let now = match Project::find(self.workspace.root(), &self.folders) {
             Ok(now) => now,
-            Err(failure) => return Some(in_one_line(&failure)),
+            Err(failure) => return Some(in_one_line(&failure).into()),
         };
         let was_trusted = matches!(self.project.trust_state, TrustState::Trusted(_));
         if was_trusted && matches!(now.trust_state, TrustState::Changed { .. } | TrustState::Unusable(_)) {
             let reason = now.reason()?;
-            return Some(format!(
-                "{reason}; what it brought when it was trusted stays in use. `host trust` shows what changed; after \
-                 `host trust add` its plugins are reloaded"
-            ));
+            let stays = format!("{reason}; what it brought when it was trusted stays in use. ");
+            let changed = Notice::from(stays).command("trust").text(" shows what changed; after ");
+            return Some(changed.command("trust add").text(" its plugins are reloaded"));
         }
         // A user who takes the trust back wants nothing of it used.
         let note = now.note().filter(|_| was_trusted);

@@ -19,6 +19,7 @@ use host_plugin::{PastFiles, SeenFiles, Workspace};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models::{self, Model};
 use host_settings::request::{Attended, RunRequest};
+use host_text::Notice;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, PausableClock, Registry, Responder, Spill};
 use serde_json::{Map, Value};
 
@@ -38,7 +39,7 @@ pub(super) struct Job {
     /// Records all replies of models.
     pub(super) recording: Option<Recording>,
     /// What the user should know, a line each.
-    pub(super) notices: Vec<String>,
+    pub(super) notices: Vec<Notice>,
     /// The context of the workspace; empty for a declared agent, which has its own prompt.
     pub(super) context: Context,
 }
@@ -63,15 +64,15 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     let (model, recording) = recorded(request, chosen)?;
     let definition = main_agent::definition(request, app, &model)?;
     let mut context = with_skills(app, app.grants());
-    let mut notices = std::mem::take(&mut context.warnings);
+    let mut notices: Vec<Notice> = std::mem::take(&mut context.warnings).into_iter().map(Notice::from).collect();
     notices.extend(models::choice_notice(wanted, &app.configuration, &app.environment));
     if request.verbosity.is_some() && model.settings.verbosity.is_none() {
-        notices.push(no_verbosity(&model));
+        notices.push(no_verbosity(&model).into());
     }
     let search = model.provider.search_address(&model.name);
     for plugin in app.plugins.iter().filter(|plugin| plugin.searches_by_model()) {
         if plugin.searching(search.as_deref())?.is_none() {
-            notices.push(no_search(&plugin.manifest.name, &model));
+            notices.push(no_search(&plugin.manifest.name, &model).into());
         }
     }
     Ok(Job { definition, inputs: Map::new(), model, recording, notices, context })

@@ -14,6 +14,7 @@ use host_message::{AgentId, FunctionCall, ToolName, ToolSpec};
 use host_settings::error::Failure;
 use host_settings::models::{self, Model, ways};
 use host_settings::request::RunRequest;
+use host_text::{Flag, Notice};
 use host_tool::{ApprovalQueue, Gate, Registry, Schema};
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -60,10 +61,11 @@ impl ServedAgents {
     }
 
     /// Returns why agents are not listed, if they are not.
-    pub(super) fn notice(&self) -> Option<String> {
+    pub(super) fn notice(&self) -> Option<Notice> {
         self.lacks_model.then(|| {
-            "agents such as `codebase_investigator` are not served: no model is configured; set a key, or --model"
-                .to_owned()
+            let not_served =
+                "agents such as `codebase_investigator` are not served: no model is configured; set a key, or ";
+            Notice::from(not_served).flag(Flag::Model)
         })
     }
 

@@ -5,6 +5,7 @@ mod conversation;
 mod pick;
 mod user_input;
 
+use std::slice;
 use std::sync::Arc;
 
 use host_app::app::{self, App, Opening};
@@ -21,6 +22,7 @@ use host_settings::error::Failure;
 use host_settings::project::Project;
 use host_settings::request::{Attended, FolderRequest};
 use host_terminal::{self as terminal, Interrupt, Keyboard, Terminal};
+use host_text::Notice;
 use tokio_util::sync::CancellationToken;
 
 use self::pick::Choose;
@@ -108,7 +110,7 @@ async fn open(
     let folders = environment.folders()?;
     let place = folder_question::about(run.place.request(), environment, &folders, asker).await?;
     let project = project(run, &place, environment, asker).await?;
-    let notice = |note: &str| printer::notes(&[note.to_owned()], environment);
+    let notice = |note: &Notice| printer::notes(slice::from_ref(note), environment);
     let (access, tooling) = (run.access(), process::tooling(environment));
     let opening = Opening { place: &place, access: &access, project, environment, tooling: &tooling };
     App::open(opening, &notice, stop).await

@@ -1,5 +1,7 @@
 //! `host tool`: the tools through the same sandbox, without a model.
 
+use std::slice;
+
 use host_app::app::{self, App, Opening};
 use host_app::session::pages::tools::{self, ListedTool, ShownTool};
 use host_app::single_call::{self, Ended};
@@ -54,7 +56,7 @@ pub(super) async fn open(
     printer::notes(project.note().as_slice(), environment);
     let (access, tooling) = (access.request(), process::tooling(environment));
     let opening = Opening { place: &place, access: &access, project, environment, tooling: &tooling };
-    App::open(opening, &|note| printer::notes(&[note.to_owned()], environment), stop).await
+    App::open(opening, &|note| printer::notes(slice::from_ref(note), environment), stop).await
 }
 
 fn not_arguments(why: &str) -> Failure {

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use host_bundle::{LockFile, Locked};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure};
-use host_settings::project::{FOLDER, LOCK, Part, Project, TrustState};
+use host_settings::project::{FOLDER, LOCK, Part, Project, TrustState, how_to_trust};
+use host_text::Notice;
 
 use crate::plugins::store::{List, PluginStore};
 
@@ -24,7 +25,7 @@ pub enum ProjectList {
     /// It was read, from the bytes that the user trusts; or the project has none.
     Read(List),
     /// The project has one and is not trusted as it is now, so nothing of it was read: a note for the user.
-    Withheld(String),
+    Withheld(Notice),
 }
 
 impl ProjectList {
@@ -36,9 +37,8 @@ impl ProjectList {
     pub fn find(project: &Project) -> Result<Self, Failure> {
         if project.withholds(Part::Lock) {
             let reason = project.reason().unwrap_or_else(|| "the project is not trusted".to_owned());
-            return Ok(Self::Withheld(format!(
-                "the project's list of plugins is not read: {reason}; `host trust` shows it, `host trust add` trusts it"
-            )));
+            let withheld = Notice::from(format!("the project's list of plugins is not read: {reason}; "));
+            return Ok(Self::Withheld(withheld.then(how_to_trust())));
         }
         match project.files().lock {
             Some(file) => List::from_project(&file).map(Self::Read),
@@ -96,7 +96,7 @@ impl Target {
     /// # Errors
     ///
     /// When the list cannot be written.
-    pub fn save(&mut self, folders: &Folders) -> Result<Option<String>, Failure> {
+    pub fn save(&mut self, folders: &Folders) -> Result<Option<Notice>, Failure> {
         let Some(project) = self.project.take() else { return Ok(self.list.save().map(|()| None)?) };
         let root = project.root.clone();
         let was_open = matches!(project.trust_state, TrustState::Nothing | TrustState::Trusted(_));

@@ -5,6 +5,7 @@
 use host_bundle::{LockFile, Locked, Refusal, Signers};
 use host_settings::environment::Folders;
 use host_settings::error::Failure;
+use host_text::Notice;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ pub enum PluginUse {
     /// It is, with what it may do without a question.
     Used(Agreed),
     /// It is not, for this reason.
-    Not(String),
+    Not(Notice),
 }
 
 /// Returns the plugins of the project's list and of the user's.
@@ -51,11 +52,12 @@ pub fn listed(project: LockFile, folders: &Folders) -> Result<Vec<ListedPlugin>,
 fn state(locked: &Locked, folders: &Folders) -> Result<PluginUse, Failure> {
     let store = PluginStore::new(folders);
     let Some(bundle) = store.bundle(&locked.digest)? else {
-        return Ok(PluginUse::Not("it is not installed here; `host plugin install` gets it".to_owned()));
+        let not = Notice::from("it is not installed here; ").command("plugin install").text(" gets it");
+        return Ok(PluginUse::Not(not));
     };
     match store::trusted_keys(folders)?.check(&bundle, Timestamp::now()) {
         Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
-            Ok(PluginUse::Not(refusal.to_string()))
+            Ok(PluginUse::Not(refusal.to_string().into()))
         }
         Ok(_) | Err(_) => Ok(PluginUse::Used(store.agreed(&locked.digest)?)),
     }
@@ -71,7 +73,7 @@ impl ListedPlugin {
         };
         let (used, why, agreed) = match state {
             PluginUse::Used(agreed) => (true, None, agreed.clone()),
-            PluginUse::Not(why) => (false, Some(why), Agreed::default()),
+            PluginUse::Not(why) => (false, Some(why.to_string()), Agreed::default()),
         };
         json!({
             "plugin": name, "version": locked.version, "list": whose, "source": locked.source, "digest": locked.digest,

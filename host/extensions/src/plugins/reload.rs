@@ -6,6 +6,7 @@
 
 use host_manifest::{Changes, Manifest};
 use host_settings::error::Failure;
+use host_text::Notice;
 
 use super::sources::{SearchResult, check_names};
 use super::{LoadedPlugin, PluginOrigin};
@@ -28,13 +29,13 @@ pub struct ReloadOutcome {
     /// All plugins; `None` if none of them changed.
     pub plugins: Option<Vec<LoadedPlugin>>,
     /// What the user should know, a line each.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
 }
 
 impl ReloadOutcome {
     /// Compares the plugins before with what the sources have now.
     pub fn new(before: &[LoadedPlugin], found: SearchResult) -> Self {
-        let (mut plugins, mut notices): (Vec<LoadedPlugin>, Vec<String>) = Default::default();
+        let (mut plugins, mut notices): (Vec<LoadedPlugin>, Vec<Notice>) = Default::default();
         let mut is_changed = false;
         for now in found.plugins {
             match before.iter().find(|before| before.origin == now.origin) {
@@ -42,7 +43,7 @@ impl ReloadOutcome {
                 Some(before) if is_same(before, &now) => plugins.push(before.clone()),
                 before => {
                     is_changed = true;
-                    notices.push(described(before, &now));
+                    notices.push(described(before, &now).into());
                     plugins.push(now);
                 }
             }
@@ -52,12 +53,12 @@ impl ReloadOutcome {
             let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
             let what = if names.is_empty() { origin.to_string() } else { names.join(", ") };
             let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
-            notices.push(format!("{what} {stays}: {}", in_one_line(&failure)));
+            notices.push(format!("{what} {stays}: {}", in_one_line(&failure)).into());
             plugins.extend(kept.into_iter().cloned());
         }
         for gone in before.iter().filter(|before| plugins.iter().all(|now| now.origin != before.origin)) {
             is_changed = true;
-            notices.push(format!("`{}` is gone, and its tools with it", gone.manifest.name));
+            notices.push(format!("`{}` is gone, and its tools with it", gone.manifest.name).into());
         }
         if !is_changed {
             return Self { plugins: None, notices };
@@ -72,7 +73,7 @@ impl ReloadOutcome {
     /// Creates the result of a reload that changed nothing because of this failure.
     pub fn unchanged(failure: &Failure) -> Self {
         let notice = format!("the plugins stay as they were: {}", in_one_line(failure));
-        Self { plugins: None, notices: vec![notice] }
+        Self { plugins: None, notices: vec![notice.into()] }
     }
 }
 
@@ -132,6 +133,6 @@ mod tests {
     fn reload_failure_is_one_line() {
         let failure = Failure::input("it is\nwrong").cause("of this").help("not shown");
         let outcome = ReloadOutcome::unchanged(&failure);
-        assert_eq!(outcome.notices, ["the plugins stay as they were: it is wrong: of this"]);
+        assert_eq!(outcome.notices, ["the plugins stay as they were: it is wrong: of this".into()]);
     }
 }

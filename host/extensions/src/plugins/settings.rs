@@ -20,7 +20,7 @@ use host_settings::configuration::{
 };
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, exact, visible_line};
+use host_text::{Advice, Notice, exact, visible_line};
 
 use crate::plugins::{LoadedPlugin, PluginOrigin, reach};
 
@@ -41,7 +41,7 @@ pub enum ConfigResolution {
     /// The plugin with its configuration and secrets.
     Applied(Box<LoadedPlugin>),
     /// A required setting is missing; says which.
-    Skipped(String),
+    Skipped(Notice),
     /// It is built in, requires settings, and the user made none for it.
     Unused,
 }
@@ -100,7 +100,7 @@ impl PluginSettings {
         }
         if !missing.is_empty() {
             let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
-            return Ok(ConfigResolution::Skipped(why));
+            return Ok(ConfigResolution::Skipped(why.into()));
         }
         let reach = reach::of(&installed, &config)?;
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));

@@ -20,7 +20,7 @@ use host_settings::configuration::{Commands, Configuration};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::ProjectFiles;
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use tokio_util::sync::CancellationToken;
 
 pub use self::built_in::built_in_plugins;
@@ -70,7 +70,7 @@ pub struct SearchResult {
     /// The plugins that cannot be used.
     pub invalid: Vec<(PluginOrigin, Failure)>,
     /// Why other plugins are not used, a line each for the user.
-    pub skipped: Vec<String>,
+    pub skipped: Vec<Notice>,
 }
 
 /// The handling of a plugin that cannot be used.

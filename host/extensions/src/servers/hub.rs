@@ -12,6 +12,7 @@ use std::time::Duration;
 use host_capability::McpServerName;
 use host_plugin::Runtime;
 use host_settings::mcp::{McpConnector, McpServer, McpServers, McpSetup, McpState, McpStatus};
+use host_text::Notice;
 
 use super::offer::Offer;
 
@@ -101,7 +102,7 @@ impl McpHub {
 
     /// Returns what happened to servers since the last time, a line each: those that cannot be used, and those that can
     /// again.
-    pub fn news(&self) -> Vec<String> {
+    pub fn news(&self) -> Vec<Notice> {
         let Some(connected) = self.connected.get() else { return Vec::new() };
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Vec::new();
@@ -110,17 +111,18 @@ impl McpHub {
             let line = match (&state, &before) {
                 (McpState::Starting, _) => None,
                 (McpState::Ready, Some(McpState::Unavailable { .. } | McpState::NeedsLogin)) => {
-                    Some(format!("the MCP server `{name}` is connected again"))
+                    Some(format!("the MCP server `{name}` is connected again").into())
                 }
                 (McpState::Ready, _) => None,
                 (McpState::NeedsLogin, Some(McpState::NeedsLogin)) => None,
                 (McpState::NeedsLogin, _) => {
-                    Some(format!("the MCP server `{name}` needs a login: host mcp login {name}"))
+                    let login = Notice::from(format!("the MCP server `{name}` needs a login: "));
+                    Some(login.bare_command(format!("mcp login {name}")))
                 }
                 // One that fails again and again is reported once.
                 (McpState::Unavailable { .. }, Some(McpState::Unavailable { .. })) => None,
                 (McpState::Unavailable { why, .. }, _) => {
-                    Some(format!("the MCP server `{name}` cannot be used: {why}"))
+                    Some(format!("the MCP server `{name}` cannot be used: {why}").into())
                 }
             };
             if state != McpState::Starting {

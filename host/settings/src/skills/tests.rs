@@ -7,6 +7,11 @@ fn parse(front: &str) -> Result<SkillFile, SkillFault> {
     SkillFile::parse(&format!("---\n{front}\n---\n# Do it\n"), "pdf-tools")
 }
 
+/// The notices as the command line has them.
+fn notices(skills: &Skills) -> Vec<String> {
+    skills.notices.iter().map(ToString::to_string).collect()
+}
+
 #[test]
 fn skill_file_is_read_by_the_rules_of_the_specification() {
     let whole = "name: pdf-tools\ndescription: Fills forms. Use when: PDFs\nlicense: MIT\ncompatibility: needs git\n\
@@ -55,7 +60,7 @@ fn skill_of_the_project_is_used_before_the_users_and_that_is_said() {
     let skills = Skills::read(both, 0);
     assert_eq!(skills.find("a").map(|skill| skill.file.description.as_str()), Some("first"));
     assert_eq!(
-        skills.notices,
+        notices(&skills),
         ["there are two skills `a`: the one of `/project/a/SKILL.md` is used, not that in `/user/a`"]
     );
     let copies = Skills::read(vec![found("a", "x", SkillOrigin::Project), found("a", "x", SkillOrigin::User)], 0);
@@ -69,7 +74,7 @@ fn skills_without_end_are_cut_and_that_is_said() {
     let many = (0..MAX_SKILLS + 5).map(|at| found(&format!("s{at:03}"), &"long ".repeat(200), SkillOrigin::User));
     let skills = Skills::read(many.collect(), 2);
     assert_eq!(skills.all().count(), MAX_SKILLS);
-    assert!(skills.notices.iter().any(|notice| notice.starts_with("7 skills are left out")), "{:?}", skills.notices);
+    assert!(notices(&skills).iter().any(|notice| notice.starts_with("7 skills are left out")), "{:?}", skills.notices);
     let catalog = skills.catalog();
     assert!(catalog.chars().count() < MAX_CATALOG + 1_000 && catalog.contains("`s099`"), "{}", catalog.len());
     let faulty = (0..50)

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use host_text::Advice;
+
 use super::{MAX_DEFINITION_BYTES, NAME_BYTES, SUBAGENT_TOOLS};
 use crate::InputKind;
 
@@ -116,41 +118,39 @@ pub enum DefinitionFault {
 
 impl DefinitionError {
     /// Returns advice on how to fix it, as a sentence without a full stop.
-    pub fn help(&self) -> String {
+    pub fn help(&self) -> Advice {
         match &self.fault {
-            DefinitionFault::TooLarge { .. } => "keep the prompt short, and let the agent read the rest".to_owned(),
+            DefinitionFault::TooLarge { .. } => "keep the prompt short, and let the agent read the rest".into(),
             DefinitionFault::NoFrontMatter | DefinitionFault::Unclosed => {
-                "write the keys between two lines `---`, and the system prompt after them".to_owned()
+                "write the keys between two lines `---`, and the system prompt after them".into()
             }
-            DefinitionFault::NoPrompt => "write it after the second line `---`".to_owned(),
-            DefinitionFault::Yaml { .. } => "`host agent --help` shows a whole file".to_owned(),
-            DefinitionFault::UnknownKey { key, known } => nearest_or_all(key, known, "the keys here are"),
+            DefinitionFault::NoPrompt => "write it after the second line `---`".into(),
+            DefinitionFault::Yaml { .. } => {
+                Advice::default().command_for("agent --help", "the help of `host agent`").text(" shows a whole file")
+            }
+            DefinitionFault::UnknownKey { key, known } => nearest_or_all(key, known, "the keys here are").into(),
             DefinitionFault::Name { .. } => {
-                format!("use 1 to {NAME_BYTES} of ASCII letters, digits, `_` and `-`, a letter first")
+                format!("use 1 to {NAME_BYTES} of ASCII letters, digits, `_` and `-`, a letter first").into()
             }
-            DefinitionFault::TakenName { .. } => "give the agent another name".to_owned(),
+            DefinitionFault::TakenName { .. } => "give the agent another name".into(),
             DefinitionFault::NoDescription => {
-                "describe what the agent is for: other agents decide by it whether to call this one".to_owned()
+                "describe what the agent is for: other agents decide by it whether to call this one".into()
             }
-            DefinitionFault::Tool { tool, .. } => nearest_or_all(tool, SUBAGENT_TOOLS, "it may only read, with"),
-            DefinitionFault::InputName { .. } => {
-                "use ASCII letters, digits, `_` and `-`, a letter or `_` first".to_owned()
-            }
+            DefinitionFault::Tool { tool, .. } => nearest_or_all(tool, SUBAGENT_TOOLS, "it may only read, with").into(),
+            DefinitionFault::InputName { .. } => "use ASCII letters, digits, `_` and `-`, a letter or `_` first".into(),
             DefinitionFault::InputKind { kind, .. } => {
                 let kinds = InputKind::ALL.map(|kind| kind.to_string());
-                nearest_or_all(kind, &kinds, "the types are")
+                nearest_or_all(kind, &kinds, "the types are").into()
             }
             DefinitionFault::Placeholder { names, available, .. } => {
                 let them = if names.len() == 1 { "it" } else { "them" };
                 match available.is_empty() {
-                    true => format!("declare {them} under `inputs`; there are no inputs"),
-                    false => format!("declare {them} under `inputs`; the inputs are {}", listed(available)),
+                    true => format!("declare {them} under `inputs`; there are no inputs").into(),
+                    false => format!("declare {them} under `inputs`; the inputs are {}", listed(available)).into(),
                 }
             }
-            DefinitionFault::Range { range, .. } => format!("it is {range}"),
-            DefinitionFault::Output { .. } => {
-                "it is a JSON Schema, such as `{type: object, properties: {…}}`".to_owned()
-            }
+            DefinitionFault::Range { range, .. } => format!("it is {range}").into(),
+            DefinitionFault::Output { .. } => "it is a JSON Schema, such as `{type: object, properties: {…}}`".into(),
         }
     }
 }

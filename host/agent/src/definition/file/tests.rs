@@ -79,7 +79,7 @@ fn check(more: &str, told: &str, help: &str) {
 
 fn check_text(text: &str, told: &str, help: &str) {
     let error = Declared::parse(text, Path::new("a.md")).expect_err("it is wrong");
-    assert_eq!((error.to_string().as_str(), error.help().as_str()), (told, help), "{text}");
+    assert_eq!((error.to_string(), error.help().to_string()), (told.to_owned(), help.to_owned()), "{text}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn definition_wrong_type_is_reported_with_its_place() {
         let told = error.to_string();
         assert!(told.starts_with(place), "{told} / {place}");
         assert!(matches!(error.fault, DefinitionFault::Yaml { .. }), "{told}");
-        assert_eq!(error.help(), help);
+        assert_eq!(error.help().to_string(), help);
     }
 }
 

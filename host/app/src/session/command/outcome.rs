@@ -6,7 +6,7 @@ use host_agent::CompressionStatus;
 use host_message::ChecklistItem;
 use host_sessions::undo::ChangingCall;
 use host_settings::error::{ErrorKind, Failure};
-use host_text::exact;
+use host_text::{Notice, exact};
 
 use crate::attach::Attached;
 use crate::context::ContextFile;
@@ -18,7 +18,7 @@ use crate::session::rewind::{RewindPoint, RewindScope};
 #[derive(Debug)]
 pub enum CommandOutcome {
     /// It is done: a sentence each.
-    Notes(Vec<String>),
+    Notes(Vec<Notice>),
     /// Something to read.
     Page(Page),
     /// The model's list of steps; never empty.
@@ -41,7 +41,7 @@ pub enum CommandOutcome {
     /// A new conversation began.
     Cleared {
         /// How the one before is continued.
-        note: String,
+        note: Notice,
     },
     /// Files were taken back.
     FilesUndone(Page),

@@ -10,7 +10,7 @@ use host_sessions::pages::markdown;
 use host_sessions::transcript::Transcript;
 use host_settings::error::Failure;
 use host_settings::models;
-use host_text::{exact, visible_line};
+use host_text::{Notice, exact, visible_line};
 use host_tool::{ApprovalMode, UnknownMode};
 use tokio_util::sync::CancellationToken;
 
@@ -282,7 +282,9 @@ impl Session {
     async fn clear_now(&mut self) -> Result<CommandOutcome, Failure> {
         self.end(SessionEnd::Clear).await;
         let before = self.clear()?;
-        let note = format!("new conversation; to resume the last one: host run --resume {before}");
+        let resumed = format!("run --resume {before}");
+        let note = Notice::from("new conversation; to resume the last one: ")
+            .plain_command(resumed, "open it from the list of sessions");
         Ok(CommandOutcome::Cleared { note })
     }
 
@@ -333,7 +335,7 @@ impl Session {
     }
 }
 
-fn note(words: impl Into<String>) -> CommandOutcome {
+fn note(words: impl Into<Notice>) -> CommandOutcome {
     CommandOutcome::Notes(vec![words.into()])
 }
 

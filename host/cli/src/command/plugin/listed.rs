@@ -41,7 +41,11 @@ pub(super) fn list(list: &arguments::List, environment: &Environment) -> Result<
         text.push_str(&format!("{} {}  {by}  ({whose})\n", style.bold(&exact(name)), locked.version));
         text.push_str(&format!("  {}\n  {}\n", exact(&locked.source), locked.digest));
         if let PluginUse::Not(why) = state {
-            text.push_str(&format!("  {} {}\n", style.paint("not used:", anstyle::AnsiColor::Red), visible_line(why)));
+            text.push_str(&format!(
+                "  {} {}\n",
+                style.paint("not used:", anstyle::AnsiColor::Red),
+                visible_line(&why.to_string())
+            ));
         }
         if let PluginUse::Used(agreed) = state {
             for (name, scope) in agreed {

@@ -241,7 +241,7 @@ impl Repl {
 
     /// Prints what happened to MCP servers meanwhile.
     fn news(&mut self) {
-        self.session.take_notices().iter().for_each(|line| self.note(line));
+        self.session.take_notices().iter().for_each(|line| self.note(&line.to_string()));
     }
 
     /// `typed` is what the user typed for it.

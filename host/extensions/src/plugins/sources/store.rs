@@ -13,7 +13,7 @@ use host_capability::Grants;
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::ProjectFiles;
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use jiff::Timestamp;
 
 use super::Found;
@@ -26,7 +26,7 @@ pub(super) fn find(
     project: &ProjectFiles,
     folders: &Folders,
     workspace: &Path,
-    skipped: &mut Vec<String>,
+    skipped: &mut Vec<Notice>,
 ) -> Result<Vec<Found>, Failure> {
     let of = |list, file: List| file.file.plugins.into_iter().map(move |(name, locked)| (name, (list, locked)));
     let mut all: BTreeMap<String, (PluginList, Locked)> = of(PluginList::User, List::own(folders)?).collect();
@@ -64,7 +64,7 @@ enum Read {
     /// The plugin, or why it cannot be used.
     Found(Box<Found>),
     /// Why it is not used, a line for the user.
-    Skipped(String),
+    Skipped(Notice),
 }
 
 /// What reading an entry needs.
@@ -110,18 +110,16 @@ impl Fault for LockedPluginError {
 impl Context<'_> {
     fn read(&self, name: String, list: PluginList, locked: &Locked) -> Result<Read, Failure> {
         let Some(bundle) = self.store.stored(locked)? else {
-            return Ok(Read::Skipped(format!(
-                "the plugin `{name}` is not installed here; `host plugin install` gets it"
-            )));
+            let skipped = Notice::from(format!("the plugin `{name}` is not installed here; "));
+            return Ok(Read::Skipped(skipped.command("plugin install").text(" gets it")));
         };
         if bundle.manifest().name != name {
             let (digest, bundle) = (locked.digest.clone(), bundle.statement().to_string());
             return Err(LockedPluginError::OtherPlugin { name, digest, bundle }.into());
         }
         if let Err(refusal) = self.trust.check_installed(&bundle, self.now) {
-            return Ok(Read::Skipped(format!(
-                "the plugin `{name}` is not used: {refusal}; remove it with `host plugin remove {name}`"
-            )));
+            let skipped = Notice::from(format!("the plugin `{name}` is not used: {refusal}; remove it with "));
+            return Ok(Read::Skipped(skipped.command(format!("plugin remove {name}"))));
         }
         let agreed = self.all_agreed.get(&locked.digest).cloned().unwrap_or_default();
         let agreed = grants(&agreed, self.workspace)?;

@@ -93,7 +93,7 @@ impl Repl {
                 let result = self.send(*prompt, turn).await;
                 self.has_run(&result, began, typed);
             }
-            CommandOutcome::Notes(notes) => notes.iter().for_each(|note| self.note(note)),
+            CommandOutcome::Notes(notes) => notes.iter().for_each(|note| self.note(&note.to_string())),
             CommandOutcome::Page(page) => self.page(&page),
             CommandOutcome::Steps(items) => {
                 let lines = drawn::checklist::lines(&items, "", self.style, self.terminal.columns());
@@ -108,7 +108,7 @@ impl Repl {
                 *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = outputs;
                 self.call_pages.follow(self.session.id());
                 self.answer = None;
-                self.note(&note);
+                self.note(&note.to_string());
             }
             CommandOutcome::FilesUndone(page) => {
                 self.page(&page);
@@ -211,7 +211,7 @@ impl Repl {
 
     /// Reloads changed plugins and prints the notices.
     pub(super) async fn reload(&mut self, trigger: ReloadTrigger) {
-        self.session.reload(trigger).await.iter().for_each(|line| self.note(line));
+        self.session.reload(trigger).await.iter().for_each(|line| self.note(&line.to_string()));
     }
 
     /// Switches between rendered answers and their source, and shows the last answer so.
