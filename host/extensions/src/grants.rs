@@ -405,7 +405,7 @@ fn by_mode(mode: ApprovalMode, walls: ProgramWalls, workspace: &Path) -> Result<
 
 fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(PluginName, Scope), Failure> {
     let form = || {
-        Failure::input(format!("`--grant {text}` is not a grant"))
+        Failure::input(format!("invalid grant `{text}`"))
             .help("write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
@@ -414,16 +414,16 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Plug
     let capability = parse_capability(capability, text)?;
     if !installed.plugin.declared().has(capability) {
         return Err(Failure::input(format!(
-            "`--grant {text}` has no effect: `{plugin}` does not ask for {capability}"
+            "the grant `{text}` has no effect: `{plugin}` does not ask for {capability}"
         ))
         .help(format!("it asks for {}", asked(installed))));
     }
     let scope = Scope::parse(capability, scope, workspace)
-        .map_err(|error| Failure::input(format!("`--grant {text}`: {error}")).help(error.help()))?;
+        .map_err(|error| Failure::input(format!("invalid grant `{text}`: {error}")).help(error.help()))?;
     let most = installed.plugin.declared().scope(capability);
     if most.is_none_or(|most| most.meet(&scope).is_none()) {
         return Err(Failure::input(format!(
-            "`--grant {text}` has no effect: it allows nothing that `{plugin}` asks for"
+            "the grant `{text}` has no effect: it allows nothing that `{plugin}` asks for"
         ))
         .help(format!("it asks for {capability} {}", most.map_or_else(String::new, held))));
     }
@@ -432,7 +432,7 @@ fn grant(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<(Plug
 
 fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, Failure> {
     let form = || {
-        Failure::input(format!("`--deny {text}` is not a complete rule"))
+        Failure::input(format!("invalid deny `{text}`"))
             .help("write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`")
     };
     let (plugin, rest) = text.split_once(':').ok_or_else(form)?;
@@ -448,7 +448,7 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
             let scope = format!("*,!{glob}");
             Some(
                 Scope::parse(capability, &scope, workspace)
-                    .map_err(|error| Failure::input(format!("`--deny {text}`: {error}")).help(error.help()))?,
+                    .map_err(|error| Failure::input(format!("invalid deny `{text}`: {error}")).help(error.help()))?,
             )
         }
         (Capability::Process | Capability::Http | Capability::State | Capability::Mcp, Some(_)) => return Err(form()),

@@ -23,7 +23,7 @@ pub enum DeniedFilesError {
     #[error("`read` of [deny] cannot be used: {0}")]
     Configured(ScopeError),
     /// A glob of a flag is invalid.
-    #[error("`--deny *:fs-read={glob}`: {cause}")]
+    #[error("invalid deny `*:fs-read={glob}`: {cause}")]
     Flag {
         /// The glob.
         glob: String,

@@ -281,33 +281,33 @@ fn arguments_that_make_no_sense() {
     # --grant grep:process=git
     exit: 42
     ----- stderr
-    error: `--grant grep:process=git` has no effect: `grep` does not ask for process
+    error: the grant `grep:process=git` has no effect: `grep` does not ask for process
     help: it asks for fs-read
 
     # --grant web_fetch:http=POST example.com:81
     exit: 42
     ----- stderr
-    error: `--grant web_fetch:http=POST example.com:81` has no effect: it allows nothing that `web_fetch` \
+    error: the grant `web_fetch:http=POST example.com:81` has no effect: it allows nothing that `web_fetch` \
     asks for
     help: it asks for http `*:* +private`, and no grant gives more
 
     # --grant grep
     exit: 42
     ----- stderr
-    error: `--grant grep` is not a grant
+    error: invalid grant `grep`
     help: write it as PLUGIN:CAPABILITY=SCOPE, such as shell:process=git
 
     # --grant web_fetch:http=user@host
     exit: 42
     ----- stderr
-    error: `--grant web_fetch:http=user@host`: invalid host `user@host`: a host name has ASCII letters, \
-    digits, `-`, `_` and `.`; an international name starts with `xn--`
+    error: invalid grant `web_fetch:http=user@host`: invalid host `user@host`: a host name has ASCII \
+    letters, digits, `-`, `_` and `.`; an international name starts with `xn--`
     help: write it like `example.com`, `*.example.com`, `127.0.0.1`, `[::1]` or `*`
 
     # --deny grep
     exit: 42
     ----- stderr
-    error: `--deny grep` is not a complete rule
+    error: invalid deny `grep`
     help: write it as PLUGIN:CAPABILITY, or PLUGIN:fs-read=GLOB for paths; PLUGIN can be `*`
 
     # --no-such-flag

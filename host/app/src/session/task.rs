@@ -18,7 +18,7 @@ const RESULT: &str = "result";
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// It has no name.
-    #[error("invalid `--input {0}`")]
+    #[error("invalid input `{0}`")]
     Form(String),
     /// The agent has no such input.
     #[error("the agent `{agent}` has no input `{name}`")]
@@ -31,7 +31,7 @@ pub enum InputError {
         known: Vec<String>,
     },
     /// The value is of another type.
-    #[error("`--input {text}`: the input `{name}` is of the type `{kind}`")]
+    #[error("invalid input `{text}`: `{name}` is of the type `{kind}`")]
     Kind {
         /// The input as it was written.
         text: String,
@@ -103,7 +103,7 @@ fn help_on(name: &str, known: &[String]) -> Advice {
     }
 }
 
-/// Reads `--input NAME=VALUE`, each as its declaration says. A list takes one value each time.
+/// Reads inputs `NAME=VALUE`, each as its declaration says. A list takes one value each time.
 pub fn inputs(agent: &str, declared: &InputConfig, given: &[String]) -> Result<Map<String, Value>, InputError> {
     let mut inputs = Map::new();
     for text in given {
@@ -212,16 +212,16 @@ mod tests {
     #[test]
     fn task_invalid_input_is_reported_with_a_valid_one() {
         for (given, told, help) in [
-            ("text", "invalid `--input text`", "write it as NAME=VALUE"),
+            ("text", "invalid input `text`", "write it as NAME=VALUE"),
             (
                 "txt=a",
                 "the agent `a` has no input `txt`",
                 "did you mean `text`? its inputs are `i`, `n`, `ns`, `text`, `texts`, `yes`",
             ),
-            ("n=x", "`--input n=x`: the input `n` is of the type `number`", "add --input n=1.5"),
-            ("yes=1", "`--input yes=1`: the input `yes` is of the type `boolean`", "add --input yes=true, or false"),
-            ("i=1.5", "`--input i=1.5`: the input `i` is of the type `integer`", "add --input i=3"),
-            ("ns=x", "`--input ns=x`: the input `ns` is of the type `number[]`", "add --input ns=1.5, once for each"),
+            ("n=x", "invalid input `n=x`: `n` is of the type `number`", "add --input n=1.5"),
+            ("yes=1", "invalid input `yes=1`: `yes` is of the type `boolean`", "add --input yes=true, or false"),
+            ("i=1.5", "invalid input `i=1.5`: `i` is of the type `integer`", "add --input i=3"),
+            ("ns=x", "invalid input `ns=x`: `ns` is of the type `number[]`", "add --input ns=1.5, once for each"),
             ("text=again", "the input `text` was given twice", "give it once"),
         ] {
             let given = ["text=a".to_owned(), given.to_owned()];
