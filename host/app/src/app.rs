@@ -66,6 +66,7 @@ pub struct App {
     cold: Mutex<Option<ColdTools>>,
     /// The MCP servers; `None` if there are none.
     pub(crate) mcp: Option<Arc<McpHub>>,
+    mcp_left_out: Vec<String>,
     /// The plugins whose tools can be called.
     pub(crate) plugins: Vec<LoadedPlugin>,
     /// The user's grants as they are now.
@@ -121,6 +122,7 @@ impl App {
             current,
             workspace,
             mcp,
+            mcp_left_out,
             sources,
             plugins,
             skipped,
@@ -152,6 +154,7 @@ impl App {
             background: Arc::default(),
             cold: Mutex::default(),
             mcp,
+            mcp_left_out,
             plugins,
             policy,
             grants,
@@ -200,6 +203,11 @@ impl App {
     /// Returns the MCP servers; `None` if there are none.
     pub fn mcp(&self) -> Option<&Arc<McpHub>> {
         self.mcp.as_ref()
+    }
+
+    /// Why MCP servers that are configured cannot be used, a line each.
+    pub fn mcp_left_out(&self) -> &[String] {
+        &self.mcp_left_out
     }
 
     /// Returns the plugins whose tools can be called.

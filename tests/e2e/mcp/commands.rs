@@ -110,9 +110,42 @@ fn mcp_configuration_mistakes_are_reported_with_the_key() {
         assert_eq!(ended.code, Some(52), "{text}: {ended:?}");
         assert!(ended.stderr.contains(words), "{words} in {ended:?}");
     }
+}
+
+#[test]
+fn mcp_server_that_is_left_out_is_named_where_none_can_be_used() {
     let missing = "[mcp.files]\ncommand = \"a\"\nenv = { TOKEN = { env = \"NO_SUCH_VARIABLE\" } }\n";
-    let ended = Host::new(["mcp", "list"]).configured(missing).run();
-    assert!(ended.stderr.contains("`files` is left out until you set the variable NO_SUCH_VARIABLE"), "{ended:?}");
+    let host = Host::new(["mcp", "list"]).configured(missing);
+    host_snapshot!(host, ["mcp", "list"], @r"
+    exit: 0
+    ----- stdout
+    ----- stderr
+    note: the MCP server `files` is left out until you set the variable NO_SUCH_VARIABLE, in which \
+    `mcp.files.env.TOKEN` is
+    note: no MCP server can be used
+    ");
+    host_snapshot!(host, ["mcp", "show", "files"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    note: the MCP server `files` is left out until you set the variable NO_SUCH_VARIABLE, in which \
+    `mcp.files.env.TOKEN` is
+    error: no MCP server can be used
+      caused by: the MCP server `files` is left out until you set the variable NO_SUCH_VARIABLE, in which \
+    `mcp.files.env.TOKEN` is
+    ");
+    let with_another = format!("{missing}[mcp.notes]\nurl = \"http://127.0.0.1:9/mcp\"\n");
+    let host = Host::new(["mcp", "list"]).configured(&with_another);
+    host_snapshot!(host, ["mcp", "test", "files"], @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    note: the MCP server `files` is left out until you set the variable NO_SUCH_VARIABLE, in which \
+    `mcp.files.env.TOKEN` is
+    error: the MCP server `files` cannot be used
+      caused by: the MCP server `files` is left out until you set the variable NO_SUCH_VARIABLE, in which \
+    `mcp.files.env.TOKEN` is
+    ");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub struct Catalog {
     pub(super) workspace: Arc<Workspace>,
     /// The MCP servers; `None` if there are none.
     pub(super) mcp: Option<Arc<McpHub>>,
+    /// Why MCP servers that are configured cannot be used, a line each.
+    pub(super) mcp_left_out: Vec<String>,
     pub(super) sources: PluginSources,
     pub(super) plugins: Vec<LoadedPlugin>,
     /// Why plugins were skipped.
@@ -60,8 +62,8 @@ impl Catalog {
         // Until the grants are known, only the command that lists tools runs.
         let current = CurrentAccess::from(opened.programs.clone());
         let runtime = Arc::new(opened.runtime(current.clone()));
-        let (mcp, notes) = opened.servers(&runtime)?;
-        notices(&notes);
+        let (mcp, mcp_left_out) = opened.servers(&runtime)?;
+        notices(&mcp_left_out);
         let commands = opened.configuration.commands().cloned();
         let mut sources = PluginSources::new(&opened.access.plugin, commands, mcp.is_some(), opened.settings.clone());
         sources.look(&opened.project.root, &opened.folders);
@@ -94,6 +96,7 @@ impl Catalog {
             current,
             workspace,
             mcp,
+            mcp_left_out,
             sources,
             plugins,
             skipped,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_app::app::App;
+use host_app::session::pages::servers::NONE_USABLE;
 use host_extensions::servers::{McpHub, McpReport};
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
@@ -73,9 +74,10 @@ async fn reports(app: &App, servers: &Arc<McpHub>, stop: &CancellationToken) -> 
 
 /// The servers of the application.
 fn configured(app: &App) -> Result<&Arc<McpHub>, Failure> {
-    app.mcp().ok_or_else(|| {
-        let failure = Failure::input("no MCP server is configured");
-        failure.help("`host mcp --help` shows how to configure one; docs/mcp.md has all keys")
+    app.mcp().ok_or_else(|| match app.mcp_left_out() {
+        [] => Failure::input("no MCP server is configured")
+            .help("`host mcp --help` shows how to configure one; docs/mcp.md has all keys"),
+        left_out => left_out.iter().cloned().fold(Failure::input(NONE_USABLE), Failure::cause),
     })
 }
 
@@ -86,7 +88,13 @@ fn named<'a>(app: &'a App, name: &str) -> Result<&'a Arc<McpHub>, Failure> {
         return Ok(servers);
     }
     let known = servers.servers().iter().map(|server| server.name.as_str());
-    Err(Failure::input(format!("there is no MCP server `{}`", exact(name))).help(Advice::on_name(
+    let quoted = format!("`{}`", exact(name));
+    let left_out: Vec<&String> = app.mcp_left_out().iter().filter(|why| why.contains(&quoted)).collect();
+    if !left_out.is_empty() {
+        let failure = Failure::input(format!("the MCP server {quoted} cannot be used"));
+        return Err(left_out.into_iter().cloned().fold(failure, Failure::cause));
+    }
+    Err(Failure::input(format!("there is no MCP server {quoted}")).help(Advice::on_name(
         name,
         known,
         Advice::default().command("mcp list").text(" lists all"),

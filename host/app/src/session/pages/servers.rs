@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use host_extensions::servers::McpReport;
 use host_settings::mcp::{McpPromptArgument, McpStatus, McpTransport};
-use host_text::{exact, excerpt, visible};
+use host_text::{exact, excerpt, visible, visible_line};
 
 use crate::app::App;
 use crate::page::{Line, Page};
@@ -12,10 +12,19 @@ use crate::page::{Line, Page};
 /// How much of a description is shown, in characters.
 const DESCRIPTION: usize = 120;
 
+/// What is said where servers are configured and none of them can be used.
+pub const NONE_USABLE: &str = "no MCP server can be used";
+
 /// The page.
 pub fn page(app: &App) -> Page {
     let Some(servers) = &app.mcp else {
-        return Page::of("no MCP server is configured; docs/mcp.md says how");
+        return match app.mcp_left_out() {
+            [] => Page::of("no MCP server is configured; docs/mcp.md says how"),
+            left_out => {
+                let lines = left_out.iter().map(|why| Line::new(format!("  {}", visible_line(why))).indented(4));
+                std::iter::once(Line::new(format!("{NONE_USABLE}:"))).chain(lines).collect()
+            }
+        };
     };
     let mut page = Page::default();
     for report in servers.reports() {

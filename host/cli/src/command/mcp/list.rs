@@ -1,7 +1,7 @@
 //! `host mcp list`: the servers, a line each.
 
 use host_app::app::App;
-use host_app::session::pages::servers::listed;
+use host_app::session::pages::servers::{NONE_USABLE, listed};
 use host_extensions::servers::McpReport;
 use host_settings::error::Failure;
 use serde_json::{Value, json};
@@ -16,7 +16,12 @@ pub(super) async fn run(app: &App, json: bool, out: &Out, stop: &CancellationTok
         if json {
             return print_json(&json!([]), out);
         }
-        printer::notes(&["no MCP server is configured; `host mcp --help` shows how".to_owned()], app.environment());
+        // The reason why one is left out was printed when the application was opened.
+        let note = match app.mcp_left_out() {
+            [] => "no MCP server is configured; `host mcp --help` shows how",
+            [_, ..] => NONE_USABLE,
+        };
+        printer::notes(&[note], app.environment());
         return Ok(Code::Done);
     };
     let reports = super::reports(app, servers, stop).await?;
