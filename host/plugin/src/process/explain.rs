@@ -238,8 +238,16 @@ pub(super) fn network(plugin: &str, program: &str, errors: &str) -> Option<Strin
 
 /// Returns the first absolute path in a line, but for that of the program which prints it.
 fn path(line: &str) -> Option<&str> {
-    let behind = line.split_once(": ").filter(|(program, _)| program.starts_with('/')).map(|(_, behind)| behind);
-    behind.and_then(first_path).or_else(|| first_path(line))
+    let Some((first, behind)) = line.split_once(": ").filter(|(first, _)| first.starts_with('/')) else {
+        return first_path(line);
+    };
+    // In `/home/a/run.sh: 3: cannot create log: …` the script is what prints it, and the file has a relative name. Only
+    // right before the message a path is what the message is about.
+    let is_file = || {
+        let behind = behind.trim_start().to_lowercase();
+        FILES.iter().any(|(message, _)| behind.starts_with(message))
+    };
+    first_path(behind).or_else(|| first_path(first).filter(|_| is_file()))
 }
 
 fn first_path(line: &str) -> Option<&str> {
@@ -326,6 +334,10 @@ mod tests {
             ("sh: 1: ./run: Permission denied", vec![]),
             ("/usr/bin/dash: 0: cannot open /root/run: Permission denied", files(either, "/root/run")),
             ("/root/run: Permission denied", files(either, "/root/run")),
+            ("/root/run: Read-only file system", files(true, "/root/run")),
+            ("/root/run.sh: 3: cannot create log.txt: Read-only file system", vec![]),
+            ("/root/run.sh: line 3: ./log.txt: Permission denied", vec![]),
+            ("/root/run.sh: 3: cannot create /root/log.txt: Read-only file system", files(true, "/root/log.txt")),
             ("all is well in /root", vec![]),
             ("fatal: '/var' does not appear to be a git repository", files(either, "/var")),
             ("fatal: '/var/none.git' does not appear to be a git repository", vec![]),
