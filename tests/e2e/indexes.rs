@@ -11,7 +11,7 @@ use host_tests::snapshot::Transcript;
 use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
-use crate::publisher::{Publisher, READS, file, trust};
+use crate::publisher::{Publisher, READS, done, file, trust};
 
 /// A user who configured an index at this place, signed by this publisher.
 fn user(source: &str, publisher: &Publisher) -> Host {
@@ -43,20 +43,7 @@ fn make(host: &Host, publisher: &Publisher, arguments: &[&str]) -> Ended {
 
 #[track_caller]
 fn made(host: &Host, publisher: &Publisher, arguments: &[&str]) {
-    let ended = make(host, publisher, arguments);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-}
-
-#[track_caller]
-fn done(ended: Ended) -> Ended {
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    ended
-}
-
-/// Runs a command beside a server of this process.
-async fn run_of(host: &Host, arguments: &[&str]) -> Ended {
-    let command = host.command_of(arguments);
-    std::thread::scope(|scope| scope.spawn(|| host.end(command)).join().expect("it ran"))
+    done(make(host, publisher, arguments));
 }
 
 fn read(path: &Path) -> Vec<u8> {

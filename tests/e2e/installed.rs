@@ -12,10 +12,15 @@ use host_tests::snapshot::Transcript;
 use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::json;
 
-use crate::publisher::{Publisher, READS, file, trust};
+use crate::publisher::{Publisher, READS, done, file, run_of, trust};
 
 fn install(host: &Host, arguments: &[&str]) -> Ended {
     host.run_of(&[&["plugin", "install"], arguments].concat())
+}
+
+/// The same beside a server of this process.
+async fn install_of(host: &Host, arguments: &[&str]) -> Ended {
+    run_of(host, &[&["plugin", "install"], arguments].concat()).await
 }
 
 fn lock(host: &Host) -> LockFile {
@@ -844,14 +849,7 @@ async fn an_address_needs_a_digest() {
     ----- stderr
     error: `http://192.0.2.1/x` does not use TLS; use an address that begins with `https://`
     ");
-    let ended = install_of(&host, &[&good, "--yes", "--digest", &digest]).await;
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-}
-
-/// The server of the test has to run while the command does.
-async fn install_of(host: &Host, arguments: &[&str]) -> Ended {
-    let command = host.command_of(&[&["plugin", "install"], arguments].concat());
-    tokio::task::block_in_place(|| host.end(command))
+    done(install_of(&host, &[&good, "--yes", "--digest", &digest]).await);
 }
 
 // promise install.agreed

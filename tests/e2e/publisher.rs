@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use host_bundle::{Bundle, KeyPair, Parts, SecretKey, SecretKeyFile};
 use host_manifest::{Manifest, Source, SourceManifest};
 use host_plugin::admission::CONTRACT;
-use host_tests::host::Host;
+use host_tests::host::{Ended, Host};
 use host_tests::{guest, runtime};
 
 /// A publisher with a key.
@@ -106,6 +106,18 @@ pub(crate) fn file(host: &Host, name: &str, bundle: &Bundle) -> String {
 /// Has the user of a host trust a publisher.
 pub(crate) fn trust(host: &Host, publisher: &Publisher) {
     let key = publisher.public().display().to_string();
-    let ended = host.run_of(&["keys", "trust", &key, "--for", &format!("{}/*", publisher.name)]);
+    done(host.run_of(&["keys", "trust", &key, "--for", &format!("{}/*", publisher.name)]));
+}
+
+/// Requires that a command worked; what it printed.
+#[track_caller]
+pub(crate) fn done(ended: Ended) -> Ended {
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended
+}
+
+/// Runs a command beside a server of this process.
+pub(crate) async fn run_of(host: &Host, arguments: &[&str]) -> Ended {
+    let command = host.command_of(arguments);
+    std::thread::scope(|scope| scope.spawn(|| host.end(command)).join().expect("it ran"))
 }

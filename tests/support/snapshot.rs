@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::host::Ended;
+use crate::host::{Ended, Host};
 use crate::{cache, repository};
 
 pub use insta;
@@ -64,6 +64,11 @@ impl Transcript {
             heading.as_ref().lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
         let text = format!("{heading}exit: {}\n{}", code(ended), streams(ended, false));
         self.0.push_str(&filtered(&format!("{text}\n"), ended.folders()));
+    }
+
+    /// Runs a command, and adds how it ended.
+    pub fn run(&mut self, host: &Host, arguments: &[&str]) {
+        self.add(format!("host {}", arguments.join(" ")), &host.run_of(arguments));
     }
 
     /// All of it.

@@ -4,11 +4,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use host_bundle::{Bundle, LockFile, Locked, Signers};
-use host_tests::host::{Ended, Host};
+use host_tests::host::Host;
 use host_tests::pty::Pty;
 use host_tests::snapshot::Transcript;
 use host_tests::{repository, transcript_snapshot};
 use serde_json::{Value, json};
+
+use crate::publisher::done;
 
 /// A repository with the plugin `acme/ls` as `host plugin build` leaves it, and a password in a file.
 fn publisher() -> Host {
@@ -32,25 +34,12 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("set");
 }
 
-/// Runs a command that has to work; what it printed.
-#[track_caller]
-fn done(host: &Host, arguments: &[&str]) -> Ended {
-    let ended = host.run_of(arguments);
-    assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
-    ended
-}
-
-/// Runs a command, and adds it to the cases with what came of it.
-fn case(cases: &mut Transcript, host: &Host, arguments: &[&str]) {
-    cases.add(format!("host {}", arguments.join(" ")), &host.run_of(arguments));
-}
-
 fn make_key(host: &Host, name: &str) {
-    done(host, &["keys", "generate", "--out", &format!("{name}.key"), "--password-file", "password"]);
+    done(host.run_of(&["keys", "generate", "--out", &format!("{name}.key"), "--password-file", "password"]));
 }
 
 fn sign(host: &Host, file: &str, key: &str) {
-    done(host, &["plugin", "sign", file, "--key", key, "--password-file", "password"]);
+    done(host.run_of(&["plugin", "sign", file, "--key", key, "--password-file", "password"]));
 }
 
 const FILE: &str = "acme+ls-0.1.0.tar";
@@ -58,58 +47,58 @@ const FILE: &str = "acme+ls-0.1.0.tar";
 #[test]
 fn a_plugin_is_packed_signed_trusted_and_verified() {
     let (host, mut cases) = (publisher(), Transcript::default());
-    let packed = done(&host, &["plugin", "pack", "dist"]);
+    let packed = done(host.run_of(&["plugin", "pack", "dist"]));
     let bundle = Bundle::read(&host.repository().join(FILE)).expect("it is whole");
     assert_eq!(packed.stdout, format!("acme/ls 0.1.0  {}  {FILE}\n", bundle.digest()));
     assert_eq!(bundle.readme(), Some(&b"# ls\n"[..]));
     assert_eq!(bundle.license(), Some(&b"Do what you like.\n"[..]));
-    case(&mut cases, &host, &["plugin", "pack", "dist/acme+ls.wasm"]);
-    done(&host, &["plugin", "pack", "dist/acme+ls.wasm", "--out", "again.tar"]);
+    cases.run(&host, &["plugin", "pack", "dist/acme+ls.wasm"]);
+    done(host.run_of(&["plugin", "pack", "dist/acme+ls.wasm", "--out", "again.tar"]));
     let read = |name: &str| std::fs::read(host.repository().join(name)).expect("read");
     assert!(read(FILE) == read("again.tar"), "the same input gives the same bytes");
 
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["plugin", "verify", FILE]);
     make_key(&host, "acme");
     let public = String::from_utf8(read("acme.pub")).expect("text");
     sign(&host, FILE, "acme.key");
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
-    done(&host, &["plugin", "verify", FILE, "--key", "acme.pub"]);
-    done(&host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "2999-12-31"]);
-    let verified = done(&host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["plugin", "verify", FILE]);
+    done(host.run_of(&["plugin", "verify", FILE, "--key", "acme.pub"]));
+    done(host.run_of(&["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "2999-12-31"]));
+    let verified = done(host.run_of(&["plugin", "verify", FILE]));
     let id = bundle_signer(&host);
     assert!(verified.stdout.contains(&format!("signed by {id}")), "{verified:?}");
     cases.add(format!("host plugin verify {FILE}, signed by a trusted key"), &verified);
-    let told = done(&host, &["plugin", "verify", FILE, "--json"]).json();
+    let told = done(host.run_of(&["plugin", "verify", FILE, "--json"])).json();
     assert_eq!((&told["verdict"], &told["signed_by"]), (&json!("signed"), &json!([id])));
 
-    let listed = done(&host, &["keys", "list", "--json"]).json();
+    let listed = done(host.run_of(&["keys", "list", "--json"])).json();
     assert_eq!(listed["keys"][0]["key"], public.lines().nth(1).expect("a key"));
     assert_eq!((&listed["keys"][0]["state"], &listed["keys"][0]["id"]), (&json!("trusted"), &json!(id)));
-    let shown = done(&host, &["keys", "list"]).stdout;
+    let shown = done(host.run_of(&["keys", "list"])).stdout;
     assert_eq!(shown, format!("{id}  acme/* until 2999-12-31\n"));
 
     // Trusting it for more changes nothing of what it was trusted for before, and each is shown with its own end.
-    let said = done(&host, &["keys", "trust", "acme.pub", "--for", "other/x"]).stdout;
+    let said = done(host.run_of(&["keys", "trust", "acme.pub", "--for", "other/x"])).stdout;
     let before = "It is still trusted for `acme/*` until 2999-12-31.\n";
     assert_eq!(said, format!("The key {id} is trusted for `other/x`.\n{before}"));
-    let shown = done(&host, &["keys", "list"]).stdout;
+    let shown = done(host.run_of(&["keys", "list"])).stdout;
     assert_eq!(shown, format!("{id}  acme/* until 2999-12-31\n{id}  other/x\n"));
-    let listed = done(&host, &["keys", "list", "--json"]).json();
+    let listed = done(host.run_of(&["keys", "list", "--json"])).json();
     let ends: Vec<&Value> =
         listed["keys"][0]["for"].as_array().into_iter().flatten().map(|it| &it["expires"]).collect();
     assert_eq!(ends, [&json!("2999-12-31T00:00:00Z"), &Value::Null], "{listed}");
 
     // And it ends for one pattern alone.
     let distrust = ["keys", "distrust", "acme.pub"];
-    case(&mut cases, &host, &[&distrust[..], &["--for", "acme/ls"]].concat());
-    let said = done(&host, &[&distrust[..], &["--for", "other/x"]].concat()).stdout;
+    cases.run(&host, &[&distrust[..], &["--for", "acme/ls"]].concat());
+    let said = done(host.run_of(&[&distrust[..], &["--for", "other/x"]].concat())).stdout;
     assert_eq!(said, format!("The key {id} is no longer trusted for `other/x`.\n{before}"));
-    assert_eq!(done(&host, &["keys", "list"]).stdout, format!("{id}  acme/* until 2999-12-31\n"));
-    let said = done(&host, &["keys", "distrust", &id]).stdout;
+    assert_eq!(done(host.run_of(&["keys", "list"])).stdout, format!("{id}  acme/* until 2999-12-31\n"));
+    let said = done(host.run_of(&["keys", "distrust", &id])).stdout;
     assert_eq!(said, format!("The key {id} is no longer trusted for `acme/*`.\n"));
-    assert_eq!(done(&host, &["keys", "list"]).stdout, "No key is trusted.\n");
-    case(&mut cases, &host, &distrust);
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
+    assert_eq!(done(host.run_of(&["keys", "list"])).stdout, "No key is trusted.\n");
+    cases.run(&host, &distrust);
+    cases.run(&host, &["plugin", "verify", FILE]);
 
     // What is known now is what a lock file keeps.
     let bundle = Bundle::read(&host.repository().join(FILE)).expect("it is whole");
@@ -190,31 +179,31 @@ fn bundle_signer(host: &Host) -> String {
 #[test]
 fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     let (host, mut cases) = (publisher(), Transcript::default());
-    let bundle = done(&host, &["plugin", "pack", "dist"]).stdout;
+    let bundle = done(host.run_of(&["plugin", "pack", "dist"])).stdout;
     let digest = bundle.split_whitespace().find(|word| word.starts_with("sha256:")).expect("a digest");
     for key in ["old", "new", "stranger"] {
         make_key(&host, key);
     }
     sign(&host, FILE, "old.key");
-    done(&host, &["keys", "trust", "old.pub", "--for", "acme/ls"]);
+    done(host.run_of(&["keys", "trust", "old.pub", "--for", "acme/ls"]));
     let say = ["keys", "rotate", "--to", "new.pub", "--password-file", "password", "--key"];
-    done(&host, &[&say[..], &["old.key", "--out", "word"]].concat());
-    done(&host, &[&say[..], &["stranger.key", "--out", "lie"]].concat());
-    case(&mut cases, &host, &["keys", "rotate", "lie"]);
-    done(&host, &["keys", "rotate", "word"]);
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
+    done(host.run_of(&[&say[..], &["old.key", "--out", "word"]].concat()));
+    done(host.run_of(&[&say[..], &["stranger.key", "--out", "lie"]].concat()));
+    cases.run(&host, &["keys", "rotate", "lie"]);
+    done(host.run_of(&["keys", "rotate", "word"]));
+    cases.run(&host, &["plugin", "verify", FILE]);
     sign(&host, FILE, "new.key");
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
-    case(&mut cases, &host, &["keys", "revoke", "new.pub", "--reason", "stolen"]);
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
-    case(&mut cases, &host, &["plugin", "verify", FILE, "--key", "new.pub"]);
-    case(&mut cases, &host, &["keys", "trust", "new.pub", "--for", "acme/*"]);
+    cases.run(&host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["keys", "revoke", "new.pub", "--reason", "stolen"]);
+    cases.run(&host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["plugin", "verify", FILE, "--key", "new.pub"]);
+    cases.run(&host, &["keys", "trust", "new.pub", "--for", "acme/*"]);
     sign(&host, FILE, "stranger.key");
-    done(&host, &["keys", "trust", "stranger.pub", "--for", "acme/*"]);
-    done(&host, &["plugin", "verify", FILE]);
-    done(&host, &["keys", "revoke", digest, "--reason", "it sends your files away"]);
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
-    case(&mut cases, &host, &["keys", "list"]);
+    done(host.run_of(&["keys", "trust", "stranger.pub", "--for", "acme/*"]));
+    done(host.run_of(&["plugin", "verify", FILE]));
+    done(host.run_of(&["keys", "revoke", digest, "--reason", "it sends your files away"]));
+    cases.run(&host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["keys", "list"]);
     transcript_snapshot!(cases, @r"
     # host keys rotate lie
     exit: 42
@@ -298,17 +287,17 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
 #[test]
 fn bundle_that_was_changed_is_invalid_and_the_error_names_the_reason() {
     let (host, mut cases) = (publisher(), Transcript::default());
-    done(&host, &["plugin", "pack", "dist"]);
+    done(host.run_of(&["plugin", "pack", "dist"]));
     let path = host.repository().join(FILE);
     let honest = std::fs::read(&path).expect("read");
     let at = honest.windows(8).position(|bytes| bytes == b"\0asm\x0d\0\x01\0").expect("the component");
     let mut changed = honest.clone();
     changed[at + 100] ^= 1;
     std::fs::write(&path, changed).expect("written");
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["plugin", "verify", FILE]);
     std::fs::write(&path, &honest[..honest.len() / 2]).expect("written");
-    case(&mut cases, &host, &["plugin", "verify", FILE]);
-    case(&mut cases, &host, &["plugin", "verify", "nothing.tar"]);
+    cases.run(&host, &["plugin", "verify", FILE]);
+    cases.run(&host, &["plugin", "verify", "nothing.tar"]);
     transcript_snapshot!(cases, @"
     # host plugin verify acme+ls-0.1.0.tar
     exit: 42
@@ -339,29 +328,29 @@ fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
     let host = publisher()
         .file("empty/x.txt", "")
         .file("source/plugin.toml", "name = \"x\"\nversion = \"1.0.0\"\nlicense = \"MIT\"\n");
-    case(&mut cases, &host, &["plugin", "pack", "empty"]);
-    case(&mut cases, &host, &["plugin", "pack", "password"]);
-    case(&mut cases, &host, &["plugin", "pack", "source"]);
+    cases.run(&host, &["plugin", "pack", "empty"]);
+    cases.run(&host, &["plugin", "pack", "password"]);
+    cases.run(&host, &["plugin", "pack", "source"]);
     let plain = repository().join("plugins/dist/ls.wasm").display().to_string();
-    case(&mut cases, &host, &["plugin", "pack", &plain]);
-    done(&host, &["plugin", "pack", "dist"]);
+    cases.run(&host, &["plugin", "pack", &plain]);
+    done(host.run_of(&["plugin", "pack", "dist"]));
     make_key(&host, "acme");
 
-    case(&mut cases, &host, &["plugin", "sign", FILE, "--key", "acme.key"]);
-    case(&mut cases, &host, &["plugin", "sign", FILE, "--key", "acme.pub"]);
+    cases.run(&host, &["plugin", "sign", FILE, "--key", "acme.key"]);
+    cases.run(&host, &["plugin", "sign", FILE, "--key", "acme.pub"]);
     let host = host.file("wrong", "incorrect horse\n");
     set_mode(&host.repository().join("wrong"), 0o644);
     let wrong = ["plugin", "sign", FILE, "--key", "acme.key", "--password-file", "wrong"];
-    case(&mut cases, &host, &wrong);
+    cases.run(&host, &wrong);
     set_mode(&host.repository().join("wrong"), 0o600);
-    case(&mut cases, &host, &wrong);
+    cases.run(&host, &wrong);
     set_mode(&host.repository().join("acme.key"), 0o644);
-    case(&mut cases, &host, &wrong);
-    case(&mut cases, &host, &["keys", "generate", "--out", "acme.key", "--password-file", "password"]);
-    case(&mut cases, &host, &["keys", "generate", "--out", "other.key"]);
-    case(&mut cases, &host, &["keys", "trust", "acme.pub", "--for", "*"]);
-    case(&mut cases, &host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "soon"]);
-    case(&mut cases, &host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "2001-01-01"]);
+    cases.run(&host, &wrong);
+    cases.run(&host, &["keys", "generate", "--out", "acme.key", "--password-file", "password"]);
+    cases.run(&host, &["keys", "generate", "--out", "other.key"]);
+    cases.run(&host, &["keys", "trust", "acme.pub", "--for", "*"]);
+    cases.run(&host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "soon"]);
+    cases.run(&host, &["keys", "trust", "acme.pub", "--for", "acme/*", "--expires", "2001-01-01"]);
     transcript_snapshot!(cases, @r#"
     # host plugin pack empty
     exit: 42
@@ -451,7 +440,7 @@ fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
 #[test]
 fn a_password_is_asked_for_twice_where_it_is_made_and_is_never_shown() {
     let host = publisher();
-    done(&host, &["plugin", "pack", "dist"]);
+    done(host.run_of(&["plugin", "pack", "dist"]));
     let mut terminal = Pty::start(host.command_of(&["keys", "generate", "--out", "acme.key"]), 100, 24);
     terminal.sees("Password of `acme.key`: ").types("correct horse\n");
     terminal.sees("Repeat the password: ").types("correct horse\n");
@@ -461,7 +450,7 @@ fn a_password_is_asked_for_twice_where_it_is_made_and_is_never_shown() {
     terminal.sees("Password of `acme.key`: ").types("correct horse\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.screen());
     assert!(!terminal.written().contains("correct"), "{}", terminal.written());
-    done(&host, &["plugin", "verify", FILE, "--key", "acme.pub"]);
+    done(host.run_of(&["plugin", "verify", FILE, "--key", "acme.pub"]));
 
     let mut terminal = Pty::start(host.command_of(&["keys", "generate", "--out", "other.key"]), 100, 24);
     terminal.sees("Password of `other.key`: ").types("one\n").sees("Repeat the password: ").types("two\n");
@@ -482,7 +471,7 @@ fn a_plugin_is_packed_from_its_sources() {
         let usual = std::env::home_dir().unwrap_or_default().join(usual);
         host = host.env(name, std::env::var_os(name).unwrap_or(usual.into()));
     }
-    let packed = done(&host, &["plugin", "pack", &guest.display().to_string(), "--out", "guest.tar"]);
+    let packed = done(host.run_of(&["plugin", "pack", &guest.display().to_string(), "--out", "guest.tar"]));
     assert!(packed.stdout.starts_with("misbehave 0.1.0  sha256:"), "{}", packed.stdout);
     let bundle = Bundle::read(&host.repository().join("guest.tar")).expect("it is whole");
     assert!(bundle.manifest().tools.iter().any(|tool| tool.spec.input_schema["type"] == "object"));
@@ -492,12 +481,12 @@ fn a_plugin_is_packed_from_its_sources() {
 fn the_schemas_of_both_manifests_are_printed() {
     let host = publisher();
     for of in ["plugin", "manifest"] {
-        let schema = done(&host, &["schema", of]).json();
+        let schema = done(host.run_of(&["schema", of])).json();
         assert_eq!(schema["type"], "object", "{of}");
         assert!(schema["properties"]["capabilities"].is_object(), "{of}");
     }
     let manifest = std::fs::read(host.repository().join("dist/acme+ls.json")).expect("read");
     let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
-    let schema = done(&host, &["schema", "manifest"]).json();
+    let schema = done(host.run_of(&["schema", "manifest"])).json();
     assert_eq!(host_schema::Schema::compile(&schema).expect("it is a schema").check(&manifest), Ok(()));
 }

@@ -11,8 +11,8 @@ use host_tests::snapshot::Transcript;
 use host_tests::{host_snapshot, outcome_snapshot, transcript_snapshot};
 use serde_json::{Value, json};
 
-use super::{configuration, done, made, maker, read, run_of, user, written};
-use crate::publisher::{Publisher, READS, file, trust};
+use super::{configuration, made, maker, read, user, written};
+use crate::publisher::{Publisher, READS, done, file, run_of, trust};
 
 // promise index.signed
 #[tokio::test]
