@@ -14,7 +14,7 @@ mod seen;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use host_bundle::{Bundle, IndexEntry, OciDigest, PluginIndex, PublicKey, SignedIndex, Trust};
+use host_bundle::{Bundle, IndexEntry, IndexError as Unopened, OciDigest, PluginIndex, PublicKey, SignedIndex, Trust};
 use host_manifest::is_name;
 use host_registry::{Login, Progress, Reference, Registry, RegistryError};
 use host_settings::configuration::{Configuration, IndexConfig};
@@ -244,9 +244,26 @@ pub fn in_one_line(failure: &Failure) -> String {
 
 fn opened(signed: &SignedIndex, keys: &[PublicKey], trust: &Trust) -> Result<PluginIndex, Failure> {
     signed.open(keys, trust).map_err(|error| {
-        Failure::from_error(ErrorKind::Untrusted, &error)
-            .help("ask its publisher; a new key of theirs is added to `keys` of the index in your configuration")
+        let failure = Failure::from_error(ErrorKind::Untrusted, &error);
+        match unopened_help(&error) {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
     })
+}
+
+/// What a user can do about an index that does not open; `None` if the error says it.
+fn unopened_help(error: &Unopened) -> Option<&'static str> {
+    match error {
+        Unopened::OtherKey { .. } | Unopened::Revoked { .. } => {
+            Some("ask its publisher; a new key of theirs is added to `keys` of the index in your configuration")
+        }
+        Unopened::Signature(_) => Some("ask its publisher, who signs it again after each change"),
+        Unopened::Malformed(_) | Unopened::Entry { .. } | Unopened::TooLarge { .. } => {
+            Some("its publisher has to correct it, and to sign it again")
+        }
+        Unopened::Layout { .. } | Unopened::Key(_) => None,
+    }
 }
 
 impl PluginQuery {

@@ -53,7 +53,7 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it says that it is a signature of `plugin index \
     sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # a changed word: host plugin install acme/counts --yes
     exit: 55
@@ -61,21 +61,21 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it says that it is a signature of `plugin index \
     sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # no signature: host plugin search
     exit: 55
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it is not a minisign signature: it does not have four lines
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # no signature: host plugin install acme/counts --yes
     exit: 55
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it is not a minisign signature: it does not have four lines
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # the signature of a bundle: host plugin search
     exit: 55
@@ -83,7 +83,7 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it says that it is a signature of `acme/counts@1.0.0 \
     sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # the signature of a bundle: host plugin install acme/counts --yes
     exit: 55
@@ -91,7 +91,7 @@ async fn index_that_was_changed_or_signed_by_others_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: its signature does not hold: it says that it is a signature of `acme/counts@1.0.0 \
     sha256:[DIGEST]`, but this is `plugin index sha256:[DIGEST]`
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: ask its publisher, who signs it again after each change
 
     # an index of another publisher: host plugin search
     exit: 55
@@ -561,28 +561,28 @@ async fn index_with_a_key_twice_is_not_used() {
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `serial` at line 4 column 22
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
 
     # serial: host plugin install acme/counts --yes
     exit: 55
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `serial` at line 4 column 22
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
 
     # plugins.publisher: host plugin search
     exit: 55
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `plugins.publisher` at line 10 column 37
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
 
     # plugins.publisher: host plugin install acme/counts --yes
     exit: 55
     ----- stderr
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `plugins.publisher` at line 10 column 37
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
 
     # plugins.capabilities.fs-read: host plugin search
     exit: 55
@@ -590,7 +590,7 @@ async fn index_with_a_key_twice_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `plugins.capabilities.fs-read` at line 19 \
     column 33
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
 
     # plugins.capabilities.fs-read: host plugin install acme/counts --yes
     exit: 55
@@ -598,7 +598,7 @@ async fn index_with_a_key_twice_is_not_used() {
     error: the index `main` ([TEMP]/bundles/index.json) is not used
       caused by: it is not an index of plugins: duplicate key `plugins.capabilities.fs-read` at line 19 \
     column 33
-    help: ask its publisher; a new key of theirs is added to `keys` of the index in your configuration
+    help: its publisher has to correct it, and to sign it again
     ");
 }
 
