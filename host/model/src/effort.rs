@@ -28,7 +28,7 @@ pub enum Effort {
 
 /// A word that is not an effort.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an effort; the efforts are {list}", list = Effort::list())]
+#[error("`{0}` is not an effort; use {list}", list = Effort::list())]
 pub struct UnknownEffort(pub String);
 
 impl Effort {
@@ -52,7 +52,7 @@ impl Effort {
     pub fn list() -> String {
         let names = Self::ALL.map(Self::name);
         let (last, others) = names.split_last().expect("there are some");
-        format!("{} and {last}", others.join(", "))
+        format!("{} or {last}", others.join(", "))
     }
 
     /// Returns the effort that is nearest to this one among those that a model accepts: this one, else the next lower
@@ -140,9 +140,6 @@ mod tests {
             assert_eq!(effort.name().parse(), Ok(effort));
         }
         let error = "huge".parse::<Effort>().expect_err("there is none");
-        assert_eq!(
-            error.to_string(),
-            "`huge` is not an effort; the efforts are none, minimal, low, medium, high, xhigh and max"
-        );
+        assert_eq!(error.to_string(), "`huge` is not an effort; use none, minimal, low, medium, high, xhigh or max");
     }
 }

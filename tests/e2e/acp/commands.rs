@@ -38,7 +38,7 @@ fn acp_commands_show_pages_and_change_the_session() {
         let page = said(&mut editor, &id, line);
         assert!(page.starts_with("```\n") && page.ends_with("\n```\n"), "{line}: {page}");
     }
-    let efforts = "/effort EFFORT to change: none, minimal, low, medium, high, xhigh and max";
+    let efforts = "/effort EFFORT to change: none, minimal, low, medium, high, xhigh or max";
     assert_eq!(said(&mut editor, &id, "/effort"), format!("effort: as its service decides · {efforts}"));
     assert_eq!(said(&mut editor, &id, "/effort high"), "effort: high");
     assert_eq!(said(&mut editor, &id, "/effort"), format!("effort: high · {efforts}"));
