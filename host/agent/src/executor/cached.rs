@@ -7,8 +7,8 @@ use std::time::Duration;
 use host_message::Usage;
 use tokio::time::Instant;
 
-/// How long services keep what they cached, according to the documentation of Anthropic and OpenAI. After that nobody
-/// expects anything.
+/// How long services keep what they cached, according to the documentation of Anthropic and OpenAI. A reply that comes
+/// later is not expected to have used it.
 const KEPT: Duration = Duration::from_secs(5 * 60);
 
 /// The shortest request that is expected in a cache, in tokens: services cache from 1,024 to 4,096 tokens on.
