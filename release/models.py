@@ -55,6 +55,24 @@ def efforts(name, family, model):
     return found + [effort for effort in ("xhigh", "max") if model.get(f"supports_{effort}_reasoning_effort")]
 
 
+def tools(name, family, model):
+    """The kinds of tools that a model takes, from the services' pages in November 2026 where the list does not say.
+    Deferred tools: at Anthropic all models here, at OpenAI those since GPT-5.4 that the list has with them. Custom tools
+    came with GPT-5, and not to its models for chatting. A search by the service: OpenAI's models since GPT-4o but the
+    smallest, Google's since Gemini 2."""
+    found = ["functions"]
+    if family == "gpt" and re.match(r"gpt-[5-9]", name) and "-chat" not in name:
+        found.append("custom")
+    since_5_4 = re.match(r"gpt-(5\.([4-9]|\d\d)|[6-9])", name)
+    if family == "claude" or family == "gpt" and since_5_4 and model.get("supports_tool_search"):
+        found.append("deferred")
+    searches = {"claude": r"", "gpt": r"gpt-(4o|4\.1(?!-nano)|[5-9])|chat-latest|o3(?!-mini)|o4",
+                "gemini": r"gemini-([2-9]|flash|pro)"}
+    if family in searches and re.match(searches[family], name):
+        found.append("web_search")
+    return found
+
+
 def entry(name, family, model):
     found = {"id": name, "family": family, "window": int(model["max_input_tokens"])}
     # Some lists give the window as the limit of an answer, which limits nothing.
@@ -66,6 +84,8 @@ def entry(name, family, model):
     for kind, key in (("images", "supports_vision"), ("pdfs", "supports_pdf_input")):
         if model.get(key):
             found[kind] = True
+    found["tools"] = tools(name, family, model)
+    found["wire"] = {"claude": "anthropic", "gpt": "openai-responses", "gemini": "gemini", "other": "openai"}[family]
     if family != "other" and model.get("input_cost_per_token"):
         found["prices"] = prices(model)
         steps = sorted(int(m[1]) for key in model if (m := re.fullmatch(r"input_cost_per_token_above_(\d+)k_tokens", key)))

@@ -2,6 +2,7 @@
 
 use host_tests::host::Host;
 use host_tests::host_snapshot;
+use host_tests::server::{Answer, Server};
 
 /// What models.dev has, with one model that the program does not know and one that it knows otherwise.
 const LIST: &str = r#"{"anthropic": {"models": {
@@ -21,6 +22,8 @@ fn model_show_has_what_the_catalogue_knows() {
       compressed    from 244800 tokens on, unless `[compression] threshold` is set
       efforts       none to max (usually medium)
       verbosity     low, medium or high
+      wire          openai-responses, unless you name another one
+      tools         functions, custom tools, deferred tools, web search
       also reads    images, PDFs
       price         1 / 0.05 / 5 US dollars for a million tokens sent / cached / received
       long requests 2 / 0.1 / 7.5 above 272000 tokens
@@ -34,6 +37,8 @@ fn model_show_has_what_the_catalogue_knows() {
       answer        up to 128000 tokens
       compressed    from 500000 tokens on, unless `[compression] threshold` is set
       efforts       none to max (usually high)
+      wire          anthropic, unless you name another one
+      tools         functions, deferred tools, web search
       also reads    images, PDFs
       price         5 / 0.5 / 25 US dollars for a million tokens sent / cached / received
     ----- stderr
@@ -78,6 +83,8 @@ fn model_update_puts_newer_facts_in_front_and_names_what_it_cannot_read() {
     claude-opus-9
       window        300000 tokens
       answer        up to 64000 tokens
+      wire          anthropic, unless you name another one
+      tools         functions, web search
       also reads    images
       price         3 / 0.3 / 15 US dollars for a million tokens sent / cached / received
     ----- stderr
@@ -90,6 +97,8 @@ fn model_update_puts_newer_facts_in_front_and_names_what_it_cannot_read() {
       answer        up to 128000 tokens
       compressed    from 1000000 tokens on, unless `[compression] threshold` is set
       efforts       low to max (usually high)
+      wire          anthropic, unless you name another one
+      tools         functions, deferred tools, web search
     ----- stderr
     ");
     let all = host.run_of(&["model", "list"]);
@@ -131,4 +140,37 @@ fn model_update_puts_newer_facts_in_front_and_names_what_it_cannot_read() {
       caused by: expected ident at line 1 column 2
     help: fetch it again with `host model update`, or remove the file to use the built-in one
     ");
+}
+
+/// A catalogue with a model that calls no tools.
+const TALK: &str = r#"{"source": "mine", "read": "2026-11-01", "models": [
+  {"id": "talk-1", "family": "other", "window": 64000, "tools": [], "wire": "openai"}]}"#;
+
+// promise model.catalogue
+#[tokio::test]
+async fn model_that_calls_no_tools_is_asked_by_its_bare_name_on_its_wire_with_the_tools_in_text() {
+    let server = Server::start(|_| {
+        let said = r#"{"choices": [{"index": 0, "delta": {"content": "Hello."}, "finish_reason": "stop"}]}"#;
+        Answer::ok(format!("data: {said}\n\ndata: [DONE]\n\n")).header("content-type", "text/event-stream")
+    })
+    .await;
+    let host = Host::new(["run", "--model", "talk-1", "Hi"]).home_file(".config/host/catalogue.json", TALK);
+    host_snapshot!(host, @r"
+    exit: 42
+    ----- stdout
+    ----- stderr
+    error: no server is configured for the model `talk-1`
+    help: set OPENAI_BASE_URL, or `base_url` under `[providers.openai]` in the configuration, to the \
+    address of a service that has it; or name the provider, as in `openai/talk-1`
+    ");
+    let host = host.env("OPENAI_BASE_URL", server.url("/v1"));
+    let ended = tokio::task::spawn_blocking(move || host.run()).await.expect("it ends");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Hello.\n"), "{ended:?}");
+    let asked: Vec<_> =
+        server.requests().into_iter().filter(|request| request.path.ends_with("/completions")).collect();
+    let body = asked[0].json();
+    assert_eq!((asked[0].path.as_str(), &body["model"]), ("/v1/chat/completions", &serde_json::json!("talk-1")));
+    assert_eq!(body.get("tools"), None);
+    let system = body["messages"][0]["content"].as_str().expect("a text");
+    assert!(system.contains("```tool_call") && system.contains("## read_file"), "{system}");
 }

@@ -16,7 +16,9 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::Effort;
+use crate::provider::spec::ProviderId;
 use crate::verbosity::Verbosity;
+use crate::{Anthropic, Gemini, OpenAi, OpenAiResponses};
 
 pub use fetch::{FetchError, fetch};
 pub use models_dev::ModelsDevError;
@@ -87,6 +89,14 @@ pub struct ModelFacts {
     /// Whether it reads PDFs.
     #[serde(default, skip_serializing_if = "is_false")]
     pub pdfs: bool,
+    /// The kinds of tools that it takes: empty for a model that calls none, `None` if the catalogue does not say, such
+    /// as one that an earlier version saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<ToolKind>>,
+    /// The wire on which its maker's own service, or most servers that have it, is spoken to; `None` if the catalogue
+    /// does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Wire>,
     /// Its prices at its maker's own service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<ListPrice>,
@@ -107,6 +117,63 @@ pub enum Family {
     Gemini,
     /// Anybody else's.
     Other,
+}
+
+/// A kind of tool that a model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolKind {
+    /// Functions, whose arguments are JSON by a schema.
+    Functions,
+    /// Custom tools, whose input is a text by a grammar.
+    Custom,
+    /// Functions that are loaded in the course of a conversation, once a search found them.
+    Deferred,
+    /// The search of the web by the model's own service.
+    WebSearch,
+}
+
+impl ToolKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Functions, Self::Custom, Self::Deferred, Self::WebSearch];
+
+    /// Returns its name in a list for a user.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Functions => "functions",
+            Self::Custom => "custom tools",
+            Self::Deferred => "deferred tools",
+            Self::WebSearch => "web search",
+        }
+    }
+}
+
+/// A wire format: how a model's service is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wire {
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// OpenAI's chat completions, which most other services and servers speak as well.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// OpenAI's Responses API.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+}
+
+impl Wire {
+    /// Returns the provider that speaks it.
+    pub fn provider(self) -> ProviderId {
+        match self {
+            Self::Anthropic => Anthropic::PROVIDER,
+            Self::Gemini => Gemini::PROVIDER,
+            Self::OpenAi => OpenAi::PROVIDER,
+            Self::OpenAiResponses => OpenAiResponses::PROVIDER,
+        }
+    }
 }
 
 /// Prices of a million tokens in US dollars.
@@ -229,6 +296,21 @@ impl KnownModels {
         self.find(name).map(|facts| facts.family).or_else(guess).unwrap_or(Family::Other)
     }
 
+    /// Returns the kinds of tools that a model takes, by the service's name for it; `None` if nothing is known about
+    /// it. A catalogue that does not say leaves it to the next one, and a model of which none says takes functions.
+    pub fn tools(&self, name: &str) -> Option<&[ToolKind]> {
+        let facts = self.find(name)?;
+        let said = facts.tools.as_deref().or_else(|| Catalogue::built_in().find(name)?.tools.as_deref());
+        Some(said.unwrap_or(&[ToolKind::Functions]))
+    }
+
+    /// Returns the wire on which a model is spoken to if the user names none; `None` if nothing is known about it.
+    pub fn wire(&self, name: &str) -> Option<Wire> {
+        let facts = self.find(name)?;
+        let said = facts.wire.or_else(|| Catalogue::built_in().find(name)?.wire);
+        Some(said.unwrap_or(facts.family.wire()))
+    }
+
     /// Returns how wordy a model can be asked to be: empty if it does not let a client choose, `None` if nothing is
     /// known about it. OpenAI has the choice since GPT-5; its models for chatting and the Codex variants accept no
     /// other value than their own.
@@ -252,6 +334,18 @@ impl KnownModels {
             Some(long) => Some(long.above / 10 * 9),
             None if facts.window > LARGE_WINDOW => Some((facts.window as f64 * LARGE_SHARE) as u64),
             None => None,
+        }
+    }
+}
+
+impl Family {
+    /// Returns the wire of its maker's own service; that of most servers if the maker is not one of these.
+    pub fn wire(self) -> Wire {
+        match self {
+            Self::Claude => Wire::Anthropic,
+            Self::Gpt => Wire::OpenAiResponses,
+            Self::Gemini => Wire::Gemini,
+            Self::Other => Wire::OpenAi,
         }
     }
 }

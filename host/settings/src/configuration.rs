@@ -468,7 +468,7 @@ pub struct Model {
     /// twice as much to put there, and a day at OpenAI.
     #[schemars(extend("default" = false))]
     pub long_cache: Option<bool>,
-    /// How it is offered its tools.
+    /// How it is offered its tools; if it is not set, in text if the catalogue says that it calls none.
     #[schemars(extend("default" = "native"))]
     pub tools: Option<Tools>,
 }

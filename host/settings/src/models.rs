@@ -21,7 +21,7 @@ use host_message::ModelId;
 use host_model::{
     Access, Anthropic, ApiKey, Asked, Auto, Effort, Fallback, Family, LoggingProvider, Login, LoginSpec, ModelFacts,
     Offline, Ollama, OpenAi, OpenAiResponses, PROVIDERS, Provider, ProviderId, Recording, Retrying, Route, Selection,
-    Settings, TextMode, UsualModels, Verbosity,
+    Settings, TextMode, ToolKind, UsualModels, Verbosity, Wire,
 };
 use host_text::{Advice, Flag, Notice, exact};
 use tokio::time::timeout;
@@ -59,6 +59,8 @@ pub struct Model {
     pub window: u64,
     /// Up to how many tokens a conversation with it works well and costs its usual price, if that is less.
     pub comfortable: Option<u64>,
+    /// Whether its service searches the web for it, as far as the catalogue says.
+    searches: bool,
     /// The family whose instructions it gets; of several models that may answer, that of the first.
     pub prompts: PromptFamily,
 }
@@ -66,6 +68,14 @@ pub struct Model {
 /// Why no model is used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelsError {
+    /// The wire of a model is known, and not where a server that speaks it is.
+    #[error("no server is configured for the model `{id}`")]
+    NoServer {
+        /// The model.
+        id: String,
+        /// Who speaks its wire.
+        provider: ProviderId,
+    },
     /// Nothing names one, and there is no key and no local server.
     #[error("no model is configured")]
     NoModel,
@@ -92,7 +102,9 @@ impl Fault for ModelsError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NoModel => ErrorKind::Authentication,
-            Self::NothingToPick | Self::AutoPicksItself | Self::NoPrice(_) => ErrorKind::Configuration,
+            Self::NoServer { .. } | Self::NothingToPick | Self::AutoPicksItself | Self::NoPrice(_) => {
+                ErrorKind::Configuration
+            }
             Self::Recording { .. } => ErrorKind::Input,
         }
     }
@@ -100,6 +112,16 @@ impl Fault for ModelsError {
     fn help(&self) -> Option<Advice> {
         match self {
             Self::NoModel => Some(no_model_help()),
+            Self::NoServer { id, provider } => {
+                let variable = provider.address.map_or("", |address| address.variable);
+                Some(
+                    format!(
+                        "set {variable}, or `base_url` under `[providers.{provider}]` in the configuration, to the \
+                         address of a service that has it; or name the provider, as in `{provider}/{id}`"
+                    )
+                    .into(),
+                )
+            }
             Self::NothingToPick => Some(
                 "set `default` and `[routing.models]` under `[routing]` in the configuration, or the key of a service"
                     .into(),
@@ -128,7 +150,8 @@ pub async fn choose(
 ) -> Result<Model, Failure> {
     if let Some(id) = flag.filter(|id| *id != AUTO) {
         // The value of a flag is the user's input, even if the same value in a file would be configuration.
-        id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
+        with_provider(id, configuration, environment)
+            .map_err(|failure| Failure { kind: ErrorKind::Input, ..failure })?;
     }
     let saved = configuration.saved.as_ref().and_then(SavedModel::id);
     let named = flag.or(configuration.model.as_deref()).or(saved);
@@ -301,6 +324,7 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
     if id == AUTO {
         return auto(configuration, environment);
     }
+    let id = &*with_provider(id, configuration, environment)?;
     let mut model = connect_once(id, configuration, environment)?;
     if id.parse::<Selection>()?.provider.address.is_none() {
         // A model without a service has no temporary failures.
@@ -319,24 +343,54 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
     Ok(Model { provider, ..model })
 }
 
+/// Returns the id of a model with its provider: a model that is named without one is spoken to on the wire that the
+/// catalogue has for it.
+///
+/// # Errors
+///
+/// If it has no provider and nothing is known about the model, or nobody has it on its wire.
+pub fn with_provider(id: &str, configuration: &Configuration, environment: &Environment) -> Result<String, Failure> {
+    let invalid = match id.parse::<Selection>() {
+        Ok(_) => return Ok(id.to_owned()),
+        Err(error) => error,
+    };
+    let Some(wire) = configuration.known.wire(id).filter(|_| !id.contains('/')) else { return Err(invalid.into()) };
+    let is_own = is_own_address(OpenAi::PROVIDER, configuration, environment);
+    let provider = match wire {
+        // A server of the user's with OpenAI's format mostly has chat completions alone.
+        Wire::OpenAiResponses if !is_own => OpenAi::PROVIDER,
+        Wire::OpenAi if is_own => {
+            return Err(ModelsError::NoServer { id: exact(id).into_owned(), provider: OpenAi::PROVIDER }.into());
+        }
+        wire => wire.provider(),
+    };
+    Ok(format!("{provider}/{id}"))
+}
+
 fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+    let id = &*with_provider(id, configuration, environment)?;
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider, configuration, environment))?;
     let name = provider.stands_for().unwrap_or(selection.model()).to_owned();
     let options = configuration.models.get(id).cloned().unwrap_or_default();
-    let provider = match options.tools.unwrap_or_default() {
+    let known = &configuration.known;
+    let kinds = known.tools(&name);
+    let has = |kind| kinds.is_none_or(|kinds| kinds.contains(&kind));
+    let calls_none = kinds.is_some_and(<[ToolKind]>::is_empty);
+    let tools = options.tools.unwrap_or(if calls_none { Tools::Text } else { Tools::Native });
+    let provider = match tools {
         Tools::Native => provider,
         Tools::Text => Arc::new(TextMode::around(provider)),
     };
-    let known = &configuration.known;
     let mut settings = options.settings();
     settings.effort = effort(selection.provider, &name, &settings, configuration);
     settings.verbosity = verbosity(selection.provider, &name, &settings, configuration);
+    let searches = has(ToolKind::WebSearch);
     let window = options.window.unwrap_or_else(|| known.window(&name));
     // A window of the user's own is for the user to fill.
     let comfortable = if options.window.is_some() { None } else { known.comfortable(&name) };
     let (answering, prompts) = (vec![id.to_owned()], PromptFamily::of(id, known));
-    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window, comfortable, prompts })
+    Ok(Model { id: ModelId::new(id), name, provider, settings, answering, window, comfortable, searches, prompts })
 }
 
 /// Returns the effort that a model is asked for: the user's, as near as the model has it, or else the usual one of its
@@ -416,6 +470,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
     };
     let mut answering = Vec::new();
     let (mut windows, mut comfortable, mut prompts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut searches = Vec::new();
     let mut route = |id: &str, when: &str| {
         if id == AUTO {
             return Err(Failure::from(ModelsError::AutoPicksItself));
@@ -425,6 +480,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         windows.push(model.window);
         comfortable.extend(model.comfortable);
         prompts.push(model.prompts);
+        searches.push(model.searches);
         let asked = Asked { model: model.name, provider: model.provider, settings: model.settings };
         Ok(Route { id: id.to_owned(), when: when.to_owned(), asked })
     };
@@ -445,6 +501,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         answering,
         window: windows.into_iter().min().expect("the default is one"),
         comfortable: comfortable.into_iter().min(),
+        searches: searches.first().copied().expect("the default is one"),
         // The one that most likely answers.
         prompts: prompts.first().copied().expect("the default is one"),
     })
@@ -461,6 +518,11 @@ pub fn check_prices(model: &Model, prices: &Prices) -> Result<(), ModelsError> {
 }
 
 impl Model {
+    /// Returns the address to which its service is sent searches of the web; `None` if it has no search.
+    pub fn search_address(&self) -> Option<String> {
+        if self.searches { self.provider.search_address(&self.name) } else { None }
+    }
+
     /// Returns the same model with all its replies recorded.
     pub fn recorded(self, recording: &Recording) -> Self {
         let provider = Arc::new(LoggingProvider::new(self.provider, recording));

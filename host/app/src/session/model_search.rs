@@ -51,7 +51,7 @@ struct Page<'a> {
 impl ModelSearch {
     /// Returns the search of this model's service; `None` if it has none.
     pub(super) fn of(model: &Model, budget: &Arc<Budget>, log: &Arc<dyn Journal>) -> Option<Arc<dyn NetworkService>> {
-        let address = model.provider.search_address(&model.name)?;
+        let address = model.search_address()?;
         let (provider, model) = (Arc::clone(&model.provider), model.name.clone());
         Some(Arc::new(Self { address, provider, model, budget: Arc::clone(budget), log: Arc::clone(log) }))
     }

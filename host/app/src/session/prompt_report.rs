@@ -11,7 +11,7 @@ use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::{self, LoadedPlugin};
 use host_message::{ToolName, ToolSpec};
-use host_model::{Selection, estimate_text, estimate_tools};
+use host_model::{estimate_text, estimate_tools};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, RegistryError};
@@ -67,11 +67,13 @@ impl ReportedSection {
 ///
 /// If there is no model, or the tools cannot be put together.
 pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<PromptReport, Failure> {
-    let chosen;
+    let (chosen, named);
     let model = match model {
         // Nothing is sent, so that no key is needed.
         Some(id) if id != models::AUTO => {
-            id.parse::<Selection>().map_err(|error| Failure { kind: ErrorKind::Input, ..Failure::from(error) })?;
+            named = models::with_provider(id, &app.configuration, &app.environment)
+                .map_err(|failure| Failure { kind: ErrorKind::Input, ..failure })?;
+            let id = named.as_str();
             AskedModel { id, family: PromptFamily::of(id, &app.configuration.known) }
         }
         asked => {

@@ -69,7 +69,7 @@ async fn main(request: &RunRequest, before: Option<&str>, app: &App) -> Result<J
     if request.verbosity.is_some() && model.settings.verbosity.is_none() {
         notices.push(no_verbosity(&model).into());
     }
-    let search = model.provider.search_address(&model.name);
+    let search = model.search_address();
     for plugin in app.plugins.iter().filter(|plugin| plugin.searches_by_model()) {
         if plugin.searching(search.as_deref())?.is_none() {
             notices.push(no_search(&plugin.manifest.name, &model).into());

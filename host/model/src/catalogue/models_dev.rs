@@ -2,15 +2,16 @@
 //! }`.
 //!
 //! Of the services only the makers' own count where several offer a model: `anthropic`, `openai`, `google`. Of all
-//! others the smallest window counts, since a name may be offered with less. The list has no efforts; the built-in
-//! catalogue's stay for the models that it has.
+//! others the smallest window counts, since a name may be offered with less. The list has no efforts, wires or kinds of
+//! tools but that a model calls functions; the built-in catalogue's stay for the models that it has. A model that calls
+//! none is taken if it answers in text.
 
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 use serde::Deserialize;
 
-use super::{Catalogue, Family, ListPrice, ModelFacts, is_snapshot};
+use super::{Catalogue, Family, ListPrice, ModelFacts, ToolKind, is_snapshot};
 
 /// Why a list of models.dev cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +69,8 @@ struct Price {
 struct Modalities {
     #[serde(default)]
     input: Vec<String>,
+    #[serde(default)]
+    output: Vec<String>,
 }
 
 /// The services of the makers, whose word counts.
@@ -78,14 +81,20 @@ pub(super) fn parse(text: &str, source: &str, read: Date) -> Result<Catalogue, M
     let mut found: BTreeMap<String, ModelFacts> = BTreeMap::new();
     for (service, Service { models }) in services {
         let maker = MAKERS.iter().find(|(name, _)| *name == service).map(|(_, maker)| *maker);
-        for (name, listed) in models.into_iter().filter(|(_, listed)| listed.tool_call && listed.window() > 0) {
+        for (name, listed) in models.into_iter().filter(|(_, listed)| listed.is_usable()) {
             let id = name.rsplit('/').next().unwrap_or(&name).to_owned();
             let facts = listed.facts(id, maker.unwrap_or(Family::Other));
             found
                 .entry(facts.id.clone())
                 .and_modify(|known| match (maker, known.family) {
                     (Some(_), _) => *known = facts.clone(),
-                    (None, Family::Other) => known.window = known.window.min(facts.window),
+                    (None, Family::Other) => {
+                        known.window = known.window.min(facts.window);
+                        // A service that offers it with functions shows that it can.
+                        if facts.tools != Some(Vec::new()) {
+                            known.tools.clone_from(&facts.tools);
+                        }
+                    }
                     // A gateway says nothing about a model that its maker has listed.
                     (None, _) => {}
                 })
@@ -109,15 +118,29 @@ impl Listed {
         self.limit.input.unwrap_or(self.limit.context)
     }
 
+    fn is_usable(&self) -> bool {
+        self.window() > 0 && (self.tool_call || self.modalities.output.iter().any(|kind| kind == "text"))
+    }
+
     fn facts(self, id: String, family: Family) -> ModelFacts {
         let window = self.window();
+        let built_in = Catalogue::built_in().find(&id);
+        let known = built_in.and_then(|known| known.tools.clone()).filter(|tools| !tools.is_empty());
         let takes = |kind: &str| self.modalities.input.iter().any(|taken| taken == kind);
         // What a gateway asks for is not the maker's price.
         let price = self.cost.filter(|price| family != Family::Other && price.input > 0.0);
         ModelFacts {
             window,
             output: Some(self.limit.output).filter(|output| (1..window).contains(output)),
-            efforts: Catalogue::built_in().find(&id).map(|known| known.efforts.clone()).unwrap_or_default(),
+            efforts: built_in.map(|known| known.efforts.clone()).unwrap_or_default(),
+            tools: Some(match (self.tool_call, known) {
+                (false, _) => Vec::new(),
+                (true, Some(known)) => known,
+                // A search at a service that has none is its error; a tool in a form that it rejects is no request.
+                (true, None) if family != Family::Other => vec![ToolKind::Functions, ToolKind::WebSearch],
+                (true, None) => vec![ToolKind::Functions],
+            }),
+            wire: Some(built_in.and_then(|known| known.wire).unwrap_or(family.wire())),
             images: takes("image"),
             pdfs: takes("pdf"),
             prices: price.map(|Price { input, output, cache_read, cache_write }| ListPrice {
@@ -127,7 +150,7 @@ impl Listed {
                 cache_write,
             }),
             // The list has no prices of long requests that all of its services agree about.
-            long: Catalogue::built_in().find(&id).and_then(|known| known.long),
+            long: built_in.and_then(|known| known.long),
             id,
             family,
         }

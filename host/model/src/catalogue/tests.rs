@@ -13,6 +13,8 @@ fn catalogue_built_in_has_plausible_facts_and_no_model_twice() {
         assert_eq!(catalogue.models().iter().filter(|other| other.id == *name).count(), 1, "{name} is there twice");
         assert!((4_000..=20_000_000).contains(&facts.window), "{name}: {}", facts.window);
         assert!(facts.output.is_none_or(|output| (1..=facts.window).contains(&output)), "{name}");
+        assert!(facts.tools.as_ref().is_some_and(|tools| tools.is_sorted() && !tools.is_empty()), "{name}");
+        assert_eq!(facts.wire, Some(facts.family.wire()), "{name}");
         assert!(facts.efforts.is_sorted(), "{name}: {:?}", facts.efforts);
         for price in facts.prices.iter().chain(facts.long.iter().map(|long| &long.price)) {
             let cached = price.cached.unwrap_or(price.input);
@@ -121,12 +123,14 @@ const MODELS_DEV: &str = r#"{
       "cost": {"input": 3, "output": 12, "cache_read": 0.3}, "limit": {"context": 500000, "input": 400000, "output": 128000}},
     "gpt-9-2027-01-01": {"tool_call": true, "limit": {"context": 400000, "output": 128000}},
     "gpt-6.1-terra": {"tool_call": true, "cost": {"input": 1, "output": 5}, "limit": {"context": 1050000, "output": 128000}},
-    "whisper": {"tool_call": false, "limit": {"context": 1000, "output": 1000}}
+    "whisper": {"tool_call": false, "limit": {"context": 1000, "output": 1000}},
+    "gpt-talk": {"tool_call": false, "modalities": {"input": ["text"], "output": ["text"]}, "limit": {"context": 9000}}
   }},
   "gateway": {"models": {
     "openai/gpt-9": {"tool_call": true, "limit": {"context": 1000, "output": 1000}},
     "own-1": {"tool_call": true, "cost": {"input": 9, "output": 9}, "limit": {"context": 64000, "output": 8000}}
   }},
+  "more": {"models": {"own-1": {"modalities": {"output": ["text"]}, "limit": {"context": 48000}}}},
   "other": {"models": {"own-1": {"tool_call": true, "limit": {"context": 32000, "output": 8000}}}}
 }"#;
 
@@ -134,7 +138,7 @@ const MODELS_DEV: &str = r#"{
 fn catalogue_of_models_dev_has_the_makers_word_and_the_smallest_window_of_others() {
     let catalogue = Catalogue::from_models_dev(MODELS_DEV, "models.dev", DAY).expect("it is a list");
     let names: Vec<&str> = catalogue.models().iter().map(|facts| facts.id.as_str()).collect();
-    assert_eq!(names, ["gpt-6.1-terra", "gpt-9", "own-1"]);
+    assert_eq!(names, ["gpt-6.1-terra", "gpt-9", "gpt-talk", "own-1"]);
     let gpt = catalogue.find("gpt-9-2027-01-01").expect("a snapshot");
     assert_eq!((gpt.window, gpt.output, gpt.images, gpt.pdfs), (400_000, Some(128_000), true, true));
     let price = gpt.prices.expect("the maker's");
@@ -142,6 +146,13 @@ fn catalogue_of_models_dev_has_the_makers_word_and_the_smallest_window_of_others
     assert_eq!(catalogue.find("own-1").map(|facts| (facts.window, facts.prices)), Some((32_000, None)));
     // What models.dev does not say stays known.
     assert!(catalogue.find("gpt-6.1-terra").is_some_and(|facts| facts.efforts.contains(&Effort::Max)));
+
+    let tools = |name: &str| catalogue.find(name).and_then(|facts| facts.tools.clone()).expect("it is there");
+    assert_eq!(tools("gpt-6.1-terra"), ToolKind::ALL);
+    assert_eq!(tools("gpt-9"), [ToolKind::Functions, ToolKind::WebSearch]);
+    assert_eq!((tools("gpt-talk"), tools("own-1")), (Vec::new(), vec![ToolKind::Functions]));
+    let wire = |name: &str| catalogue.find(name).and_then(|facts| facts.wire);
+    assert_eq!((wire("gpt-9"), wire("own-1")), (Some(Wire::OpenAiResponses), Some(Wire::OpenAi)));
 
     // What the user fetched wins, and everything else is as built in.
     let own = KnownModels::new(Some(catalogue));
@@ -178,4 +189,28 @@ fn verbosity_is_a_choice_of_gpt_models_since_5() {
         check(name, Some(&[]));
     }
     check("own-1", None);
+}
+
+#[test]
+fn tools_and_wire_are_those_of_the_catalogue_and_of_an_older_one_those_that_are_built_in() {
+    use ToolKind::{Custom, Deferred, Functions, WebSearch};
+    let known = KnownModels::default();
+    let check = |name: &str, tools: Option<&[ToolKind]>, wire: Option<Wire>| {
+        assert_eq!((known.tools(name), known.wire(name)), (tools, wire), "{name}");
+    };
+    check("claude-haiku-4-5-20251001", Some(&[Functions, Deferred, WebSearch]), Some(Wire::Anthropic));
+    check("gpt-6.1-terra", Some(&ToolKind::ALL), Some(Wire::OpenAiResponses));
+    check("gpt-5.4-nano", Some(&[Functions, Custom, WebSearch]), Some(Wire::OpenAiResponses));
+    check("gpt-5-chat-latest", Some(&[Functions, WebSearch]), Some(Wire::OpenAiResponses));
+    check("gpt-4.1-nano", Some(&[Functions]), Some(Wire::OpenAiResponses));
+    check("gemini-2.5-pro", Some(&[Functions, WebSearch]), Some(Wire::Gemini));
+    check("kimi-k3", Some(&[Functions]), Some(Wire::OpenAi));
+    check("own-1", None, None);
+
+    let older = r#"{"source": "x", "read": "2026-11-01", "models": [
+        {"id": "gpt-5.4", "family": "gpt", "window": 9000}, {"id": "own-1", "family": "other", "window": 9000}]}"#;
+    let own = KnownModels::new(Some(Catalogue::parse(older).expect("it is one")));
+    assert_eq!(own.tools("gpt-5.4"), Some(&ToolKind::ALL[..]));
+    assert_eq!((own.wire("gpt-5.4"), own.wire("own-1")), (Some(Wire::OpenAiResponses), Some(Wire::OpenAi)));
+    assert_eq!(own.tools("own-1"), Some(&[Functions][..]));
 }

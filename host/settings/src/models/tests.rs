@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use host_model::{Catalogue, KnownModels};
+
 use super::*;
 use crate::environment::Terminals;
 
@@ -116,4 +118,52 @@ fn unknown_models_are_those_without_facts_and_without_a_window() {
     assert_eq!(unknown("model = \"anthropic/claude-opus-5-5\"\n[models.offline]\n"), [""; 0]);
     let two = "model = \"openai/b\"\n[models.\"openai/b\"]\ntemperature = 1.0\n[models.\"openai/a\"]\ntop_p = 0.5\n";
     assert_eq!(unknown(two), ["openai/a", "openai/b"]);
+}
+
+// promise model.wire
+#[test]
+fn model_without_a_provider_is_asked_on_the_wire_of_the_catalogue() {
+    let with = |id: &str, text: &str| with_provider(id, &parsed(text), &environment(&[]));
+    let server = "[providers.openai]\nbase_url = \"https://models.example.com/v1\"\n";
+    for (id, text, expected) in [
+        ("gpt-6.1-terra", "", "openai-responses/gpt-6.1-terra"),
+        ("gpt-6.1-terra", server, "openai/gpt-6.1-terra"),
+        ("claude-opus-5-20260101", "", "anthropic/claude-opus-5-20260101"),
+        ("gemini-2.5-pro", "", "gemini/gemini-2.5-pro"),
+        ("kimi-k3", server, "openai/kimi-k3"),
+        ("openai/gpt-6.1-terra", "", "openai/gpt-6.1-terra"),
+        ("offline", "", "offline"),
+    ] {
+        assert_eq!(with(id, text).expect("it is known"), expected, "{id} {text}");
+    }
+    let refused = |id: &str| {
+        let failure = with(id, "").expect_err(id);
+        (failure.message, failure.kind)
+    };
+    let (words, kind) = refused("kimi-k3");
+    assert_eq!((words.as_str(), kind), ("no server is configured for the model `kimi-k3`", ErrorKind::Configuration));
+    for id in ["own-1", "nobody/gpt-6.1-terra", ""] {
+        let (words, _) = refused(id);
+        assert!(words.contains(&format!("`{id}`")), "{words}");
+    }
+    let key = [("OPENAI_API_KEY", "sk-test")];
+    let model = connect("gpt-5.4", &parsed("effort = \"low\""), &environment(&key)).expect("it can be asked");
+    assert_eq!((model.id.as_str(), model.name.as_str()), ("openai-responses/gpt-5.4", "gpt-5.4"));
+}
+
+#[test]
+fn model_that_calls_no_tools_gets_them_in_text_and_one_without_a_search_has_no_address_for_it() {
+    let mut configuration = parsed("");
+    let catalogue = r#"{"source": "x", "read": "2026-11-01", "models": [
+        {"id": "talk-1", "family": "other", "window": 9000, "tools": []}]}"#;
+    configuration.known = KnownModels::new(Some(Catalogue::parse(catalogue).expect("it is one")));
+    let key = [("OPENAI_API_KEY", "sk-test")];
+    let search = |id: &str, configuration: &Configuration| {
+        connect(id, configuration, &environment(&key)).expect("it can be asked").search_address()
+    };
+    let address = Some("https://api.openai.com/v1/responses".to_owned());
+    assert_eq!(search("openai-responses/gpt-6.1-terra", &configuration), address);
+    assert_eq!(search("openai-responses/own-1", &configuration), address, "of an unknown model its service knows more");
+    assert_eq!(search("openai-responses/gpt-4.1-nano", &configuration), None);
+    assert_eq!(search("openai-responses/talk-1", &configuration), None);
 }

@@ -83,6 +83,12 @@ pub fn show(known: &KnownModels, facts: &ModelFacts) -> String {
     if known.verbosities(&facts.id).is_some_and(|all| !all.is_empty()) {
         row("verbosity", Verbosity::list());
     }
+    if let Some(wire) = known.wire(&facts.id) {
+        row("wire", format!("{}, unless you name another one", wire.provider()));
+    }
+    let tools = known.tools(&facts.id).unwrap_or_default();
+    let labels: Vec<&str> = tools.iter().map(|kind| kind.label()).collect();
+    row("tools", if labels.is_empty() { "none: they are described in text".to_owned() } else { labels.join(", ") });
     let takes: Vec<&str> = [(facts.images, "images"), (facts.pdfs, "PDFs")]
         .into_iter()
         .filter_map(|(has, what)| has.then_some(what))
