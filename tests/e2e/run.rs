@@ -10,6 +10,7 @@ mod conformance;
 mod context;
 mod conversation;
 mod day;
+mod deferred;
 mod ends;
 mod faults;
 mod formats;

@@ -62,4 +62,6 @@ pub use reply::{Reply, ReplyError};
 pub use steering::Steering;
 pub use subagent::{Subagent, SubagentSetup};
 pub use template::{TemplateError, fill};
-pub use tool_search::{DeferredTools, TOOL_SEARCH, ToolSearch};
+pub use tool_search::{DeferredTools, ToolSearch};
+
+pub use host_message::TOOL_SEARCH;

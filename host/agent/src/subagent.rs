@@ -17,7 +17,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use host_journal::{Journal, TerminateReason};
-use host_message::{Annotations, Display, FunctionCall, ModelId, Output, OutputPart, ToolName, ToolSpec};
+use host_message::{Annotations, Display, FunctionCall, ModelId, Output, ToolName, ToolSpec};
 use host_model::Provider;
 use host_text::{counted, with_causes};
 use host_tool::{
@@ -142,11 +142,7 @@ fn outcome(name: &str, result: &RunResult) -> Outcome {
         let cut = if result.recovered_from.is_some() { ", stopped at a limit" } else { "" };
         let told = format!("Subagent '{name}' finished.\nTermination reason: {reason}{after}\nResult:\n{text}");
         let summary = Display::Summary(format!("{turns}{cut}"));
-        return Outcome::Success(Output {
-            content: vec![OutputPart::Text(told)],
-            structured: None,
-            display: Some(summary),
-        });
+        return Outcome::Success(Output { display: Some(summary), ..Output::text(told) });
     }
     let partial = result.partial.as_ref().map(|partial| partial.text().trim()).filter(|partial| !partial.is_empty());
     let kind = match result.terminate_reason {

@@ -1,8 +1,9 @@
 //! `tool_search`: the tool with which a model finds and loads tools whose definitions are not declared, since all of
 //! them would fill its window. It runs in the host itself, like the rest of the agent.
 //!
-//! Promises: what is found is declared from the next request on, until the conversation ends; finding a tool allows
-//! nothing; the list of names in the description is bounded, whatever servers call their tools.
+//! Promises: what is found can be called from the next request on, until the conversation ends: it is declared, or
+//! loaded into the conversation by a service that can; finding a tool allows nothing; the list of names in the
+//! description is bounded, whatever servers call their tools.
 //!
 //! Deliberately not here: which tools there are, and when they are too many.
 
@@ -11,13 +12,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_message::{Annotations, Display, FunctionCall, Output, ToolName, ToolSpec};
+use host_message::{Annotations, Display, FunctionCall, Output, TOOL_SEARCH, ToolName, ToolSpec};
 use host_text::{clip, counted, excerpt};
 use host_tool::{CallContext, CallFailure, FailureKind, Outcome, Tool};
 use serde_json::{Value, json};
-
-/// The name of the tool.
-pub const TOOL_SEARCH: &str = "tool_search";
 
 /// How many tools one search loads if it does not say.
 const USUAL: usize = 5;
@@ -37,6 +35,9 @@ const DESCRIPTION: &str = "\
 Finds tools of MCP servers and loads them: what it finds can be called from your next message on. The tools below are not \
 declared to you until then. Search by what you want to do, in a few words, or load tools by their exact names with `names`.";
 
+/// The end of the description if there are none, as while servers start.
+const NO_TOOLS: &str = "0 tools until now; a message names them when servers have some.";
+
 /// The tools that are not declared, and which of them the model loaded.
 #[derive(Debug, Default)]
 pub struct DeferredTools(RwLock<Deferred>);
@@ -45,6 +46,10 @@ pub struct DeferredTools(RwLock<Deferred>);
 struct Deferred {
     tools: Vec<ToolSpec>,
     loaded: BTreeSet<ToolName>,
+    /// The names in the declarations of all requests until now.
+    declared: BTreeSet<ToolName>,
+    /// Whether the search was ever offered: from then on it stays.
+    has_search: bool,
     /// How often something was loaded.
     loads: u64,
 }
@@ -70,6 +75,29 @@ impl DeferredTools {
     /// Returns whether a tool was loaded.
     pub fn is_loaded(&self, name: &ToolName) -> bool {
         self.0.read().unwrap_or_else(PoisonError::into_inner).loaded.contains(name)
+    }
+
+    /// Takes note of what was declared in a request.
+    pub fn was_declared(&self, tools: &[ToolSpec]) {
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        held.declared.extend(tools.iter().map(|tool| tool.name.clone()));
+    }
+
+    /// Returns whether a request was sent.
+    pub fn is_asked(&self) -> bool {
+        !self.0.read().unwrap_or_else(PoisonError::into_inner).declared.is_empty()
+    }
+
+    /// Returns whether a tool was declared in a request.
+    pub fn is_declared(&self, name: &ToolName) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).declared.contains(name)
+    }
+
+    /// Returns whether the search is offered: if it is needed, and if it ever was in this conversation.
+    pub fn has_search(&self, is_needed: bool) -> bool {
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        held.has_search |= is_needed;
+        held.has_search
     }
 
     /// Returns the names of all tools, in order.
@@ -130,6 +158,11 @@ fn score(tool: &ToolSpec, query: &[String]) -> usize {
     query.iter().map(of_word).sum()
 }
 
+/// Returns the part of the search's description that says what it finds.
+pub(crate) fn finds(description: &str) -> &str {
+    description.rsplit_once("\n\n").map_or(description, |(_, finds)| finds)
+}
+
 /// The tool. Clones load into the same conversation.
 #[derive(Clone)]
 pub struct ToolSearch {
@@ -142,11 +175,11 @@ impl ToolSearch {
     pub fn new(tools: Arc<DeferredTools>) -> Self {
         let names = tools.names();
         // The names come from servers and can be of any number.
-        let listed = clip(&names.join(", "), NAMES).into_owned();
+        let listed = format!("{}: {}", counted(names.len(), "tool"), clip(&names.join(", "), NAMES));
         let spec = ToolSpec {
             name: ToolName::new(TOOL_SEARCH),
             title: Some("Search for tools".to_owned()),
-            description: format!("{DESCRIPTION}\n\n{}: {listed}", counted(names.len(), "tool")),
+            description: format!("{DESCRIPTION}\n\n{}", if names.is_empty() { NO_TOOLS.to_owned() } else { listed }),
             input_schema: json!({
                 "type": "object",
                 "properties": {
@@ -206,7 +239,8 @@ impl ToolSearch {
         // Declared from the next request on: the present one was sent without them.
         self.tools.load(found.iter().map(|tool| tool.name.clone()));
         let told = format!("Loaded; you can call these from your next message on:\n{text}");
-        Outcome::Success(Output { display: Some(Display::Summary(excerpt(&summary, 80))), ..Output::text(told) })
+        let display = Some(Display::Summary(excerpt(&summary, 80)));
+        Outcome::Success(Output { display, found, ..Output::text(told) })
     }
 }
 
@@ -259,7 +293,11 @@ mod tests {
             let loaded: Vec<String> =
                 tools.names().into_iter().filter(|name| tools.is_loaded(&ToolName::new(name.as_str()))).collect();
             assert_eq!(loaded, expected, "{arguments}");
-            assert_eq!(matches!(outcome, Outcome::Success(_)), !expected.is_empty(), "{arguments}: {outcome:?}");
+            let found = match &outcome {
+                Outcome::Success(output) => output.found.iter().map(|tool| tool.name.as_str()).collect(),
+                _ => Vec::new(),
+            };
+            assert_eq!(found, expected, "{arguments}: {outcome:?}");
         };
         check(json!({"query": "open pull requests", "max_results": 1}), &["github__list_pull_requests"]);
         check(json!({"query": "create issues", "max_results": 1}), &["github__create_issue"]);

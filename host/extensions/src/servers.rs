@@ -17,4 +17,4 @@ pub use self::hub::{McpHub, REQUIRED_PATIENCE};
 pub use self::offer::{Offer, OfferedTool};
 pub use self::report::{McpReport, PATIENCE, ReportedTool};
 pub use self::settings::{ConfiguredServers, Places};
-pub use self::supply::{Deferral, McpSupply};
+pub use self::supply::{Deferral, LoadedInto, McpSupply};

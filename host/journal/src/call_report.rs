@@ -151,7 +151,12 @@ mod tests {
 
     fn said(line: &str) -> Outcome {
         let display = Some(Display::Summary(line.to_owned()));
-        Outcome::Success(Output { content: vec![OutputPart::Text("a\nb".to_owned())], structured: None, display })
+        Outcome::Success(Output {
+            content: vec![OutputPart::Text("a\nb".to_owned())],
+            structured: None,
+            display,
+            found: Vec::new(),
+        })
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallId, ToolName};
+use crate::{CallId, ToolName, ToolSpec};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,6 +186,10 @@ pub struct FunctionResponse {
     pub name: ToolName,
     /// The result.
     pub body: ResponseBody,
+    /// The tools that a search for tools found, as they were defined then. A service that loads tools in the course of
+    /// a conversation gets their definitions from here, so that each request repeats what the one before said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<ToolSpec>,
 }
 
 /// The text of a response, split so that a provider can mark errors in its own way.
@@ -212,14 +216,15 @@ impl FunctionCall {
     /// Makes the response to this call.
     pub fn respond(&self, body: ResponseBody) -> FunctionResponse {
         let Self { id, service_id, name, .. } = self;
-        FunctionResponse { id: id.clone(), service_id: service_id.clone(), name: name.clone(), body }
+        let (id, service_id, name) = (id.clone(), service_id.clone(), name.clone());
+        FunctionResponse { id, service_id, name, body, found: Vec::new() }
     }
 }
 
 impl FunctionResponse {
     /// The response to a call with an id of the host's alone.
     pub fn new(id: CallId, name: ToolName, body: ResponseBody) -> Self {
-        Self { id, service_id: None, name, body }
+        Self { id, service_id: None, name, body, found: Vec::new() }
     }
 
     /// Returns the id to send to a service, as [`FunctionCall::wire_id`].

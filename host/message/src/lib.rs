@@ -18,5 +18,5 @@ pub use content::{
 };
 pub use id::{AgentId, CallId, IdError, ModelId, PromptId, SessionId, ToolName};
 pub use output::{ChecklistItem, ChecklistState, Display, Output, OutputPart};
-pub use tool::{Annotations, ToolSpec};
+pub use tool::{Annotations, TOOL_SEARCH, ToolSpec};
 pub use usage::{FinishReason, Usage};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::InlineData;
+use crate::{InlineData, ToolSpec};
 
 /// The result of a successful call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,10 @@ pub struct Output {
     /// For the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display: Option<Display>,
+    /// The tools that it found, if it is a search for tools; see
+    /// [`FunctionResponse::found`](crate::FunctionResponse::found). Nothing from outside can set it.
+    #[serde(skip)]
+    pub found: Vec<ToolSpec>,
 }
 
 /// One piece of a result.
@@ -81,6 +85,6 @@ pub enum ChecklistState {
 impl Output {
     /// Creates an output of one text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![OutputPart::Text(text.into())], structured: None, display: None }
+        Self { content: vec![OutputPart::Text(text.into())], structured: None, display: None, found: Vec::new() }
     }
 }

@@ -7,6 +7,10 @@ use serde_json::Value;
 
 use crate::ToolName;
 
+/// The name of the tool with which a model finds tools that are not declared to it. The wires know it, since services
+/// that load tools in the course of a conversation have a form of their own for it.
+pub const TOOL_SEARCH: &str = "tool_search";
+
 /// The description of a tool for the model; shaped like the Model Context Protocol's `Tool`. Its schemas are shared by
 /// its copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

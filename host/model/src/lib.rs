@@ -26,6 +26,7 @@ mod client;
 mod effort;
 mod error;
 mod failure;
+mod found;
 mod framing;
 mod gemini;
 mod key;
@@ -56,8 +57,8 @@ pub use access::Access;
 pub use anthropic::Anthropic;
 pub use auto::{Asked, Auto, Route};
 pub use catalogue::{
-    Catalogue, Family, FetchError, KnownModels, ListPrice, LongPrice, MAX_CATALOGUE, ModelFacts, ModelsDevError, ToolKind,
-    Wire, fetch, is_snapshot,
+    Catalogue, Family, FetchError, KnownModels, ListPrice, LongPrice, MAX_CATALOGUE, ModelFacts, ModelsDevError,
+    ToolKind, Wire, fetch, is_snapshot,
 };
 pub use effort::{Effort, UnknownEffort};
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};

@@ -27,6 +27,9 @@ use crate::{Access, ModelError, ModelStream, Provider, Request, WebSearch, listi
 /// The provider of its signatures.
 const NAME: &str = OpenAiResponses::PROVIDER.name();
 
+/// Who runs a search for tools: this side, which knows what may be called, and not the service.
+const CLIENT: &str = "client";
+
 /// The Responses API at one address.
 pub struct OpenAiResponses {
     transport: Transport,

@@ -120,6 +120,9 @@ pub struct Settings {
     /// Whether the service keeps what it cached of the conversation for longer than usual; ignored by a service that
     /// has no such choice.
     pub long_cache: bool,
+    /// Whether its service loads tools in the course of a conversation, in a form of its own: what `tool_search` finds
+    /// is then not declared in front of all messages, so that they stay in the cache. Ignored by a wire without it.
+    pub deferred_tools: bool,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

@@ -22,6 +22,7 @@ use host_message::{Content, FinishReason, Part, PartData};
 use tokio::sync::mpsc;
 
 use self::reading::Reading;
+use crate::found::declared;
 use crate::{Chunk, ModelError, ModelEvent, ModelStream, Provider, Request, WebSearch};
 
 /// A provider that offers its model the tools in text.
@@ -126,7 +127,7 @@ struct Worded {
 
 impl Worded {
     fn new(request: &Request<'_>) -> Self {
-        Self { system: words::system(request.system, request.tools), contents: words::contents(request.contents) }
+        Self { system: words::system(request.system, &declared(request)), contents: words::contents(request.contents) }
     }
 
     fn request<'a>(&'a self, request: &Request<'a>) -> Request<'a> {

@@ -50,7 +50,8 @@ pub fn estimate_part(part: &Part) -> u64 {
             arguments.fold(estimate_text(call.name.as_str()), u64::saturating_add)
         }
         PartData::FunctionResponse(response) => {
-            estimate_text(response.name.as_str()).saturating_add(estimate_text(response.body.text()))
+            let text = estimate_text(response.name.as_str()).saturating_add(estimate_text(response.body.text()));
+            text.saturating_add(estimate_tools(&response.found))
         }
         PartData::InlineData(data) if data.mime_type.starts_with("image/") => IMAGE,
         // Three bytes are four characters of base64.

@@ -164,7 +164,7 @@ pub(crate) fn output(
     });
     // A list of steps is shown as one even if its plugin says nothing of how it looks.
     let display = display.or_else(|| checklist::of(structured.as_ref()?));
-    Ok(Output { content, structured, display })
+    Ok(Output { content, structured, display, found: Vec::new() })
 }
 
 fn check_size(tool: &str, what: &'static str, size: usize, limit: usize) -> Result<(), CallError> {

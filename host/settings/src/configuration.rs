@@ -471,6 +471,10 @@ pub struct Model {
     /// How it is offered its tools; if it is not set, in text if the catalogue says that it calls none.
     #[schemars(extend("default" = "native"))]
     pub tools: Option<Tools>,
+    /// Whether its service loads the tools that `tool_search` finds in the course of a conversation, on the wires
+    /// `anthropic` and `openai-responses`; if it is not set, as the catalogue says at the service's own address, and
+    /// not at others.
+    pub deferred_tools: Option<bool>,
 }
 
 /// Price of a million tokens of a model, in any currency.
@@ -534,6 +538,8 @@ impl Model {
             effort: self.effort,
             verbosity: self.verbosity,
             long_cache: self.long_cache.unwrap_or_default(),
+            // Only with what is known about the model.
+            deferred_tools: false,
             stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }

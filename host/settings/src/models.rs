@@ -324,15 +324,35 @@ pub fn connect(id: &str, configuration: &Configuration, environment: &Environmen
     if id == AUTO {
         return auto(configuration, environment);
     }
+    connect_with(id, Loading::AsKnown, configuration, environment)
+}
+
+/// Whether a model's service may load tools in the course of a conversation.
+#[derive(Clone, Copy)]
+enum Loading {
+    /// If it can.
+    AsKnown,
+    /// Never: the conversation is kept for a model whose service cannot, and this one answers in its place.
+    Never,
+}
+
+fn connect_with(
+    id: &str,
+    loading: Loading,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<Model, Failure> {
     let id = &*with_provider(id, configuration, environment)?;
-    let mut model = connect_once(id, configuration, environment)?;
+    let mut model = connect_once(id, loading, configuration, environment)?;
     if id.parse::<Selection>()?.provider.address.is_none() {
         // A model without a service has no temporary failures.
         return Ok(model);
     }
     let fallback = match configuration.models.get(id).and_then(|options| options.fallback.as_deref()) {
         Some(fallback) => {
-            let Model { id, name, provider, settings, .. } = connect_once(fallback, configuration, environment)?;
+            let loading = if model.settings.deferred_tools { loading } else { Loading::Never };
+            let fallback = connect_once(fallback, loading, configuration, environment)?;
+            let Model { id, name, provider, settings, .. } = fallback;
             model.answering.push(id.to_string());
             let instead_of = model.settings.clone();
             Some(Fallback { id: id.to_string(), model: name, provider, settings, instead_of })
@@ -367,7 +387,12 @@ pub fn with_provider(id: &str, configuration: &Configuration, environment: &Envi
     Ok(format!("{provider}/{id}"))
 }
 
-fn connect_once(id: &str, configuration: &Configuration, environment: &Environment) -> Result<Model, Failure> {
+fn connect_once(
+    id: &str,
+    loading: Loading,
+    configuration: &Configuration,
+    environment: &Environment,
+) -> Result<Model, Failure> {
     let id = &*with_provider(id, configuration, environment)?;
     let selection: Selection = id.parse()?;
     let provider = selection.connect(access(selection.provider, configuration, environment))?;
@@ -385,6 +410,12 @@ fn connect_once(id: &str, configuration: &Configuration, environment: &Environme
     let mut settings = options.settings();
     settings.effort = effort(selection.provider, &name, &settings, configuration);
     settings.verbosity = verbosity(selection.provider, &name, &settings, configuration);
+    settings.deferred_tools = matches!((tools, loading), (Tools::Native, Loading::AsKnown))
+        && [OpenAiResponses::PROVIDER, Anthropic::PROVIDER].contains(&selection.provider)
+        && options.deferred_tools.unwrap_or_else(|| {
+            // Other servers with the format may reject what they do not know.
+            kinds.is_some() && has(ToolKind::Deferred) && is_own_address(selection.provider, configuration, environment)
+        });
     let searches = has(ToolKind::WebSearch);
     let window = options.window.unwrap_or_else(|| known.window(&name));
     // A window of the user's own is for the user to fill.
@@ -475,7 +506,7 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
         if id == AUTO {
             return Err(Failure::from(ModelsError::AutoPicksItself));
         }
-        let model = connect(id, configuration, environment)?;
+        let model = connect_with(id, Loading::Never, configuration, environment)?;
         answering.extend(model.answering);
         windows.push(model.window);
         comfortable.extend(model.comfortable);
@@ -489,7 +520,8 @@ fn auto(configuration: &Configuration, environment: &Environment) -> Result<Mode
     let classifier = classifier
         .map(|id| {
             // It is asked only once: without it, the default answers.
-            let Model { name, provider, settings, .. } = connect_once(id, configuration, environment)?;
+            let picks = connect_once(id, Loading::Never, configuration, environment)?;
+            let Model { name, provider, settings, .. } = picks;
             Ok::<_, Failure>(Asked { model: name, provider, settings })
         })
         .transpose()?;

@@ -68,7 +68,7 @@ pub use policy::{
     effects, simple_commands, suggestion,
 };
 pub use printed::Printed;
-pub use registry::{Registry, RegistryError, Supplied, ToolSupply};
+pub use registry::{Known, Registry, RegistryError, Supplied, ToolSupply};
 pub use response::{Responder, Response, Spill, WholeText};
 pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use host_message::{FunctionCall, ToolName, ToolSpec};
+use host_message::{FunctionCall, TOOL_SEARCH, ToolName, ToolSpec};
 use host_text::clip;
 use serde_json::Value;
 
@@ -29,6 +29,10 @@ pub struct Registry {
     index: HashMap<ToolName, usize>,
     elsewhere: BTreeSet<ToolName>,
     undeclared: BTreeMap<ToolName, Arc<Entry>>,
+    /// Names of tools that no search has found yet.
+    unfound: BTreeSet<ToolName>,
+    /// What a search found.
+    found: Vec<ToolSpec>,
     supply: Option<Supply>,
 }
 
@@ -42,6 +46,11 @@ pub trait ToolSupply: Send + Sync {
 
     /// Returns a number that differs whenever [`tools`](ToolSupply::tools) would return something else than before.
     fn version(&self) -> u64;
+
+    /// Takes note of what was declared in a request: a service may have it in its cache from now on.
+    fn declared(&self, tools: &[ToolSpec]) {
+        let _ = tools;
+    }
 }
 
 /// A tool of a supply.
@@ -49,8 +58,21 @@ pub trait ToolSupply: Send + Sync {
 pub struct Supplied {
     /// The tool.
     pub tool: Arc<dyn Tool>,
-    /// Whether it is declared to the model. A call of one that is not is admitted all the same.
-    pub is_declared: bool,
+    /// How the model knows of it.
+    pub known: Known,
+}
+
+/// How a model knows of a supplied tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// It is declared in front of the conversation.
+    Declared,
+    /// It is not declared. A call of it is admitted all the same.
+    Undeclared,
+    /// A search can find it, and none has: a call of it is refused, since the model does not know its arguments.
+    Unfound,
+    /// A search found it, so that its definition is in the conversation.
+    Found,
 }
 
 /// A supply, and which of its tools are used.
@@ -145,15 +167,29 @@ impl Registry {
     pub fn current(&self, is_undeclared: impl Fn(&dyn Tool) -> bool) -> Self {
         let mut all = self.clone();
         let Some(Supply { supply, only }) = all.supply.take() else { return all };
-        for Supplied { tool, is_declared } in supply.tools() {
+        // An agent that names its tools without the search cannot find one.
+        let can_search = only.as_ref().is_none_or(|only| only.contains(&ToolName::new(TOOL_SEARCH)));
+        for Supplied { tool, known } in supply.tools() {
             let name = tool.spec().name.clone();
+            let known = match known {
+                Known::Unfound | Known::Found if !can_search => Known::Declared,
+                known => known,
+            };
             if only.as_ref().is_some_and(|only| !only.contains(&name)) {
                 all.leave_out(name);
-            } else if is_declared && !is_undeclared(tool.as_ref()) {
+            } else if known == Known::Declared && !is_undeclared(tool.as_ref()) {
                 // One whose name is taken is left out.
                 all.register(tool).ok();
-            } else if !all.index.contains_key(&name) {
-                all.undeclared.entry(name).or_insert_with(|| Arc::new(Entry { tool, schema: OnceLock::new() }));
+            } else if !all.index.contains_key(&name) && !all.undeclared.contains_key(&name) {
+                match known {
+                    // What prevents all of its calls answers in its own words.
+                    Known::Unfound if !is_undeclared(tool.as_ref()) => {
+                        all.unfound.insert(name.clone());
+                    }
+                    Known::Found => all.found.push(tool.spec().clone()),
+                    Known::Declared | Known::Undeclared | Known::Unfound => {}
+                }
+                all.undeclared.insert(name, Arc::new(Entry { tool, schema: OnceLock::new() }));
             }
         }
         all
@@ -219,6 +255,8 @@ impl Registry {
         let mut smaller = Self {
             elsewhere: self.elsewhere.clone(),
             undeclared: self.undeclared.clone(),
+            unfound: self.unfound.clone(),
+            found: self.found.clone(),
             supply: self.supply.clone(),
             ..Self::default()
         };
@@ -242,6 +280,18 @@ impl Registry {
     /// Returns the descriptions of the tools for a model, in order.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
+    }
+
+    /// Returns the descriptions of the tools that a search found, which are not declared.
+    pub fn found(&self) -> &[ToolSpec] {
+        &self.found
+    }
+
+    /// Tells the supply what was declared in a request.
+    pub fn was_declared(&self, tools: &[ToolSpec]) {
+        if let Some(held) = &self.supply {
+            held.supply.declared(tools);
+        }
     }
 
     /// Returns the tool with this name.
@@ -268,6 +318,14 @@ impl Registry {
     /// validator's report.
     pub fn admit(&self, call: &FunctionCall) -> Result<Arc<dyn Tool>, CallFailure> {
         let Some(entry) = self.entry(&call.name) else { return Err(self.refusal(call.name.as_str())) };
+        if self.unfound.contains(&call.name) {
+            let words = format!(
+                "the tool `{name}` is not loaded yet: call `{TOOL_SEARCH}` with `names` = [\"{name}\"], and then call it \
+                 with the arguments of its definition",
+                name = call.name
+            );
+            return Err(CallFailure::new(FailureKind::UnknownTool, words));
+        }
         let schema = entry.schema().as_ref().map_err(|error| {
             CallFailure::new(FailureKind::Failed, format!("`{}` cannot be called: {error}", call.name))
         })?;
@@ -428,8 +486,14 @@ mod tests {
     impl ToolSupply for Two {
         fn tools(&self) -> Vec<Supplied> {
             let object = || json!({"type": "object"});
-            let all = [("s__a", true), ("s__b", false), ("ls", true)];
-            all.map(|(name, is_declared)| Supplied { tool: named(name, object()), is_declared }).into()
+            let all = [
+                ("s__a", Known::Declared),
+                ("s__b", Known::Undeclared),
+                ("ls", Known::Declared),
+                ("s__c", Known::Unfound),
+                ("s__d", Known::Found),
+            ];
+            all.map(|(name, known)| Supplied { tool: named(name, object()), known }).into()
         }
 
         fn version(&self) -> u64 {
@@ -446,6 +510,11 @@ mod tests {
         assert_eq!(names(&current), ["ls", "grep", "s__a"]);
         let call = |name: &str| FunctionCall::new(CallId::new("1"), ToolName::new(name), Map::new());
         assert!(current.admit(&call("s__b")).is_ok(), "one that is not declared can be called");
+        let refused = current.admit(&call("s__c")).map(|_| ()).expect_err("no search has found it");
+        assert_eq!(refused.kind, FailureKind::UnknownTool);
+        assert!(refused.message.contains("call `tool_search` with `names` = [\"s__c\"]"), "{}", refused.message);
+        assert!(current.admit(&call("s__d")).is_ok(), "a search has found it");
+        assert_eq!(current.found().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["s__d"]);
         assert_eq!(names(&registry.current(|tool| tool.spec().name.as_str() == "s__a")), ["ls", "grep"]);
         // An agent that names its tools has of the supplied ones those, and may name one that is not there yet.
         let few = registry.only(["ls", "s__a", "s__later"]).expect("they may come");

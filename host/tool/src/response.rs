@@ -86,7 +86,11 @@ impl Responder {
                 (ResponseBody::Error(clip(text)), Vec::new())
             }
         };
-        let mut parts = vec![PartData::FunctionResponse(settled.call.respond(body)).into()];
+        let mut response = settled.call.respond(body);
+        if let Outcome::Success(output) = &settled.outcome {
+            response.found.clone_from(&output.found);
+        }
+        let mut parts = vec![PartData::FunctionResponse(response).into()];
         parts.extend(data);
         Response { parts, whole }
     }
@@ -243,14 +247,15 @@ mod tests {
     #[test]
     fn every_outcome_is_one_response() {
         let png = || OutputPart::Data(InlineData { mime_type: "image/png".to_owned(), base64: "AAAA".to_owned() });
-        let with = |content| Outcome::Success(Output { content, structured: None, display: None });
+        let with = |content| Outcome::Success(Output { content, structured: None, display: None, found: Vec::new() });
         check(with(vec![OutputPart::Text("a".into()), OutputPart::Text("b".into())]), output("a\nb"), 0);
         check(with(vec![OutputPart::Text("seen".into()), png()]), output("seen"), 1);
         check(with(vec![png()]), output("Binary content of type image/png was processed."), 1);
         check(with(vec![]), output("The call succeeded and returned nothing."), 0);
         let link = OutputPart::Link { uri: "https://a.example".into(), title: Some("A".into()) };
         check(with(vec![link]), output("[A](https://a.example)"), 0);
-        let structured = Output { content: vec![], structured: Some(json!({"n": 1})), display: None };
+        let structured =
+            Output { content: vec![], structured: Some(json!({"n": 1})), display: None, found: Vec::new() };
         check(Outcome::Success(structured), output("{\"n\":1}"), 0);
         check(CallFailure::new(FailureKind::Denied, "no").into(), error("no"), 0);
         let cancelled = |partial: Option<&str>| Outcome::Cancelled {

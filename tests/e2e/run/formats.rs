@@ -8,6 +8,21 @@ use serde_json::{Value, json};
 pub(super) enum Say {
     Text(&'static str),
     Call(&'static str, Value),
+    /// A search for tools, where the service has a form of its own for it.
+    Search(Value),
+    /// A call of a tool that such a search found.
+    Found(&'static str, Value),
+}
+
+impl Say {
+    /// The tool that is called, and its arguments, where all calls have one form.
+    fn call(&self) -> Option<(&'static str, &Value)> {
+        match self {
+            Self::Text(_) => None,
+            Self::Call(name, arguments) | Self::Found(name, arguments) => Some((*name, arguments)),
+            Self::Search(arguments) => Some(("tool_search", arguments)),
+        }
+    }
 }
 
 /// One wire format.
@@ -180,7 +195,10 @@ fn gemini(said: &[Say]) -> Vec<String> {
         .iter()
         .map(|say| match say {
             Say::Text(text) => event(json!([{"text": text}])),
-            Say::Call(name, arguments) => event(json!([{"functionCall": {"name": name, "args": arguments}}])),
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
+                event(json!([{"functionCall": {"name": name, "args": arguments}}]))
+            }
         })
         .collect();
     events.push(json!({"candidates": [{"content": {"parts": []}, "finishReason": "STOP"}]}));
@@ -197,7 +215,8 @@ fn openai(said: &[Say]) -> Vec<String> {
     for say in said {
         match say {
             Say::Text(text) => events.push(event(json!({"content": text}), None)),
-            Say::Call(name, arguments) => {
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
                 let function = json!({"name": name, "arguments": arguments.to_string()});
                 let call =
                     json!([{"index": calls, "id": format!("call_{calls}"), "type": "function", "function": function}]);
@@ -220,7 +239,8 @@ fn text_mode(said: &[Say]) -> Vec<String> {
     for say in said {
         match say {
             Say::Text(piece) => text.push_str(piece),
-            Say::Call(name, arguments) => {
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
                 }
@@ -244,10 +264,19 @@ fn responses(said: &[Say]) -> Vec<String> {
     for (at, say) in said.iter().enumerate() {
         events.push(match say {
             Say::Text(text) => json!({"type": "response.output_text.delta", "output_index": at, "delta": text}),
-            Say::Call(name, arguments) => {
+            Say::Search(arguments) => {
                 json!({"type": "response.output_item.done", "output_index": at,
-                       "item": {"type": "function_call", "id": format!("fc_{at}"), "call_id": format!("call_{at}"),
-                                "name": name, "arguments": arguments.to_string(), "status": "completed"}})
+                       "item": {"type": "tool_search_call", "id": format!("tsc_{at}"), "call_id": format!("call_{at}"),
+                                "execution": "client", "arguments": arguments, "status": "completed"}})
+            }
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
+                let mut item = json!({"type": "function_call", "id": format!("fc_{at}"), "call_id": format!("call_{at}"),
+                                      "name": name, "arguments": arguments.to_string(), "status": "completed"});
+                if let (Say::Found(..), Some((server, _))) = (say, name.split_once("__")) {
+                    item["namespace"] = json!(server);
+                }
+                json!({"type": "response.output_item.done", "output_index": at, "item": item})
             }
         });
     }
@@ -264,7 +293,8 @@ fn anthropic(said: &[Say]) -> Vec<String> {
     for (at, say) in said.iter().enumerate() {
         let (block, delta) = match say {
             Say::Text(text) => (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": text})),
-            Say::Call(name, arguments) => {
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
                 calls = true;
                 (
                     json!({"type": "tool_use", "id": format!("toolu_{at}"), "name": name, "input": {}}),
@@ -288,7 +318,8 @@ fn ollama(said: &[Say]) -> Vec<String> {
         .iter()
         .map(|say| match say {
             Say::Text(text) => message(json!({"role": "assistant", "content": text})),
-            Say::Call(name, arguments) => {
+            call => {
+                let (name, arguments) = call.call().expect("it is one");
                 let calls = json!([{"function": {"name": name, "arguments": arguments}}]);
                 message(json!({"role": "assistant", "content": "", "tool_calls": calls}))
             }

@@ -13,14 +13,14 @@ use super::formats::{FORMATS, Format, Say};
 use crate::mcp::{Server, text, tool};
 
 /// A request in the order in which services cache it.
-struct Cached {
-    tools: Vec<String>,
+pub(super) struct Cached {
+    pub(super) tools: Vec<String>,
     system: String,
-    messages: Vec<String>,
+    pub(super) messages: Vec<String>,
 }
 
 impl Cached {
-    fn of(request: &Request) -> Self {
+    pub(super) fn of(request: &Request) -> Self {
         let mut body = request.json();
         unmarked(&mut body);
         let list =
@@ -35,7 +35,7 @@ impl Cached {
     }
 
     /// What comes first in this request and is not the same in the next one; `None` if the next one has all of it.
-    fn lost_in(&self, next: &Self) -> Option<&str> {
+    pub(super) fn lost_in(&self, next: &Self) -> Option<&str> {
         let lost = |before: &'_ [String], after: &[String]| {
             before.iter().zip(after.iter().map(Some).chain(std::iter::repeat(None))).position(|(a, b)| Some(a) != b)
         };
@@ -62,7 +62,7 @@ fn unmarked(value: &mut Value) {
 }
 
 /// A model of the same family.
-fn sibling(format: &Format) -> &'static str {
+pub(super) fn sibling(format: &Format) -> &'static str {
     match format.model {
         "gemini/gemini-2.5-pro" => "gemini/gemini-2.5-flash",
         "vertex/gemini-3-pro" => "vertex/gemini-3-flash",
@@ -144,7 +144,7 @@ async fn conversation(format: &'static Format) -> Vec<Request> {
 }
 
 /// Whether a request asks the model.
-fn is_asked(request: &Request) -> bool {
+pub(super) fn is_asked(request: &Request) -> bool {
     let ends = ["streamGenerateContent?alt=sse", "/chat/completions", "/responses", "/v1/messages", "/api/chat"];
     ends.iter().any(|end| request.path.ends_with(end))
 }

@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use host_message::{ToolName, ToolSpec};
+use host_message::{TOOL_SEARCH, ToolName, ToolSpec};
 
-use crate::KeptText;
+use crate::{KeptText, tool_search};
 
 /// The heading of the text about tools that are not as they were declared.
 const HEADING: &str = "tools";
@@ -54,17 +54,27 @@ impl Declarations {
     /// Returns how the tools differ from their declarations; `None` if they do not.
     fn difference(&self, now: &[ToolSpec]) -> Option<String> {
         let (mut gone, mut changed): (Vec<&ToolName>, Vec<&ToolSpec>) = (Vec::new(), Vec::new());
+        let mut finds = None;
         for declared in self.0.iter() {
             match now.iter().find(|tool| tool.name == declared.name) {
                 None => gone.push(&declared.name),
-                Some(tool) if !is_same(tool, declared) => changed.push(tool),
-                Some(_) => {}
+                Some(tool) if is_same(tool, declared) => {}
+                // Only what it finds differs.
+                Some(tool) if tool.name.as_str() == TOOL_SEARCH => finds = Some(tool_search::finds(&tool.description)),
+                Some(tool) => changed.push(tool),
             }
         }
         let mut text = String::new();
         if !gone.is_empty() {
             let names = gone.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             text = format!("These tools cannot be called now: {names}.");
+        }
+        if let Some(finds) = finds {
+            let between = if text.is_empty() { "" } else { "\n\n" };
+            let _ = write!(
+                text,
+                "{between}The tool `{TOOL_SEARCH}` finds these now, in place of those in its declaration:\n{finds}"
+            );
         }
         for ToolSpec { name, description, input_schema, .. } in changed {
             let between = if text.is_empty() { "" } else { "\n\n" };
@@ -112,6 +122,13 @@ mod tests {
         declared.add(&first);
         assert_eq!(declared.news(&first, &[]), None);
         let now = [tool("plan", "Plans."), tool("read", "Reads more.")];
+        let mut search = Declarations::default();
+        search.add(&[tool(TOOL_SEARCH, "Finds.\n\n1 tool: a")]);
+        let news = search.news(&[tool(TOOL_SEARCH, "Finds.\n\n2 tools: a, b")], &[]).expect("it finds another one");
+        insta::assert_snapshot!(news.text, @r"
+        The tool `tool_search` finds these now, in place of those in its declaration:
+        2 tools: a, b
+        ");
         declared.add(&now);
         assert_eq!(names(&declared), ["read Reads.", "edit Edits.", "plan Plans."]);
         let news = declared.news(&now, &[]).expect("something changed");

@@ -194,7 +194,7 @@ impl<'r> Run<'r> {
                 version = now;
                 tools = agent.tools_with(self.complete.as_ref())?;
             }
-            self.state.declared.add(tools.specs());
+            self.declare(&tools, history);
             self.gather(history, message, &tools).await;
             self.warn_of_limit(message, &deadline);
             // A user who cancels wants an end, not a last request: the cancel comes before the deadline.
@@ -209,6 +209,9 @@ impl<'r> Run<'r> {
             if let Err(stop) = self.compress_if_long(history, message.as_deref(), &declared, &deadline).await {
                 return stop.ending(TerminateReason::Timeout);
             }
+            // A summary may stand in the place of what said the definition of a tool.
+            self.declare(&tools, history);
+            let declared = self.state.declared.specs();
             agent.tell(EventKind::TurnStarted { turn: self.turns });
             // Counted before it is asked: a turn that fails has cost something all the same.
             self.turns += 1;
@@ -227,6 +230,16 @@ impl<'r> Run<'r> {
                 Err(stop) => return stop.ending(TerminateReason::Timeout),
             }
         }
+    }
+
+    /// Declares the tools, and those that a search found and whose definitions the conversation does not have: it was
+    /// shortened, or an earlier version of the host recorded it.
+    fn declare(&mut self, tools: &Registry, history: &History) {
+        self.state.declared.add(tools.specs());
+        let responses = || history.contents().iter().flat_map(Content::function_responses);
+        let has = |tool: &ToolSpec| responses().flat_map(|response| &response.found).any(|said| said.name == tool.name);
+        let lost: Vec<ToolSpec> = tools.found().iter().filter(|tool| !has(tool)).cloned().collect();
+        self.state.declared.add(&lost);
     }
 
     /// Records that the run begins, before anything is sent: a log that ends here says that a request may be under way.
@@ -274,7 +287,8 @@ impl<'r> Run<'r> {
         }
         let said = history.contents().iter().flat_map(|content| &content.parts);
         let kept = KeptText::all_of(said.chain(message.iter().flatten()));
-        let news = self.state.declared.news(tools.specs(), &kept);
+        let now = [tools.specs(), tools.found()].concat();
+        let news = self.state.declared.news(&now, &kept);
         // What a conversation begins with is in its first message already.
         let begins = self.turns == 0 && history.contents().is_empty();
         let joining = if begins { Vec::new() } else { self.agent.joining(&kept) };
@@ -369,7 +383,7 @@ impl<'r> Run<'r> {
         // So that a resumed session does not show the warning as the user's words.
         self.record(&Fact::RecoveryStarted { agent_id: self.agent.id.clone(), reason: met })?;
         let tools = self.agent.tools_with(self.complete.as_ref())?;
-        self.state.declared.add(tools.specs());
+        self.declare(&tools, history);
         let declared = self.state.declared.specs();
         let runnable = tools.only(self.complete.iter().map(|_| COMPLETE_TASK))?;
         let mut last = message.unwrap_or_default();
@@ -412,6 +426,7 @@ impl<'r> Run<'r> {
         deadline: &Deadline,
     ) -> Result<Step, Stop> {
         self.before.asked = true;
+        self.agent.tools.was_declared(declared);
         let prompt = self.take_prompt();
         let span = tracing::info_span!("turn", prompt_id = %prompt);
         let turn = Turn { prompt: &prompt, declared, runnable, deadline };

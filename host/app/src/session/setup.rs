@@ -11,7 +11,7 @@ use host_agent::{
 use host_extensions::agents::Agents;
 use host_extensions::grants::UserGrants;
 use host_extensions::plugins::LoadedPlugin;
-use host_extensions::servers::Deferral;
+use host_extensions::servers::{Deferral, LoadedInto};
 use host_journal::{About, Clock, Journal, MAIN, Opened, Past, Recorded, SessionError};
 use host_message::{AgentId, Content, ModelId, ToolName, ToolSpec};
 use host_model::Recording;
@@ -336,7 +336,11 @@ impl Tools<'_> {
     fn deferral(&self) -> Deferral {
         let window = self.model.window;
         let share = self.app.configuration.mcp_share();
-        Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred) }
+        let loaded = match self.model.settings.deferred_tools {
+            true => LoadedInto::Conversation,
+            false => LoadedInto::Declarations,
+        };
+        Deferral { most_tokens: (window as f64 * share) as u64, tools: Arc::clone(self.deferred), loaded }
     }
 
     /// The tools, with the agents that are tools of the main one. They are loaded while the next prompt waits for the
@@ -392,10 +396,11 @@ fn past_files(recorded: &Recorded, workspace: &Workspace) -> PastFiles {
     PastFiles { named: named.collect(), until: recorded.until.into() }
 }
 
-/// The tools that a conversation called.
-fn called(contents: &[Content]) -> impl Iterator<Item = ToolName> {
+/// The tools that a conversation called, and those that it found.
+fn called(contents: &[Content]) -> Vec<ToolName> {
     let calls = contents.iter().flat_map(Content::function_calls).map(|call| call.name.clone());
-    calls.collect::<Vec<_>>().into_iter()
+    let found = contents.iter().flat_map(Content::function_responses).flat_map(|response| &response.found);
+    calls.chain(found.map(|tool| tool.name.clone())).collect()
 }
 
 /// A log for a new session.

@@ -11,7 +11,7 @@ use host_capability::{McpServerName, Scope};
 use host_message::{Annotations, ToolName, ToolSpec};
 use host_model::estimate_tools;
 use host_plugin::Digest;
-use host_settings::mcp::{McpServer, McpStatus, McpTool, SEPARATOR};
+use host_settings::mcp::{McpServer, McpState, McpStatus, McpTool, SEPARATOR};
 use host_text::{excerpt, skeleton};
 use host_tool::{McpDefinition, McpTarget};
 use serde_json::json;
@@ -31,6 +31,8 @@ pub struct Offer {
     pub notes: Vec<(McpServerName, String)>,
     /// What the definitions of each server take of a model's window, in tokens, estimated.
     pub tokens: Vec<(McpServerName, u64)>,
+    /// Whether more may come: a server is not ready yet.
+    pub is_starting: bool,
 }
 
 /// A tool as it is offered.
@@ -49,7 +51,8 @@ pub struct OfferedTool {
 impl Offer {
     /// Offers the tools that these servers have.
     pub(crate) fn new(servers: &[McpServer], statuses: &[McpStatus]) -> Self {
-        let mut offer = Self::default();
+        let is_starting = statuses.iter().any(|status| status.state == McpState::Starting);
+        let mut offer = Self { is_starting, ..Self::default() };
         let mut seen: BTreeMap<String, String> = BTreeMap::new();
         for status in statuses {
             let Some(server) = servers.iter().find(|server| server.name == status.name) else { continue };

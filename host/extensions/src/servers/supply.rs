@@ -2,15 +2,16 @@
 //! would take too much of the model's window.
 //!
 //! Promises: each tool is one of the built-in plugin `mcp`, and may call exactly that tool of that server; deferring
-//! changes what is declared, never what may be called.
+//! changes what is declared, never what may be called. Where the model's service loads tools in the course of a
+//! conversation, nothing that comes after the first request is declared, if a search was before it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host_agent::{DeferredTools, ToolSearch};
 use host_capability::{Grants, Scope};
-use host_message::ToolName;
+use host_message::{ToolName, ToolSpec};
 use host_plugin::Plugin;
-use host_tool::{PluginTool, Sandbox, Supplied, Tool, ToolSupply};
+use host_tool::{Known, PluginTool, Sandbox, Supplied, Tool, ToolSupply};
 
 use super::hub::McpHub;
 use super::offer::{Offer, OfferedTool};
@@ -39,6 +40,17 @@ pub struct Deferral {
     pub most_tokens: u64,
     /// What the model loaded.
     pub tools: Arc<DeferredTools>,
+    /// Where what it loads is defined.
+    pub loaded: LoadedInto,
+}
+
+/// Where a tool is defined that a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadedInto {
+    /// Among the declarations.
+    Declarations,
+    /// In the conversation, by the model's service.
+    Conversation,
 }
 
 impl McpSupply {
@@ -93,14 +105,41 @@ impl ToolSupply for McpSupply {
     fn tools(&self) -> Vec<Supplied> {
         let (offer, tools) = self.now();
         let tokens: u64 = offer.tokens.iter().map(|(_, tokens)| tokens).sum();
-        let Some(Deferral { tools: deferred, .. }) = self.deferral.as_ref().filter(|it| tokens > it.most_tokens) else {
-            return tools.into_iter().map(|tool| Supplied { tool, is_declared: true }).collect();
+        let all_declared = |tools: Vec<Arc<dyn Tool>>| {
+            tools.into_iter().map(|tool| Supplied { tool, known: Known::Declared }).collect()
         };
-        deferred.set(offer.tools.iter().map(|tool| tool.spec.clone()).collect());
-        let is_loaded = |name: &ToolName| deferred.is_loaded(name);
+        let Some(Deferral { most_tokens, tools: deferred, loaded }) = &self.deferral else {
+            return all_declared(tools);
+        };
+        let is_over = tokens > *most_tokens;
+        let is_asked = deferred.is_asked();
+        // What a service has in its cache stays there: a search that comes later would move it.
+        let is_searched = match loaded {
+            LoadedInto::Declarations => is_over,
+            LoadedInto::Conversation => deferred.has_search(is_over || offer.is_starting && !is_asked),
+        };
+        if !is_searched {
+            return all_declared(tools);
+        }
+        let known = |name: &ToolName| match loaded {
+            LoadedInto::Declarations if deferred.is_loaded(name) => Known::Declared,
+            LoadedInto::Declarations => Known::Undeclared,
+            LoadedInto::Conversation if deferred.is_declared(name) || !is_over && !is_asked => Known::Declared,
+            LoadedInto::Conversation if deferred.is_loaded(name) => Known::Found,
+            LoadedInto::Conversation => Known::Unfound,
+        };
+        let rest: Vec<Supplied> =
+            tools.into_iter().map(|tool| Supplied { known: known(&tool.spec().name), tool }).collect();
+        let is_found = |tool: &&Supplied| *loaded == LoadedInto::Declarations || tool.known != Known::Declared;
+        deferred.set(rest.iter().filter(is_found).map(|supplied| supplied.tool.spec().clone()).collect());
         let search: Arc<dyn Tool> = Arc::new(ToolSearch::new(Arc::clone(deferred)));
-        let search = Supplied { tool: search, is_declared: true };
-        let rest = tools.into_iter().map(|tool| Supplied { is_declared: is_loaded(&tool.spec().name), tool });
+        let search = Supplied { tool: search, known: Known::Declared };
         std::iter::once(search).chain(rest).collect()
+    }
+
+    fn declared(&self, tools: &[ToolSpec]) {
+        if let Some(deferral) = &self.deferral {
+            deferral.tools.was_declared(tools);
+        }
     }
 }

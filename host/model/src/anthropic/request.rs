@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::Thought;
 use super::thinking::{Plan, Thinking, plan};
 use crate::Request;
+use crate::found::{declared, found};
 
 /// How many of the user's last messages are marked: the next request finds the last one in the cache, and this request
 /// finds the one before it. The service accepts four marks in all.
@@ -37,10 +38,13 @@ fn written(body: &impl Serialize) -> Vec<u8> {
 }
 
 fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
+    // A tool that was found is defined beside the others, which it does not move: the service leaves it out of what it
+    // caches, and puts it where a result refers to it.
+    let loaded = if request.settings.deferred_tools { found(request) } else { Vec::new() };
     let mut messages: Vec<Message<'a>> = Vec::with_capacity(request.contents.len());
     for content in request.contents {
         let blocks = match content.role {
-            Role::User => user_blocks(content),
+            Role::User => user_blocks(content, &loaded),
             Role::Model => content.parts.iter().filter_map(model_block).collect(),
         };
         match messages.last_mut() {
@@ -67,10 +71,15 @@ fn prompt<'a>(request: &Request<'a>) -> (Prompt<'a>, Plan) {
     for marked in users.take(MARKED_MESSAGES).filter_map(|message| message.content.last_mut()) {
         marked.cache_control = Some(mark);
     }
-    let mut tools: Vec<_> = request.tools.iter().map(tool).collect();
+    let mut tools: Vec<_> = match request.settings.deferred_tools {
+        true => request.tools.iter().map(tool).collect(),
+        false => declared(request).into_iter().map(tool).collect(),
+    };
     if let Some(last) = tools.last_mut() {
         last.cache_control = Some(mark);
     }
+    // Behind the mark: the service rejects one at a tool that it loads later.
+    tools.extend(loaded.into_iter().map(|spec| Tool { defer_loading: true, ..tool(spec) }));
     let system = request.system.filter(|text| !text.trim().is_empty()).map(|text| {
         let block = Block::Text { text: Cow::Borrowed(text) };
         Marked { block, cache_control: Some(mark) }
@@ -94,7 +103,7 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn user_blocks(content: &Content) -> Vec<Block<'_>> {
+fn user_blocks<'a>(content: &'a Content, loaded: &[&ToolSpec]) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(content.parts.len());
     for part in content.parts.iter().filter(|part| !part.thought) {
         match &part.data {
@@ -119,7 +128,12 @@ fn user_blocks(content: &Content) -> Vec<Block<'_>> {
                     ResponseBody::Output(text) => (text, false),
                     ResponseBody::Error(text) => (text, true),
                 };
-                let content = text_block(text).into_iter().collect();
+                // The service puts the definitions there, which say all that the text does; it rejects both in one.
+                let is_loaded = |tool: &&ToolSpec| loaded.iter().any(|loaded| loaded.name == tool.name);
+                let mut content: Vec<_> = response.found.iter().filter(is_loaded).map(reference).collect();
+                if content.is_empty() {
+                    content.extend(text_block(text));
+                }
                 // The service limits the length of ids, and others made them.
                 blocks.push(Block::ToolResult { tool_use_id: fit(response.wire_id()), content, is_error });
             }
@@ -143,6 +157,11 @@ fn model_block(part: &Part) -> Option<Block<'_>> {
         }
         PartData::FunctionResponse(_) => None,
     }
+}
+
+/// Writes where the service puts the definition of a tool that was found.
+fn reference(tool: &ToolSpec) -> Block<'_> {
+    Block::ToolReference { tool_name: tool.name.as_str() }
 }
 
 /// Writes text. The service rejects text of nothing but white space.
@@ -192,6 +211,7 @@ fn tool(tool: &ToolSpec) -> Tool<'_> {
         name: tool.name.as_str(),
         description: &tool.description,
         input_schema: &tool.input_schema,
+        defer_loading: false,
         cache_control: None,
     }
 }
@@ -281,6 +301,9 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "is_false")]
         is_error: bool,
     },
+    ToolReference {
+        tool_name: &'a str,
+    },
     #[serde(untagged)]
     Thought(Thought),
 }
@@ -297,6 +320,8 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a Value,
+    #[serde(skip_serializing_if = "is_false")]
+    defer_loading: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }

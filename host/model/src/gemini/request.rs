@@ -14,6 +14,7 @@ use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, Tool
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::found::declared;
 use crate::{Request, Settings};
 
 /// Replaces a missing signature: of a turn from a different model, or one that no model generated. Google's
@@ -62,7 +63,7 @@ fn written(body: &impl Serialize) -> Vec<u8> {
 }
 
 fn whole<'a>(request: &Request<'a>, dialect: Dialect) -> Body<'a> {
-    let tools: Vec<_> = request.tools.iter().map(declaration).collect();
+    let tools: Vec<_> = declared(request).into_iter().map(declaration).collect();
     let safety = request.settings.safety.iter().map(|(category, threshold)| SafetySetting { category, threshold });
     Body {
         system_instruction: request.system.map(Words::text),

@@ -11,6 +11,7 @@ use host_message::{Content, InlineData, Part, PartData, ResponseBody, Role, Tool
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::found::declared;
 use crate::text::add_text;
 use crate::{Effort, Request, Settings};
 
@@ -28,7 +29,7 @@ pub(super) fn body(request: &Request<'_>) -> Vec<u8> {
     let body = Body {
         model: request.model,
         messages,
-        tools: request.tools.iter().map(tool).collect(),
+        tools: declared(request).into_iter().map(tool).collect(),
         stream: true,
         think: think(request.model, settings),
         options: Options {

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
+use crate::found::declared;
 use crate::text::add_text;
 use crate::{Effort, Request, Settings, Verbosity};
 
@@ -49,7 +50,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
     let body = Body {
         model: request.model,
         messages,
-        tools: request.tools.iter().map(tool).collect(),
+        tools: declared(request).into_iter().map(tool).collect(),
         stream: true,
         stream_options: StreamOptions { include_usage: true },
         temperature: temperature.filter(|_| !fixed),

@@ -252,6 +252,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         effort: None,
         verbosity: None,
         long_cache: false,
+        deferred_tools: false,
         stop: Vec::new(),
         safety: Vec::new(),
     };

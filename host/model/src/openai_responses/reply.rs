@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use host_message::{FinishReason, Part, Signature, Usage};
+use host_message::{FinishReason, Part, Signature, TOOL_SEARCH, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::NAME;
+use super::{CLIENT, NAME};
 use crate::failure::Failure;
 use crate::openai::calls::{Malformed, whole};
 use crate::text::clip;
@@ -127,6 +127,9 @@ impl Reply {
     /// Handles the beginning of an item. New is a message's phase then, which the service needs back, and the name of a
     /// call.
     fn begin(&mut self, chunk: &mut Chunk, item: Map<String, Value>) {
+        if is_search(&item) {
+            chunk.forming.push(CallPiece { name: TOOL_SEARCH.to_owned(), json: String::new() });
+        }
         if word(&item, "type") == "function_call" {
             chunk.forming.push(CallPiece { name: word(&item, "name").to_owned(), json: String::new() });
         }
@@ -167,7 +170,8 @@ impl Reply {
                 // The encrypted form goes back in its place; without it the model thinks again.
                 self.keep(chunk, item);
             }
-            "function_call" => self.call(&item),
+            "function_call" => self.call(&item, word(&item, "name")),
+            "tool_search_call" if is_search(&item) => self.call(&item, TOOL_SEARCH),
             // Items of tools that run at the service, none of which was requested.
             _ => {}
         }
@@ -184,7 +188,7 @@ impl Reply {
         }
     }
 
-    fn call(&mut self, item: &Map<String, Value>) {
+    fn call(&mut self, item: &Map<String, Value>, name: &str) {
         let id = word(item, "call_id");
         if !id.is_empty() && !self.called.insert(id.to_owned()) {
             return;
@@ -195,7 +199,7 @@ impl Reply {
             Some(value) => value.to_string(),
             None => String::new(),
         };
-        match whole(id.to_owned(), word(item, "name").to_owned(), &arguments) {
+        match whole(id.to_owned(), name.to_owned(), &arguments) {
             Ok(_) if self.calls > MAX_CALLS => self.malformed = Some(Malformed::too_many(MAX_CALLS)),
             Ok(call) => self.held.push(call),
             Err(malformed) => self.malformed = Some(malformed),
@@ -233,6 +237,11 @@ impl Reply {
 fn signed(part: Part, item: Map<String, Value>) -> Part {
     let signature = Signature { by: NAME.to_owned(), data: Value::Object(item).to_string() };
     Part { signature: Some(signature), ..part }
+}
+
+/// Whether it is a search for tools that this side has to run.
+fn is_search(item: &Map<String, Value>) -> bool {
+    word(item, "type") == "tool_search_call" && word(item, "execution") == CLIENT
 }
 
 fn word<'i>(item: &'i Map<String, Value>, key: &str) -> &'i str {

@@ -7,21 +7,29 @@
 
 use std::borrow::Cow;
 
-use host_message::{Content, FileReference, InlineData, PartData, ResponseBody, Role, ToolSpec};
+use host_message::{
+    Content, FileReference, FunctionCall, FunctionResponse, InlineData, PartData, ResponseBody, Role, TOOL_SEARCH,
+    ToolName, ToolSpec,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::NAME;
+use super::{CLIENT, NAME};
+use crate::found::{declared, found};
 use crate::openai::request::{Dialect, is_web, named};
 use crate::{Effort, Request, Settings};
 
+/// The status of items that this side adds.
+const COMPLETED: &str = "completed";
+
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
+    let loading = Loading::of(request);
     let mut input = Vec::with_capacity(request.contents.len() * 2);
     for content in request.contents {
         match content.role {
-            Role::User => push_user(&mut input, content),
-            Role::Model => push_model(&mut input, content),
+            Role::User => push_user(&mut input, content, &loading),
+            Role::Model => push_model(&mut input, content, &loading),
         }
     }
     let Settings { temperature, top_p, max_output_tokens, thinking_budget, effort, verbosity, .. } = request.settings;
@@ -32,7 +40,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         model: request.model,
         instructions: request.system,
         input,
-        tools: request.tools.iter().map(tool).collect(),
+        tools: loading.declarations(request),
         stream: true,
         // Nothing of the conversation stays at the service; that is why thoughts come encrypted.
         store: false,
@@ -84,12 +92,12 @@ fn sendable(model: &str, effort: Effort) -> &'static str {
 }
 
 /// Adds results first, since they must directly follow their calls; then the user's text beside them.
-fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
+fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loading<'a>) {
     let mut said = Vec::new();
     // The response that the data after it belongs to.
     let mut response: Option<(&'a str, Vec<Piece>)> = None;
     // A response is complete when the next begins, since its data follows it.
-    let mut settle = |response: Option<(&'a str, Vec<Piece>)>| {
+    let settle = |input: &mut Vec<Entry<'a>>, response: Option<(&'a str, Vec<Piece>)>| {
         let Some((call_id, mut pieces)) = response else { return };
         let output = match &mut pieces[..] {
             // Plain text is a plain string: some servers accept nothing else.
@@ -100,13 +108,23 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
     };
     for part in content.parts.iter().filter(|part| !part.thought) {
         match &part.data {
+            PartData::FunctionResponse(next) if loading.is_search(&next.name) => {
+                settle(input, response.take());
+                let tools = loading.loaded_by(next);
+                if tools.is_empty() {
+                    // The item has no place for words, and the model must know why nothing came.
+                    said.push(Piece::InputText { text: format!("{TOOL_SEARCH}: {}", next.body.text()) });
+                }
+                let (call_id, execution, status) = (next.wire_id(), CLIENT, COMPLETED);
+                input.push(Entry::Item(Item::ToolSearchOutput { call_id, execution, status, tools }));
+            }
             PartData::FunctionResponse(next) => {
                 let text = match &next.body {
                     ResponseBody::Output(text) => text.clone(),
                     // The format has no mark for an error.
                     ResponseBody::Error(text) => format!("error: {text}"),
                 };
-                settle(response.replace((next.wire_id(), vec![Piece::InputText { text }])));
+                settle(input, response.replace((next.wire_id(), vec![Piece::InputText { text }])));
             }
             PartData::Text(text) => said.push(Piece::InputText { text: text.clone() }),
             PartData::InlineData(data) => match &mut response {
@@ -119,13 +137,13 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             PartData::FunctionCall(_) => {}
         }
     }
-    settle(response);
+    settle(input, response);
     if !said.is_empty() {
         input.push(Entry::Item(Item::Message { role: "user", content: said, phase: None }));
     }
 }
 
-fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
+fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loading<'a>) {
     let mut message = Message::default();
     for part in &content.parts {
         // Only what this service has made: another one's signature means nothing here.
@@ -147,9 +165,7 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content) {
             PartData::FunctionCall(call) => {
                 // A call ends the message around it.
                 message.end(input);
-                let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
-                let (call_id, name) = (call.wire_id(), call.name.sendable());
-                input.push(Entry::Item(Item::FunctionCall { call_id, name, arguments }));
+                input.push(Entry::Item(loading.call(call)));
             }
             // A model's message has no responses.
             PartData::FunctionResponse(_) => {}
@@ -201,13 +217,87 @@ fn file_piece(file: &FileReference) -> Piece {
     }
 }
 
-fn tool(tool: &ToolSpec) -> Tool<'_> {
-    Tool {
-        kind: "function",
+/// How the tools that `tool_search` finds reach the model: with the result of a search, in the service's own form, or
+/// declared as all others.
+struct Loading<'a> {
+    /// Whether searches have the service's form. It rejects their results without a declared search.
+    is_native: bool,
+    /// What was found and is not declared; empty unless the form is the service's.
+    found: Vec<&'a ToolSpec>,
+}
+
+impl<'a> Loading<'a> {
+    fn of(request: &Request<'a>) -> Self {
+        let has_search = request.tools.iter().any(|tool| tool.name.as_str() == TOOL_SEARCH);
+        let is_native = request.settings.deferred_tools && has_search;
+        Self { is_native, found: if is_native { found(request) } else { Vec::new() } }
+    }
+
+    fn is_search(&self, name: &ToolName) -> bool {
+        self.is_native && name.as_str() == TOOL_SEARCH
+    }
+
+    fn declarations(&self, request: &Request<'a>) -> Vec<Declaration<'a>> {
+        if !self.is_native {
+            return declared(request).into_iter().map(tool).collect();
+        }
+        let declaration = |spec: &'a ToolSpec| match self.is_search(&spec.name) {
+            true => Declaration::ToolSearch {
+                execution: CLIENT,
+                description: &spec.description,
+                parameters: &spec.input_schema,
+            },
+            false => tool(spec),
+        };
+        request.tools.iter().map(declaration).collect()
+    }
+
+    /// Returns the definitions that a search brings, those of a server together: the service recommends that form.
+    fn loaded_by(&self, response: &'a FunctionResponse) -> Vec<Declaration<'a>> {
+        let mut spaces: Vec<(&str, Vec<Declaration<'a>>)> = Vec::new();
+        let is_loaded = |spec: &&ToolSpec| self.found.iter().any(|found| found.name == spec.name);
+        for spec in response.found.iter().filter(is_loaded) {
+            let name = namespace(&spec.name);
+            let loaded = function(spec, true);
+            match spaces.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, tools)) => tools.push(loaded),
+                None => spaces.push((name, vec![loaded])),
+            }
+        }
+        let space = |(name, tools)| Declaration::Namespace { name, description: format!("Tools of `{name}`."), tools };
+        spaces.into_iter().map(space).collect()
+    }
+
+    fn call(&self, call: &'a FunctionCall) -> Item<'a> {
+        let call_id = call.wire_id();
+        if self.is_search(&call.name) {
+            let (execution, status) = (CLIENT, COMPLETED);
+            return Item::ToolSearchCall { call_id, execution, status, arguments: &call.arguments };
+        }
+        let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
+        // The service rejects a call of a loaded tool without it, also one that the model of another service made.
+        let is_loaded = self.found.iter().any(|found| found.name == call.name);
+        let namespace = is_loaded.then(|| namespace(&call.name));
+        Item::FunctionCall { call_id, name: call.name.sendable(), namespace, arguments }
+    }
+}
+
+/// Returns the group in which a found tool is defined: that of its server.
+fn namespace(name: &ToolName) -> &str {
+    name.as_str().split_once("__").map_or(name.as_str(), |(server, _)| server)
+}
+
+fn tool(tool: &ToolSpec) -> Declaration<'_> {
+    function(tool, false)
+}
+
+fn function(tool: &ToolSpec, defer_loading: bool) -> Declaration<'_> {
+    Declaration::Function {
         name: tool.name.as_str(),
         description: &tool.description,
         parameters: &tool.input_schema,
         strict: false,
+        defer_loading,
     }
 }
 
@@ -218,7 +308,7 @@ struct Body<'a> {
     instructions: Option<&'a str>,
     input: Vec<Entry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<Declaration<'a>>,
     stream: bool,
     store: bool,
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
@@ -272,7 +362,21 @@ enum Item<'a> {
     FunctionCall {
         call_id: &'a str,
         name: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         arguments: String,
+    },
+    ToolSearchCall {
+        call_id: &'a str,
+        execution: &'static str,
+        status: &'static str,
+        arguments: &'a Map<String, Value>,
+    },
+    ToolSearchOutput {
+        call_id: &'a str,
+        execution: &'static str,
+        status: &'static str,
+        tools: Vec<Declaration<'a>>,
     },
     FunctionCallOutput {
         call_id: &'a str,
@@ -304,14 +408,31 @@ enum File {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
-    /// The format's own default is strict, which rejects most schemas.
-    strict: bool,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Declaration<'a> {
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+        /// The format's own default is strict, which rejects most schemas.
+        strict: bool,
+        #[serde(skip_serializing_if = "is_false")]
+        defer_loading: bool,
+    },
+    ToolSearch {
+        execution: &'static str,
+        description: &'a str,
+        parameters: &'a Value,
+    },
+    Namespace {
+        name: &'a str,
+        description: String,
+        tools: Vec<Declaration<'a>>,
+    },
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ nothing in it but one JSON object:
 - When you need no tool, answer without such a block."#;
 
 /// Returns the system message, with the tools in it.
-pub(super) fn system(system: Option<&str>, tools: &[ToolSpec]) -> Option<String> {
+pub(super) fn system(system: Option<&str>, tools: &[&ToolSpec]) -> Option<String> {
     if tools.is_empty() {
         return system.map(str::to_owned);
     }
@@ -172,7 +172,7 @@ mod tests {
         };
         assert_eq!(system(Some("Be brief."), &[]).as_deref(), Some("Be brief."));
         assert_eq!(system(None, &[]), None);
-        let text = system(Some("Be brief.\n"), &[tool]).expect("there is one");
+        let text = system(Some("Be brief.\n"), &[&tool]).expect("there is one");
         assert!(text.starts_with("Be brief.\n\n# Tools\n"), "{text}");
         let described =
             "## ls\n\nLists a folder\n\nIts arguments, as JSON Schema:\n\n```json\n{\"type\":\"object\"}\n```";

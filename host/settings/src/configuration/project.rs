@@ -218,6 +218,7 @@ impl Model {
             // The user's limit of costs counts in the user's prices.
             price: self.price.or(project.price),
             tools: project.tools.or(self.tools),
+            deferred_tools: project.deferred_tools.or(self.deferred_tools),
         }
     }
 }

@@ -152,6 +152,35 @@ fn model_without_a_provider_is_asked_on_the_wire_of_the_catalogue() {
 }
 
 #[test]
+fn deferred_tools_are_for_models_that_have_them_at_the_services_own_address() {
+    let check = |id: &str, text: &str, expected: bool| {
+        let key = [("OPENAI_API_KEY", "sk-test"), ("ANTHROPIC_API_KEY", "sk-test"), ("GEMINI_API_KEY", "sk-test")];
+        let model = connect(id, &parsed(text), &environment(&key)).expect("it can be asked");
+        assert_eq!(model.settings.deferred_tools, expected, "{id} {text}");
+    };
+    let of = |id: &str, option: &str| format!("[models.\"{id}\"]\n{option}\n");
+    check("openai-responses/gpt-6.1-terra", "", true);
+    check("anthropic/claude-haiku-4-5", "", true);
+    check("openai-responses/gpt-5", "", false);
+    check("openai-responses/own-1", "", false);
+    // Wires without them.
+    for id in ["openai/gpt-6.1-terra", "gemini/gemini-2.5-pro", "ollama/qwen3:8b"] {
+        check(id, "", false);
+        check(id, &of(id, "deferred_tools = true"), false);
+    }
+    // A server that may not have them, and one of which the user knows it.
+    let (claude, server) =
+        ("anthropic/claude-haiku-4-5", "[providers.anthropic]\nbase_url = \"https://a.example.com\"\n");
+    check(claude, server, false);
+    check(claude, &format!("{server}{}", of(claude, "deferred_tools = true")), true);
+    check(claude, &of(claude, "deferred_tools = false"), false);
+    check(claude, &of(claude, "tools = \"text\""), false);
+    // Others answer in the place of a model that has none: the conversation is kept as that one needs it.
+    check("openai-responses/gpt-5", &of("openai-responses/gpt-5", "fallback = \"anthropic/claude-haiku-4-5\""), false);
+    check(AUTO, "[routing]\ndefault = \"anthropic/claude-haiku-4-5\"\n", false);
+}
+
+#[test]
 fn model_that_calls_no_tools_gets_them_in_text_and_one_without_a_search_has_no_address_for_it() {
     let mut configuration = parsed("");
     let catalogue = r#"{"source": "x", "read": "2026-11-01", "models": [

@@ -3,6 +3,7 @@
 use super::*;
 use crate::CompressionConfig;
 use host_journal::TerminateReason::*;
+use host_tool::{Known, Supplied, ToolSupply};
 
 /// An agent whose model takes this many tokens at once.
 pub(super) fn small(window: u64) -> AgentDefinition {
@@ -244,4 +245,49 @@ async fn a_cancel_ends_it() {
         cancel.cancel();
     });
     assert_eq!(result.terminate_reason, Aborted);
+}
+
+/// Supplies a search and the tool that it finds, as for a service that loads tools.
+struct Finds(Arc<crate::DeferredTools>);
+
+impl ToolSupply for Finds {
+    fn tools(&self) -> Vec<Supplied> {
+        let mail = Named::tool("mail__send");
+        let known = if self.0.is_loaded(&mail.spec().name) { Known::Found } else { Known::Unfound };
+        self.0.set(vec![mail.spec().clone()]);
+        let search: Arc<dyn Tool> = Arc::new(crate::ToolSearch::new(Arc::clone(&self.0)));
+        vec![Supplied { tool: search, known: Known::Declared }, Supplied { tool: mail, known }]
+    }
+
+    fn version(&self) -> u64 {
+        self.0.loads()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn compression_declares_what_a_search_found_in_messages_that_are_gone() {
+    let mail = || calls([("mail__send", json!({}))]);
+    let search = calls([("tool_search", json!({"names": ["mail__send"]}))]);
+    let summary = text("<state_snapshot>all</state_snapshot>");
+    let replies = [mail(), search, mail(), text("one"), round(100), round(7_000), summary, mail(), text("done")];
+    let mut bench = bench(small(10_000), replies);
+    bench.executor.agent.tools.set_supply(Arc::new(Finds(Arc::default())));
+    let is_declared = |bench: &Bench| bench.executor.declared_tools().contains(&ToolName::new("mail__send"));
+    assert_eq!(bench.run().await.result.as_deref(), Some("one"));
+    assert!(!is_declared(&bench), "its definition is in the conversation");
+    let said: Vec<String> = bench
+        .executor
+        .history()
+        .contents()
+        .iter()
+        .flat_map(Content::function_responses)
+        .map(|one| one.body.text().to_owned())
+        .collect();
+    assert!(said[0].starts_with("the tool `mail__send` is not loaded yet"), "{said:?}");
+    assert_eq!((said[2].as_str(), said.len()), ("mail__send did it", 3));
+    assert_eq!(bench.run().await.result.as_deref(), Some("done"));
+    assert_eq!(statuses(&bench), ["summarised"]);
+    assert!(is_declared(&bench), "a service may reject a call of a tool that is nowhere");
+    let last = bench.executor.history().contents().iter().flat_map(Content::function_responses).last();
+    assert_eq!(last.map(|one| one.body.text()), Some("mail__send did it"), "it can be called without another search");
 }

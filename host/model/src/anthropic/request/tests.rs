@@ -248,3 +248,85 @@ fn anthropic_requests_no_thinking_amid_the_calls_of_a_different_service() {
     assert_eq!(thinks(vec![Part::text("a")], Part::text("q")), enabled);
     assert_eq!(thinks(vec![call("a")], response("a", output("x"))), None);
 }
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        title: None,
+        description: format!("Does {name}."),
+        input_schema: json!({"type": "object"}).into(),
+        output_schema: None,
+        annotations: Default::default(),
+    }
+}
+
+/// A conversation in which two searches found tools, and what a search said that found none.
+fn searched() -> Vec<Content> {
+    let search = |id: &str| {
+        let arguments = Map::from_iter([("query".to_owned(), json!("mail"))]);
+        model(vec![
+            PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new("tool_search"), arguments)).into(),
+        ])
+    };
+    let answer = |id: &str, body: ResponseBody, found: &[&str]| {
+        let mut response = FunctionResponse::new(CallId::new(id), ToolName::new("tool_search"), body);
+        response.found = found.iter().map(|name| spec(name)).collect();
+        user(vec![PartData::FunctionResponse(response).into()])
+    };
+    vec![
+        Content::user("send a mail"),
+        search("toolu_1"),
+        answer("toolu_1", output("Loaded"), &["mail__send", "ls", "mail__list"]),
+        search("toolu_2"),
+        answer("toolu_2", output("Loaded"), &["ls"]),
+        search("toolu_3"),
+        answer("toolu_3", ResponseBody::Error("no tool fits".to_owned()), &[]),
+    ]
+}
+
+#[test]
+fn found_tools_are_defined_behind_the_mark_and_referred_to_where_they_were_found() {
+    let contents = searched();
+    let tools = [spec("ls"), spec("tool_search")];
+    let settings = Settings { deferred_tools: true, ..Settings::default() };
+    let request = Request {
+        model: "claude-haiku-4-5",
+        system: None,
+        contents: &contents,
+        tools: &tools,
+        settings: &settings,
+        conversation: None,
+    };
+    let body = sent(&request);
+    let tool =
+        |name: &str| json!({"name": name, "description": format!("Does {name}."), "input_schema": {"type": "object"}});
+    let with = |mut tool: Value, key: &str, value: Value| {
+        tool[key] = value;
+        tool
+    };
+    let deferred = |name: &str| with(tool(name), "defer_loading", json!(true));
+    let marked = with(tool("tool_search"), "cache_control", json!({"type": "ephemeral"}));
+    assert_eq!(body["tools"], json!([tool("ls"), marked, deferred("mail__send"), deferred("mail__list")]));
+    let reference = |name: &str| json!({"type": "tool_reference", "tool_name": name});
+    let result = |at: usize| body["messages"][at]["content"][0]["content"].clone();
+    assert_eq!(result(2), json!([reference("mail__send"), reference("mail__list")]), "and not what is declared");
+    assert_eq!(result(4), json!([{"type": "text", "text": "Loaded"}]));
+    assert_eq!(
+        (result(6), &body["messages"][6]["content"][0]["is_error"]),
+        (json!([{"type": "text", "text": "no tool fits"}]), &json!(true))
+    );
+    let count: Value = serde_json::from_slice(&count_body(&request)).expect("it is JSON");
+    assert_eq!((&count["tools"], &count["messages"]), (&body["tools"], &body["messages"]), "it counts the same");
+
+    // Where the service cannot, they are declared, and the words say so.
+    let settings = Settings::default();
+    let body = sent(&Request { settings: &settings, ..request });
+    let last = with(tool("mail__list"), "cache_control", json!({"type": "ephemeral"}));
+    assert_eq!(body["tools"], json!([tool("ls"), tool("tool_search"), tool("mail__send"), last]));
+    assert_eq!(body["messages"][2]["content"][0]["content"], json!([{"type": "text", "text": "Loaded"}]));
+    // The service rejects a request in which all tools are deferred.
+    let settings = Settings { deferred_tools: true, ..Settings::default() };
+    let body = sent(&Request { tools: &[], settings: &settings, ..request });
+    assert_eq!(body.get("tools"), None);
+    assert_eq!(body["messages"][2]["content"][0]["content"], json!([{"type": "text", "text": "Loaded"}]));
+}

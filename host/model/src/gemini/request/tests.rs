@@ -94,6 +94,7 @@ fn a_whole_request_has_its_shape() {
         effort: None,
         verbosity: None,
         long_cache: false,
+        deferred_tools: false,
         stop: vec!["END".to_owned()],
         safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
     };

@@ -348,3 +348,33 @@ proptest! {
         prop_assert!(!(cut && heard), "half an event is none");
     }
 }
+
+/// Events as the service's documentation has them, but for the ids.
+fn search_events(execution: &str) -> Vec<Value> {
+    let item = |status: &str, arguments: Value| {
+        json!({"id": "tsc_1", "type": "tool_search_call", "status": status, "execution": execution, "call_id": "call_1",
+               "arguments": arguments})
+    };
+    let whole = item("completed", json!({"query": "send a mail", "max_results": 3}));
+    vec![
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", json!({}))}),
+        done(0, whole.clone()),
+        json!({"type": "response.completed", "response": {"status": "completed", "output": [whole]}}),
+    ]
+}
+
+#[test]
+fn openai_responses_search_for_tools_is_a_call_of_it_unless_the_service_runs_it() {
+    let line = r#"call call_1 tool_search {"query":"send a mail","max_results":3}"#;
+    check("here", &search_events("client"), &[line], Some(FinishReason::Stop));
+    check("at the service", &search_events("server"), &[], Some(FinishReason::Stop));
+    let mut reply = Reply::default();
+    let Ok(Heard::More(chunk)) = reply.event(search_events("client")[0].to_string().as_bytes()) else {
+        panic!("it is a good event")
+    };
+    assert_eq!(chunk.forming, [CallPiece { name: TOOL_SEARCH.to_owned(), json: String::new() }]);
+    // A tool of a namespace is called by its own name.
+    let item =
+        json!({"type": "function_call", "call_id": "a", "name": "mail__send", "namespace": "mail", "arguments": "{}"});
+    check("found", &[done(0, item), completed(json!([]))], &["call a mail__send {}"], Some(FinishReason::Stop));
+}

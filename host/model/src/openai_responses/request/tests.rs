@@ -258,3 +258,116 @@ fn conversation_has_a_key_for_the_cache_of_openais_own_service() {
     assert_eq!(key(Dialect::OpenAi, None), None);
     assert_eq!(key(Dialect::Compatible, Some("s1")), None);
 }
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new(name),
+        title: None,
+        description: format!("Does {name}."),
+        input_schema: json!({"type": "object"}).into(),
+        output_schema: None,
+        annotations: Default::default(),
+    }
+}
+
+fn function(name: &str) -> Value {
+    let description = format!("Does {name}.");
+    let mut function = json!({"type": "function", "name": name, "description": description, "strict": false});
+    function["parameters"] = json!({"type": "object"});
+    function
+}
+
+/// A conversation in which a search found tools of two servers, one of which was called, and another search found none.
+fn searched() -> Vec<Content> {
+    let call = |id: &str, name: &str| {
+        let arguments = Map::from_iter([("query".to_owned(), json!("mail"))]);
+        model(vec![PartData::FunctionCall(FunctionCall::new(CallId::new(id), ToolName::new(name), arguments)).into()])
+    };
+    let answer = |id: &str, name: &str, body: ResponseBody, found: &[&str]| {
+        let mut response = FunctionResponse::new(CallId::new(id), ToolName::new(name), body);
+        response.found = found.iter().map(|name| spec(name)).collect();
+        Content { role: Role::User, parts: vec![PartData::FunctionResponse(response).into()] }
+    };
+    let output = |text: &str| ResponseBody::Output(text.to_owned());
+    vec![
+        Content::user("send a mail"),
+        call("a", TOOL_SEARCH),
+        answer("a", TOOL_SEARCH, output("Loaded"), &["mail__send", "ls", "web__get", "mail__list"]),
+        call("b", "mail__send"),
+        answer("b", "mail__send", output("sent"), &[]),
+        call("c", TOOL_SEARCH),
+        answer("c", TOOL_SEARCH, ResponseBody::Error("no tool fits".to_owned()), &[]),
+    ]
+}
+
+#[test]
+fn openai_responses_found_tools_come_with_the_result_of_the_search_and_nothing_before_moves() {
+    let contents = searched();
+    let tools = [spec("ls"), spec(TOOL_SEARCH)];
+    let settings = Settings { deferred_tools: true, ..Settings::default() };
+    let request = Request {
+        model: "gpt-6.1-sol",
+        system: None,
+        contents: &contents,
+        tools: &tools,
+        settings: &settings,
+        conversation: None,
+    };
+    let body = sent(&request, Dialect::OpenAi);
+    let search = json!({"type": "tool_search", "execution": "client", "description": "Does tool_search.",
+                        "parameters": {"type": "object"}});
+    assert_eq!(body["tools"], json!([function("ls"), search]));
+    let deferred = |name: &str| {
+        let mut function = function(name);
+        function["defer_loading"] = json!(true);
+        function
+    };
+    let space = |name: &str, tools: Value| {
+        let description = format!("Tools of `{name}`.");
+        json!({"type": "namespace", "name": name, "description": description, "tools": tools})
+    };
+    let searches = |id: &str| {
+        json!({"type": "tool_search_call", "call_id": id, "execution": "client", "status": "completed",
+               "arguments": {"query": "mail"}})
+    };
+    let finds = |id: &str, tools: Value| {
+        let mut item =
+            json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed"});
+        item["tools"] = tools;
+        item
+    };
+    let says =
+        |text: &str| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]});
+    let expected = json!([
+        says("send a mail"),
+        searches("a"),
+        finds("a", json!([
+            space("mail", json!([deferred("mail__send"), deferred("mail__list")])),
+            space("web", json!([deferred("web__get")])),
+        ])),
+        {"type": "function_call", "call_id": "b", "name": "mail__send", "namespace": "mail",
+         "arguments": "{\"query\":\"mail\"}"},
+        {"type": "function_call_output", "call_id": "b", "output": "sent"},
+        searches("c"),
+        finds("c", json!([])),
+        says("tool_search: no tool fits"),
+    ]);
+    assert_eq!(body["input"], expected);
+
+    // Without a service that can, and without a declared search, which it requires, they are functions as all others.
+    let plain = Settings::default();
+    let without = [spec("ls")];
+    for (request, search) in [
+        (Request { settings: &plain, ..request }, Some(function(TOOL_SEARCH))),
+        (Request { tools: &without, ..request }, None),
+    ] {
+        let body = sent(&request, Dialect::OpenAi);
+        let found = ["mail__send", "web__get", "mail__list"].map(function);
+        assert_eq!(body["tools"], Value::from_iter([function("ls")].into_iter().chain(search).chain(found)));
+        let kinds: Vec<&str> =
+            body["input"].as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
+        let pair = ["function_call", "function_call_output"];
+        assert_eq!(kinds, [&["message"][..], &pair, &pair, &pair].concat());
+        assert_eq!(body["input"][3].get("namespace"), None);
+    }
+}
