@@ -23,6 +23,7 @@ mod anthropic;
 mod auto;
 mod catalogue;
 mod client;
+mod custom;
 mod effort;
 mod error;
 mod failure;
@@ -60,6 +61,7 @@ pub use catalogue::{
     Catalogue, Family, FetchError, KnownModels, ListPrice, LongPrice, MAX_CATALOGUE, ModelFacts, ModelsDevError,
     ToolKind, Wire, fetch, is_snapshot,
 };
+pub use custom::{CustomTool, Grammar};
 pub use effort::{Effort, UnknownEffort};
 pub use error::{Cause, ErrorKind, ModelError, ReplyFault, Service, Wanted};
 

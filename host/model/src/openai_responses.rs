@@ -70,7 +70,7 @@ impl Provider for OpenAiResponses {
     fn stream<'a>(&'a self, request: Request<'a>) -> ModelStream<'a> {
         let dialect = Dialect::for_base(self.transport.base());
         let url = self.transport.url(["responses"]);
-        self.transport.stream(url, move || request::body(&request, dialect), Reply::default())
+        self.transport.stream(url, move || request::body(&request, dialect), Reply::new(&request.settings.custom_tools))
     }
 
     fn list_models(&self) -> BoxFuture<'_, Result<Option<Vec<String>>, ModelError>> {

@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use host_message::{Content, FinishReason, Part, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::{Effort, ModelError, Verbosity, WebSearch};
+use crate::{CustomTool, Effort, ModelError, Verbosity, WebSearch};
 
 /// A model's service, or a replacement for one.
 ///
@@ -123,6 +123,8 @@ pub struct Settings {
     /// Whether its service loads tools in the course of a conversation, in a form of its own: what `tool_search` finds
     /// is then not declared in front of all messages, so that they stay in the cache. Ignored by a wire without it.
     pub deferred_tools: bool,
+    /// The tools that it is declared with a grammar; ignored by a wire that has none, where they are functions.
+    pub custom_tools: Vec<CustomTool>,
     /// Texts at which it stops; a service that does not support them ignores them.
     pub stop: Vec<String>,
     /// The thresholds of the service's own safety filter, if it can be configured: category and threshold in the

@@ -540,6 +540,7 @@ impl Model {
             long_cache: self.long_cache.unwrap_or_default(),
             // Only with what is known about the model.
             deferred_tools: false,
+            custom_tools: Vec::new(),
             stop: self.stop.clone().unwrap_or_default(),
             safety: self.safety.clone().into_iter().collect(),
         }

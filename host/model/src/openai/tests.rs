@@ -253,6 +253,7 @@ async fn begun(provider: &OpenAi) -> ModelStream<'_> {
         verbosity: None,
         long_cache: false,
         deferred_tools: false,
+        custom_tools: Vec::new(),
         stop: Vec::new(),
         safety: Vec::new(),
     };

@@ -6,7 +6,7 @@
 //! from the list that the last event repeats.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use host_message::{FinishReason, Part, Signature, TOOL_SEARCH, Usage};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::openai::calls::{Malformed, whole};
 use crate::text::clip;
 use crate::transport::{Heard, Reader, Unheard, json};
-use crate::{CallPiece, Chunk, ReplyFault};
+use crate::{CallPiece, Chunk, CustomTool, ReplyFault};
 
 /// The most calls of one reply; protects the host from a server that makes new ones endlessly.
 const MAX_CALLS: usize = 1_000;
@@ -33,6 +33,8 @@ pub(super) struct Reply {
     calls: usize,
     /// The ids of the calls.
     called: HashSet<String>,
+    /// The argument that is the text of a custom tool, by its name.
+    custom: HashMap<String, String>,
     /// The addresses that were cited.
     cited: HashSet<String>,
     /// The first call, and everything after it.
@@ -71,6 +73,14 @@ impl Reader for Reply {
             "response.function_call_arguments.delta" => {
                 chunk.forming.push(CallPiece { name: String::new(), json: delta });
             }
+            // A text becomes the value of an argument, as it is written in JSON.
+            "response.custom_tool_call_input.delta" => {
+                let text = Value::String(delta).to_string();
+                chunk.forming.push(CallPiece { name: String::new(), json: text[1..text.len() - 1].to_owned() });
+            }
+            "response.custom_tool_call_input.done" => {
+                chunk.forming.push(CallPiece { name: String::new(), json: "\"}".to_owned() });
+            }
             "response.output_text.annotation.added" => self.cite(&mut chunk, event.annotation.as_ref()),
             "response.output_item.added" => self.begin(&mut chunk, event.item.unwrap_or_default()),
             "response.output_item.done" => self.item(&mut chunk, at, event.item.unwrap_or_default()),
@@ -103,6 +113,18 @@ impl Reader for Reply {
 }
 
 impl Reply {
+    /// Reads the reply of a model that was declared these custom tools.
+    pub(super) fn new(custom: &[CustomTool]) -> Self {
+        let custom = custom.iter().map(|tool| (tool.name.to_string(), tool.argument.clone())).collect();
+        Self { custom, ..Self::default() }
+    }
+
+    /// Returns the argument that is the text of a custom tool. One that nobody declared has none, and its call fails as
+    /// that of any unknown tool.
+    fn argument(&self, name: &str) -> &str {
+        self.custom.get(name).map_or("input", String::as_str)
+    }
+
     /// Takes the whole reply in, which comes last.
     fn last(&mut self, mut chunk: Chunk, response: Response, stopped: bool) -> Chunk {
         // An item without events of its own is in this list alone.
@@ -129,6 +151,11 @@ impl Reply {
     fn begin(&mut self, chunk: &mut Chunk, item: Map<String, Value>) {
         if is_search(&item) {
             chunk.forming.push(CallPiece { name: TOOL_SEARCH.to_owned(), json: String::new() });
+        }
+        if word(&item, "type") == "custom_tool_call" {
+            let name = word(&item, "name");
+            let json = format!("{{{}:\"", Value::from(self.argument(name)));
+            chunk.forming.push(CallPiece { name: name.to_owned(), json });
         }
         if word(&item, "type") == "function_call" {
             chunk.forming.push(CallPiece { name: word(&item, "name").to_owned(), json: String::new() });
@@ -171,6 +198,16 @@ impl Reply {
                 self.keep(chunk, item);
             }
             "function_call" => self.call(&item, word(&item, "name")),
+            "custom_tool_call" => {
+                let name = word(&item, "name");
+                let input = Value::from(word(&item, "input"));
+                let arguments = Map::from_iter([(self.argument(name).to_owned(), input)]);
+                let call = Map::from_iter([
+                    ("call_id".to_owned(), Value::from(word(&item, "call_id"))),
+                    ("arguments".to_owned(), Value::Object(arguments)),
+                ]);
+                self.call(&call, name);
+            }
             "tool_search_call" if is_search(&item) => self.call(&item, TOOL_SEARCH),
             // Items of tools that run at the service, none of which was requested.
             _ => {}

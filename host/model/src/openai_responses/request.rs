@@ -17,19 +17,19 @@ use serde_json::{Map, Value};
 use super::{CLIENT, NAME};
 use crate::found::{declared, found};
 use crate::openai::request::{Dialect, is_web, named};
-use crate::{Effort, Request, Settings};
+use crate::{CustomTool, Effort, Request, Settings};
 
 /// The status of items that this side adds.
 const COMPLETED: &str = "completed";
 
 /// Writes the body of the request.
 pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
-    let loading = Loading::of(request);
+    let forms = Forms::of(request);
     let mut input = Vec::with_capacity(request.contents.len() * 2);
     for content in request.contents {
         match content.role {
-            Role::User => push_user(&mut input, content, &loading),
-            Role::Model => push_model(&mut input, content, &loading),
+            Role::User => push_user(&mut input, content, &forms),
+            Role::Model => push_model(&mut input, content, &forms),
         }
     }
     let Settings { temperature, top_p, max_output_tokens, thinking_budget, effort, verbosity, .. } = request.settings;
@@ -40,7 +40,7 @@ pub(super) fn body(request: &Request<'_>, dialect: Dialect) -> Vec<u8> {
         model: request.model,
         instructions: request.system,
         input,
-        tools: loading.declarations(request),
+        tools: forms.declarations(request),
         stream: true,
         // Nothing of the conversation stays at the service; that is why thoughts come encrypted.
         store: false,
@@ -92,25 +92,29 @@ fn sendable(model: &str, effort: Effort) -> &'static str {
 }
 
 /// Adds results first, since they must directly follow their calls; then the user's text beside them.
-fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loading<'a>) {
+fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, forms: &Forms<'a>) {
     let mut said = Vec::new();
     // The response that the data after it belongs to.
-    let mut response: Option<(&'a str, Vec<Piece>)> = None;
+    let mut response: Option<(&'a FunctionResponse, Vec<Piece>)> = None;
     // A response is complete when the next begins, since its data follows it.
-    let settle = |input: &mut Vec<Entry<'a>>, response: Option<(&'a str, Vec<Piece>)>| {
-        let Some((call_id, mut pieces)) = response else { return };
+    let settle = |input: &mut Vec<Entry<'a>>, response: Option<(&'a FunctionResponse, Vec<Piece>)>| {
+        let Some((response, mut pieces)) = response else { return };
         let output = match &mut pieces[..] {
             // Plain text is a plain string: some servers accept nothing else.
             [Piece::InputText { text }] => Output::Text(std::mem::take(text)),
             _ => Output::Pieces(pieces),
         };
-        input.push(Entry::Item(Item::FunctionCallOutput { call_id, output }));
+        let call_id = response.wire_id();
+        input.push(Entry::Item(match forms.custom(&response.name) {
+            Some(_) => Item::CustomToolCallOutput { call_id, output },
+            None => Item::FunctionCallOutput { call_id, output },
+        }));
     };
     for part in content.parts.iter().filter(|part| !part.thought) {
         match &part.data {
-            PartData::FunctionResponse(next) if loading.is_search(&next.name) => {
+            PartData::FunctionResponse(next) if forms.is_search(&next.name) => {
                 settle(input, response.take());
-                let tools = loading.loaded_by(next);
+                let tools = forms.loaded_by(next);
                 if tools.is_empty() {
                     // The item has no place for words, and the model must know why nothing came.
                     said.push(Piece::InputText { text: format!("{TOOL_SEARCH}: {}", next.body.text()) });
@@ -124,7 +128,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loa
                     // The format has no mark for an error.
                     ResponseBody::Error(text) => format!("error: {text}"),
                 };
-                settle(input, response.replace((next.wire_id(), vec![Piece::InputText { text }])));
+                settle(input, response.replace((next, vec![Piece::InputText { text }])));
             }
             PartData::Text(text) => said.push(Piece::InputText { text: text.clone() }),
             PartData::InlineData(data) => match &mut response {
@@ -143,7 +147,7 @@ fn push_user<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loa
     }
 }
 
-fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Loading<'a>) {
+fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, forms: &Forms<'a>) {
     let mut message = Message::default();
     for part in &content.parts {
         // Only what this service has made: another one's signature means nothing here.
@@ -165,7 +169,7 @@ fn push_model<'a>(input: &mut Vec<Entry<'a>>, content: &'a Content, loading: &Lo
             PartData::FunctionCall(call) => {
                 // A call ends the message around it.
                 message.end(input);
-                input.push(Entry::Item(loading.call(call)));
+                input.push(Entry::Item(forms.call(call)));
             }
             // A model's message has no responses.
             PartData::FunctionResponse(_) => {}
@@ -217,20 +221,34 @@ fn file_piece(file: &FileReference) -> Piece {
     }
 }
 
-/// How the tools that `tool_search` finds reach the model: with the result of a search, in the service's own form, or
-/// declared as all others.
-struct Loading<'a> {
+/// The forms of tools, calls and results. The tools that `tool_search` finds reach the model with the result of a
+/// search, in the service's own form, or declared as all others.
+struct Forms<'a> {
     /// Whether searches have the service's form. It rejects their results without a declared search.
     is_native: bool,
     /// What was found and is not declared; empty unless the form is the service's.
     found: Vec<&'a ToolSpec>,
+    /// What has a grammar.
+    custom: &'a [CustomTool],
 }
 
-impl<'a> Loading<'a> {
+impl<'a> Forms<'a> {
     fn of(request: &Request<'a>) -> Self {
         let has_search = request.tools.iter().any(|tool| tool.name.as_str() == TOOL_SEARCH);
         let is_native = request.settings.deferred_tools && has_search;
-        Self { is_native, found: if is_native { found(request) } else { Vec::new() } }
+        let found = if is_native { found(request) } else { Vec::new() };
+        Self { is_native, found, custom: &request.settings.custom_tools }
+    }
+
+    fn custom(&self, name: &ToolName) -> Option<&'a CustomTool> {
+        self.custom.iter().find(|custom| custom.name == *name)
+    }
+
+    fn tool(&self, spec: &'a ToolSpec) -> Declaration<'a> {
+        let Some(custom) = self.custom(&spec.name) else { return function(spec, false) };
+        let (syntax, definition) = custom.grammar.parts();
+        let format = Format { kind: "grammar", syntax, definition };
+        Declaration::Custom { name: spec.name.as_str(), description: &spec.description, format }
     }
 
     fn is_search(&self, name: &ToolName) -> bool {
@@ -239,7 +257,7 @@ impl<'a> Loading<'a> {
 
     fn declarations(&self, request: &Request<'a>) -> Vec<Declaration<'a>> {
         if !self.is_native {
-            return declared(request).into_iter().map(tool).collect();
+            return declared(request).into_iter().map(|spec| self.tool(spec)).collect();
         }
         let declaration = |spec: &'a ToolSpec| match self.is_search(&spec.name) {
             true => Declaration::ToolSearch {
@@ -247,7 +265,7 @@ impl<'a> Loading<'a> {
                 description: &spec.description,
                 parameters: &spec.input_schema,
             },
-            false => tool(spec),
+            false => self.tool(spec),
         };
         request.tools.iter().map(declaration).collect()
     }
@@ -274,6 +292,14 @@ impl<'a> Loading<'a> {
             let (execution, status) = (CLIENT, COMPLETED);
             return Item::ToolSearchCall { call_id, execution, status, arguments: &call.arguments };
         }
+        if let Some(custom) = self.custom(&call.name) {
+            // Another service's model may have called the function with anything.
+            let input = match call.arguments.get(&custom.argument) {
+                Some(Value::String(input)) => Cow::Borrowed(input.as_str()),
+                _ => Cow::Owned(Value::Object(call.arguments.clone()).to_string()),
+            };
+            return Item::CustomToolCall { call_id, name: call.name.sendable(), input };
+        }
         let arguments = serde_json::to_string(&call.arguments).expect("a JSON object can be written");
         // The service rejects a call of a loaded tool without it, also one that the model of another service made.
         let is_loaded = self.found.iter().any(|found| found.name == call.name);
@@ -285,10 +311,6 @@ impl<'a> Loading<'a> {
 /// Returns the group in which a found tool is defined: that of its server.
 fn namespace(name: &ToolName) -> &str {
     name.as_str().split_once("__").map_or(name.as_str(), |(server, _)| server)
-}
-
-fn tool(tool: &ToolSpec) -> Declaration<'_> {
-    function(tool, false)
 }
 
 fn function(tool: &ToolSpec, defer_loading: bool) -> Declaration<'_> {
@@ -366,6 +388,15 @@ enum Item<'a> {
         namespace: Option<&'a str>,
         arguments: String,
     },
+    CustomToolCall {
+        call_id: &'a str,
+        name: Cow<'a, str>,
+        input: Cow<'a, str>,
+    },
+    CustomToolCallOutput {
+        call_id: &'a str,
+        output: Output,
+    },
     ToolSearchCall {
         call_id: &'a str,
         execution: &'static str,
@@ -419,6 +450,11 @@ enum Declaration<'a> {
         #[serde(skip_serializing_if = "is_false")]
         defer_loading: bool,
     },
+    Custom {
+        name: &'a str,
+        description: &'a str,
+        format: Format<'a>,
+    },
     ToolSearch {
         execution: &'static str,
         description: &'a str,
@@ -429,6 +465,14 @@ enum Declaration<'a> {
         description: String,
         tools: Vec<Declaration<'a>>,
     },
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    syntax: &'static str,
+    definition: &'a str,
 }
 
 fn is_false(value: &bool) -> bool {

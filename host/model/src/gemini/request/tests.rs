@@ -95,6 +95,7 @@ fn a_whole_request_has_its_shape() {
         verbosity: None,
         long_cache: false,
         deferred_tools: false,
+        custom_tools: Vec::new(),
         stop: vec!["END".to_owned()],
         safety: vec![("HARM_CATEGORY_HARASSMENT".to_owned(), "BLOCK_NONE".to_owned())],
     };

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use host_message::ToolName;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::loopback::{Answer, End, Loopback, ask, text};
 use crate::openai_responses::OpenAiResponses;
-use crate::{Access, ErrorKind, ModelError};
+use crate::{Access, ErrorKind, Grammar, ModelError};
 
 /// Returns the parts of the events, each as one line, and why the reply ended.
 fn read(events: &[Value]) -> (Vec<String>, Option<FinishReason>) {
@@ -377,4 +378,44 @@ fn openai_responses_search_for_tools_is_a_call_of_it_unless_the_service_runs_it(
     let item =
         json!({"type": "function_call", "call_id": "a", "name": "mail__send", "namespace": "mail", "arguments": "{}"});
     check("found", &[done(0, item), completed(json!([]))], &["call a mail__send {}"], Some(FinishReason::Stop));
+}
+
+#[test]
+fn openai_responses_custom_tool_call_is_a_call_with_one_text_and_is_shown_as_it_is_written() {
+    // As the service's documentation has the events of a custom tool, but for the ids.
+    let item = |status: &str, input: &str| {
+        json!({"id": "ctc_1", "type": "custom_tool_call", "status": status, "call_id": "call_1", "name": "apply_patch",
+               "input": input})
+    };
+    let input = "*** Begin \"größe\"\n\\+1";
+    let piece = |kind: &str, key: &str, value: &str| json!({"type": format!("response.custom_tool_call_input.{kind}"), "item_id": "ctc_1", "output_index": 0, key: value});
+    let events = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", "")}),
+        piece("delta", "delta", "*** Begin \"grö"),
+        piece("delta", "delta", "ße\"\n\\+1"),
+        piece("done", "input", input),
+        done(0, item("completed", input)),
+        completed(json!([item("completed", input)])),
+    ];
+    let read_by = |custom: &[CustomTool]| {
+        let mut reply = Reply::new(custom);
+        let (mut written, mut parts) = (String::new(), Vec::new());
+        for event in &events {
+            let (Ok(Heard::More(chunk)) | Ok(Heard::Done(chunk))) = reply.event(event.to_string().as_bytes()) else {
+                panic!("it is a good event: {event}")
+            };
+            assert!(chunk.forming.iter().all(|piece| ["", "apply_patch"].contains(&piece.name.as_str())));
+            written.extend(chunk.forming.into_iter().map(|piece| piece.json));
+            parts.extend(chunk.parts.iter().map(line));
+        }
+        (serde_json::from_str::<Value>(&written).expect("the pieces are one JSON text"), parts)
+    };
+    let grammar = Grammar::Regex(".+".to_owned());
+    let custom = CustomTool { name: ToolName::new("apply_patch"), argument: "patch".to_owned(), grammar };
+    let call = |arguments: &Value| format!("call call_1 apply_patch {arguments}");
+    let arguments = json!({"patch": input});
+    assert_eq!(read_by(&[custom]), (arguments.clone(), vec![call(&arguments)]));
+    // Nobody declared it: its call fails as that of an unknown tool.
+    let arguments = json!({"input": input});
+    assert_eq!(read_by(&[]), (arguments.clone(), vec![call(&arguments)]));
 }

@@ -4,7 +4,7 @@ use host_message::{CallId, FunctionCall, FunctionResponse, Part, Signature, Tool
 use serde_json::json;
 
 use super::*;
-use crate::Verbosity;
+use crate::{Grammar, Verbosity};
 
 fn sent(request: &Request<'_>, dialect: Dialect) -> Value {
     serde_json::from_slice(&body(request, dialect)).unwrap()
@@ -370,4 +370,68 @@ fn openai_responses_found_tools_come_with_the_result_of_the_search_and_nothing_b
         assert_eq!(kinds, [&["message"][..], &pair, &pair, &pair].concat());
         assert_eq!(body["input"][3].get("namespace"), None);
     }
+}
+
+fn patches() -> Settings {
+    let grammar = Grammar::Lark("start: \"*** Begin\" /.+/".to_owned());
+    let custom = CustomTool { name: ToolName::new("apply_patch"), argument: "patch".to_owned(), grammar };
+    Settings { custom_tools: vec![custom], ..Settings::default() }
+}
+
+#[test]
+fn openai_responses_custom_tool_has_its_grammar_and_its_calls_and_results_their_own_items() {
+    let patch = |id: &str, argument: &str, value: Value| {
+        let arguments = Map::from_iter([(argument.to_owned(), value)]);
+        let call = FunctionCall::new(CallId::new(id), ToolName::new("apply_patch"), arguments);
+        model(vec![PartData::FunctionCall(call).into()])
+    };
+    let answer = |id: &str, body: ResponseBody, beside: Option<Part>| {
+        let response = FunctionResponse::new(CallId::new(id), ToolName::new("apply_patch"), body);
+        let parts = [Some(PartData::FunctionResponse(response).into()), beside].into_iter().flatten().collect();
+        Content { role: Role::User, parts }
+    };
+    let contents = [
+        Content::user("patch it"),
+        patch("a", "patch", json!("*** Begin\n\"x\"")),
+        answer("a", ResponseBody::Output("done".to_owned()), None),
+        // As another service's model called the function.
+        patch("b", "diff", json!(1)),
+        answer("b", ResponseBody::Error("no patch".to_owned()), Some(data("image/png"))),
+        model(vec![call("c")]),
+        Content { role: Role::User, parts: vec![response("c", ResponseBody::Output("x".to_owned()))] },
+    ];
+    let (tools, settings) = ([spec("ls"), spec("apply_patch")], patches());
+    let request = Request {
+        model: "gpt-6.1-sol",
+        system: None,
+        contents: &contents,
+        tools: &tools,
+        settings: &settings,
+        conversation: None,
+    };
+    let body = sent(&request, Dialect::OpenAi);
+    let format = json!({"type": "grammar", "syntax": "lark", "definition": "start: \"*** Begin\" /.+/"});
+    let custom = json!({"type": "custom", "name": "apply_patch", "description": "Does apply_patch.", "format": format});
+    assert_eq!(body["tools"], json!([function("ls"), custom]));
+    let called = |id: &str, input: &str| json!({"type": "custom_tool_call", "call_id": id, "name": "apply_patch", "input": input});
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "auto"});
+    let expected = json!([
+        called("a", "*** Begin\n\"x\""),
+        {"type": "custom_tool_call_output", "call_id": "a", "output": "done"},
+        called("b", "{\"diff\":1}"),
+        {"type": "custom_tool_call_output", "call_id": "b", "output": [
+            {"type": "input_text", "text": "error: no patch"}, image,
+        ]},
+        calls("c"),
+        {"type": "function_call_output", "call_id": "c", "output": "x"},
+    ]);
+    assert_eq!(body["input"].as_array().map(|items| &items[1..]), expected.as_array().map(Vec::as_slice));
+    // A model that takes none is declared the function, and gets its calls as those.
+    let plain = Settings::default();
+    let body = sent(&Request { settings: &plain, ..request }, Dialect::OpenAi);
+    assert_eq!(body["tools"], json!([function("ls"), function("apply_patch")]));
+    assert_eq!(
+        (&body["input"][1]["type"], &body["input"][2]["type"]),
+        (&json!("function_call"), &json!("function_call_output"))
+    );
 }
