@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::carve::without_links;
-use super::filters::{self, Filters, Gaps};
+use super::filters::{self, Filter, Gaps};
 use super::group::Group;
 use super::join::Joins;
 use super::layers::{self, Held};
@@ -32,7 +32,7 @@ pub(super) struct Walls {
     /// What the ruleset was made of.
     rules: Option<Rules>,
     version: i32,
-    filters: Filters,
+    filter: Filter,
     /// Whether the number of processes is limited for the PID namespace.
     limits_pids: bool,
     /// What limits it otherwise.
@@ -78,14 +78,12 @@ impl Walls {
         let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some()));
         let ruleset = rules.as_ref().and_then(|rules| rules.ruleset().transpose());
         let ruleset = ruleset.transpose().map_err(failed("Landlock"))?;
-        let filters = match means.seccomp {
-            false => Filters::default(),
-            true => filters::filters(Gaps {
-                network: namespaces == 0,
-                sockets: version < UNIX_SOCKETS,
-                truncation: version < TRUNCATION && namespaces == 0,
-            }),
+        let gaps = Gaps {
+            network: namespaces == 0,
+            sockets: version < UNIX_SOCKETS,
+            truncation: version < TRUNCATION && namespaces == 0,
         };
+        let filter = means.seccomp.then(|| filters::filter(gaps)).flatten();
         // A user namespace counts processes apart.
         let limits_pids = means.pid_limit && means.namespaces == Namespaces::AsRoot;
         // Root's processes are not counted by `RLIMIT_NPROC`, so a control group limits them where the namespace
@@ -100,7 +98,7 @@ impl Walls {
             ruleset,
             rules,
             version,
-            filters,
+            filter,
             limits_pids,
             group,
             joins: None,
@@ -209,7 +207,7 @@ impl Walls {
             limit(libc::RLIMIT_NPROC, MAX_PROCESSES).map_err(|error| (Step::Limits, error))?;
         }
         let kept = if self.users.is_some() { 0 } else { KEPT };
-        // Before `no_new_privs` and the filters: dropping capabilities needs capabilities and calls.
+        // Before `no_new_privs` and the filter: dropping capabilities needs capabilities and calls.
         keep(kept).map_err(|error| (Step::Capabilities, error))?;
         // SAFETY: a system call without pointers.
         check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
@@ -218,8 +216,8 @@ impl Walls {
             // After the ruleset was complete: from here on it can only become narrower.
             ruleset::restrict(ruleset).map_err(|error| (Step::Files, error))?;
         }
-        for filter in self.filters.iter() {
-            // The filters last, so that the steps above have every call.
+        if let Some(filter) = &self.filter {
+            // Last, so that the steps above have every call.
             filters::install(filter).map_err(|error| (Step::Calls, error))?;
         }
         Ok(())
@@ -339,8 +337,9 @@ fn keep(kept: u64) -> Stepped {
         for capability in 0..=LAST_CAPABILITY {
             if kept & (1 << capability) == 0 {
                 match check(libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0).into()) {
-                    // The kernel has no such capability, or the process has none to give up.
-                    Ok(()) | Err(libc::EINVAL | libc::EPERM) => {}
+                    Ok(()) => {}
+                    // The kernel has none from this number on, or the process may give up none.
+                    Err(libc::EINVAL | libc::EPERM) => break,
                     failed => return failed,
                 }
             }
