@@ -3,13 +3,14 @@
 //! A program has a guard: a process between the host and the program, which is the first of its PID namespace, or a
 //! subreaper where there is no such namespace. All that the program starts stays beneath its guard, whatever group,
 //! session or environment it takes on, so that the guard's end is the end of all of it. The guard reports how the
-//! program ended and lives on until the host ends it, so that what is left can still be listed.
+//! program ended. While anything of it is left, it lives on until the host ends it, so that this can be listed.
 
 mod beneath;
 mod carve;
 mod changes;
 mod child;
 mod door;
+mod ending;
 mod filters;
 mod forward;
 mod group;
@@ -382,7 +383,12 @@ impl Process {
         }
         // After its family: without a namespace, what is left when the guard ends would be handed to a process above
         // the host and live on.
-        child::end(guard);
+        match self.is_alone && self.held.is_empty() && self.group.is_none() {
+            true => ending::beside(guard),
+            false => child::end(guard),
+        }
+        // The next program may mount the same folders as soon as their locks are gone, so their old mounts are gone by
+        // then.
         self.held = Held::default();
         self.group = None;
         // Other programs of its session could use its grants.

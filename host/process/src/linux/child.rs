@@ -320,8 +320,8 @@ fn fail(failed: c_int, step: Step, error: i32) -> ! {
 /// waits until it is looked at.
 const HOST_IS_GONE: c_int = libc::SIGTERM;
 
-/// Waits for the program, reports how it ended, and then for the rest, until the host ends this process. With `host`,
-/// ends all that is left once that process is gone.
+/// Waits for the program, reports how it ended, and ends if nothing of it is left; else waits for the rest until the
+/// host ends this process. With `host`, ends all that is left once that process is gone.
 fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
     // SAFETY: system calls on memory of this process.
     unsafe {
@@ -359,6 +359,10 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
                 let message = Report { status, left: next == 0 }.bytes();
                 // The host may be gone, or not read: a failed write changes nothing here.
                 libc::write(0, message.as_ptr().cast::<c_void>(), message.len());
+                // With nothing to list and to end, it begins to end while the host still reads that.
+                if next < 0 {
+                    libc::_exit(0);
+                }
             } else if ended <= 0 {
                 // A program can send the signal too, which changes nothing while the host is there.
                 if host.is_some_and(|host| libc::getppid() != host) {

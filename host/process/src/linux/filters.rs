@@ -123,8 +123,8 @@ pub(super) fn filter(gaps: Gaps) -> Filter {
 const PART: usize = 4;
 
 /// Builds one program of all that is denied. When it is installed, the kernel tries it with the number of each call
-/// that there is, and later with calls of those numbers: a list of all of them took a quarter of a millisecond at each start.
-/// So a tree over the numbers leads to parts that know a few calls each.
+/// that there is, and later with calls of those numbers: a list of all of them took a quarter of a millisecond at each
+/// start. So a tree over the numbers leads to parts that know a few calls each.
 fn build(gaps: Gaps) -> Option<BpfProgram> {
     // The filter kills calls of another architecture by the first instructions of each part: their numbers mean other
     // calls.

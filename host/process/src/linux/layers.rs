@@ -36,6 +36,13 @@ pub(super) struct Layers {
 #[derive(Debug, Default)]
 pub(super) struct Held(Vec<File>);
 
+impl Held {
+    /// Whether there are no layers.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 #[derive(Debug)]
 struct Overlay {
     place: CString,

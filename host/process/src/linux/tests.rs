@@ -7,6 +7,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use tokio::io::AsyncReadExt;
 
 use super::*;
@@ -464,6 +467,37 @@ async fn process_that_is_dropped_leaves_nothing_behind() {
     drop(process);
     assert!(tree::beneath(guard).is_empty());
     assert!(!Path::new(&format!("/proc/{}", guard.as_raw_pid())).exists());
+}
+
+/// Whether a child of this process is no more, not even as one whose end nobody has asked for.
+fn is_reaped(child: Pid) -> bool {
+    waitpid(Some(child), WaitOptions::NOHANG).is_err_and(|error| error == Errno::CHILD)
+}
+
+#[tokio::test]
+async fn guard_ends_with_its_program_and_is_reaped_beside_what_follows() {
+    let world = World::new();
+    let confinement = world.confinement();
+    let patience = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
+    for confinement in [None, Some(&confinement)] {
+        let mut process = start(&world.command("exit 7"), confinement, None).expect("it starts");
+        let guard = process.guard.expect("it runs");
+        let ends = pidfd_open(guard, PidfdFlags::empty()).expect("it is there");
+        assert_eq!(process.wait().await, Ended::Code(7));
+        let ended = poll(&mut [PollFd::new(&ends, PollFlags::IN)], Some(&patience));
+        assert_eq!(ended, Ok(1), "the guard of a program of which nothing is left lives on");
+        process.end();
+        ending::wait();
+        assert!(is_reaped(guard), "it was not reaped");
+
+        // With something left it lives on, and its end is waited for.
+        let mut process = start(&world.command("sleep 987659 &"), confinement, None).expect("it starts");
+        let guard = process.guard.expect("it runs");
+        assert_eq!(process.wait().await, Ended::Code(0));
+        assert_eq!(process.pids().len(), 1);
+        process.end();
+        assert!(is_reaped(guard), "it was not reaped");
+    }
 }
 
 #[tokio::test]
