@@ -43,11 +43,21 @@ const HAS_TABLE: i32 = 1;
 /// Set in the first answer if its files have the user namespace.
 const HAS_USERS: i32 = 2;
 
+/// The way to the holder, on which answers come in the order of what was asked.
+#[derive(Debug)]
+struct Asked {
+    socket: OwnedFd,
+    /// Whether an answer comes that nobody waits for: a socket for the proxy of the next program.
+    is_ahead: bool,
+    /// That socket, once its answer was taken because another one was wanted.
+    ahead: Option<OwnedFd>,
+}
+
 /// The holder of a network.
 #[derive(Debug)]
 pub(super) struct Holder {
     pid: Pid,
-    socket: Mutex<OwnedFd>,
+    asked: Mutex<Asked>,
     network: OwnedFd,
     /// `None` if it has none of its own.
     users: Option<OwnedFd>,
@@ -80,8 +90,8 @@ impl Holder {
         let table = if has & HAS_TABLE != 0 { Some(files.next().ok_or_else(lacks)?) } else { None };
         let users = if has & HAS_USERS != 0 { Some(files.next().ok_or_else(lacks)?) } else { None };
         unfinished.keep();
-        let socket = Mutex::new(socket);
-        Ok((Self { pid, socket, network, users, is_broken: AtomicBool::default(), doors: Mutex::default() }, table))
+        let asked = Mutex::new(Asked { socket, is_ahead: false, ahead: None });
+        Ok((Self { pid, asked, network, users, is_broken: AtomicBool::default(), doors: Mutex::default() }, table))
     }
 
     /// Returns what a guard needs to join the network. Valid as long as this holder lives.
@@ -107,18 +117,73 @@ impl Holder {
 
     /// Makes a TCP socket in the network.
     pub(super) fn socket(&self, is_v6: bool) -> io::Result<TcpSocket> {
-        let made = self.ask(if is_v6 { IPV6 } else { IPV4 });
-        let (done, files) = made.inspect_err(|_| self.is_broken.store(true, Ordering::Relaxed))?;
-        done.map_err(|failed| failed.error)?;
-        let socket = files.into_iter().next().ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.made(|asked| asked.socket(if is_v6 { IPV6 } else { IPV4 }))
+    }
+
+    /// Makes the socket on which a program's proxy listens. The next one is asked for already: the holder makes it
+    /// while the program runs, and no start waits until it was woken.
+    pub(super) fn door(&self) -> io::Result<TcpSocket> {
+        self.made(|asked| {
+            let socket = match asked.take_ahead()? {
+                Some(socket) => socket,
+                None => asked.socket(IPV4)?,
+            };
+            asked.send(IPV4)?;
+            asked.is_ahead = true;
+            Ok(socket)
+        })
+    }
+
+    fn made(&self, make: impl FnOnce(&mut Asked) -> Result<OwnedFd, NotMade>) -> io::Result<TcpSocket> {
+        let made = make(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let socket = made.map_err(|why| match why {
+            NotMade::Refused(error) => error,
+            NotMade::Broken(error) => {
+                self.is_broken.store(true, Ordering::Relaxed);
+                error
+            }
+        })?;
         // SAFETY: the descriptor is a TCP socket that does not block, and belongs to nothing else.
         Ok(unsafe { TcpSocket::from_raw_fd(socket.into_raw_fd()) })
     }
+}
 
-    fn ask(&self, what: u8) -> io::Result<(Result<i32, Failed>, Vec<OwnedFd>)> {
-        let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        send(socket.as_fd(), &[what], SendFlags::NOSIGNAL)?;
-        take(&socket)
+/// Why there is no socket.
+enum NotMade {
+    /// The kernel refused it to the holder.
+    Refused(io::Error),
+    /// The holder did not answer.
+    Broken(io::Error),
+}
+
+impl Asked {
+    fn socket(&mut self, what: u8) -> Result<OwnedFd, NotMade> {
+        // What was asked for before is answered before.
+        self.ahead = self.take_ahead()?;
+        self.send(what)?;
+        self.take()
+    }
+
+    /// Returns the socket that was asked for ahead, if one was and could be made.
+    fn take_ahead(&mut self) -> Result<Option<OwnedFd>, NotMade> {
+        if let Some(socket) = self.ahead.take() {
+            return Ok(Some(socket));
+        }
+        match std::mem::take(&mut self.is_ahead).then(|| self.take()) {
+            None | Some(Err(NotMade::Refused(_))) => Ok(None),
+            Some(Ok(socket)) => Ok(Some(socket)),
+            Some(Err(broken)) => Err(broken),
+        }
+    }
+
+    fn send(&self, what: u8) -> Result<(), NotMade> {
+        send(self.socket.as_fd(), &[what], SendFlags::NOSIGNAL).map(drop).map_err(|error| NotMade::Broken(error.into()))
+    }
+
+    fn take(&self) -> Result<OwnedFd, NotMade> {
+        let (done, files) = take(&self.socket).map_err(NotMade::Broken)?;
+        done.map_err(|failed| NotMade::Refused(failed.error))?;
+        files.into_iter().next().ok_or_else(|| NotMade::Refused(io::ErrorKind::UnexpectedEof.into()))
     }
 }
 

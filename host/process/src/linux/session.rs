@@ -9,7 +9,6 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::net::TcpSocket;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -92,7 +91,7 @@ impl Member {
 
     /// Makes the program's way to its proxy, on a port that the kernel chooses.
     pub(super) fn door(&mut self) -> io::Result<Door> {
-        let socket = self.socket(false)?;
+        let socket = self.holder.door()?;
         socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let port = socket.local_addr()?.port();
         // Before it listens, so that it is never taken for a server of the program's.
@@ -101,7 +100,8 @@ impl Member {
     }
 
     /// Makes a TCP socket in the network.
-    pub(super) fn socket(&self, is_v6: bool) -> io::Result<TcpSocket> {
+    #[cfg(test)]
+    pub(super) fn socket(&self, is_v6: bool) -> io::Result<tokio::net::TcpSocket> {
         self.holder.socket(is_v6)
     }
 

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::net::AddressFamily;
+use rustix::net::sockopt::socket_domain;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -328,6 +330,28 @@ async fn session_whose_holder_is_gone_gets_another_one() {
     member.socket(false).expect_err("it is gone");
     assert_eq!(world.run_in(Some(&session), "true").await.0, Ended::Code(0));
     session.enter(level.means()).expect("it was made").socket(true).expect("it makes sockets");
+}
+
+#[tokio::test]
+async fn session_socket_that_was_made_ahead_is_taken_for_no_other() {
+    let level = level_of_tests();
+    let session = SessionNetwork::default();
+    let mut known: Vec<TcpListener> = Vec::new();
+    for asked in [&[][..], &[true], &[], &[], &[false, true, true], &[true]] {
+        let mut member = session.enter(level.means()).expect("it can be made");
+        for is_v6 in asked {
+            let socket = member.socket(*is_v6).expect("it makes sockets");
+            let family = if *is_v6 { AddressFamily::INET6 } else { AddressFamily::INET };
+            assert_eq!(socket_domain(&socket).expect("known"), family);
+        }
+        let (listener, _) = member.door().expect("it makes sockets").listener().expect("it listens");
+        let address = listener.local_addr().expect("known");
+        assert!(address.is_ipv4(), "{address}");
+        // They are kept open, so that the same socket twice would be the same port twice.
+        let is_new = known.iter().all(|known| known.local_addr().is_ok_and(|other| other != address));
+        assert!(is_new, "{address}");
+        known.push(listener);
+    }
 }
 
 #[tokio::test]
