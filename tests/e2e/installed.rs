@@ -110,9 +110,8 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     exit: 54
     ----- stdout
     ----- stderr
-    error: `acme/counts` has no fs-read grant for `/etc/passwd`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: to allow it, add --grant \
-    acme/counts:fs-read=/etc/passwd, or --add-dir /etc.
+    error: `acme/counts` may not read `/etc/passwd`: it is outside of `[REPOSITORY],[HOME]`. Only the user \
+    can change this: to allow it, add --grant acme/counts:fs-read=/etc/passwd, or --add-dir /etc.
     ");
 
     // An update is asked for by name, and what was agreed to stays.
@@ -484,9 +483,8 @@ async fn a_projects_list_grants_nothing_and_is_installed_to_the_byte() {
     exit: 54
     ----- stdout
     ----- stderr
-    error: `acme/counts` has no fs-read grant for `/etc/passwd`; its fs-read grants are `[REPOSITORY]`. \
-    Only the user can change this: to allow it, add --grant acme/counts:fs-read=/etc/passwd, or --add-dir \
-    /etc.
+    error: `acme/counts` may not read `/etc/passwd`: it is outside of `[REPOSITORY]`. Only the user can \
+    change this: to allow it, add --grant acme/counts:fs-read=/etc/passwd, or --add-dir /etc.
     ");
 
     // What is there now is not what the list says.

@@ -244,58 +244,51 @@ fn no_grant_lets_a_tool_write_into_what_the_host_keeps() {
     # .config/host/config.toml
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.config/host/config.toml`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.config/host/config.toml`. Only the user can change this: its \
+    grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant \
+    that does; host's own files always stay excluded.
 
     # .config/host/keys.toml
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.config/host/keys.toml`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.config/host/keys.toml`. Only the user can change this: its \
+    grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant \
+    that does; host's own files always stay excluded.
 
     # .config/host/plugins.lock
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.config/host/plugins.lock`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.config/host/plugins.lock`. Only the user can change this: its \
+    grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant \
+    that does; host's own files always stay excluded.
 
     # .local/share/host/state/x
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/state/x`; its fs-read grants are \
-    `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.local/share/host/state/x`. Only the user can change this: its \
+    grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant \
+    that does; host's own files always stay excluded.
 
     # .local/share/host/plugins/agreed.json
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.local/share/host/plugins/agreed.json`; its \
-    fs-read grants are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so \
-    remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own \
-    files always stay excluded.
+    error: `write_file` may not read `[HOME]/.local/share/host/plugins/agreed.json`. Only the user can \
+    change this: its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or \
+    the `!` of a grant that does; host's own files always stay excluded.
 
     # .local/state/host/sessions/x
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/sessions/x`; its fs-read grants \
-    are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, \
-    the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.local/state/host/sessions/x`. Only the user can change this: \
+    its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a \
+    grant that does; host's own files always stay excluded.
 
     # .local/state/host/trust.json
     exit: 54
     ----- stderr
-    error: `write_file` has no fs-read grant for `[HOME]/.local/state/host/trust.json`; its fs-read grants \
-    are `[REPOSITORY],[HOME]`. Only the user can change this: its grants exclude it, so remove the --deny, \
-    the `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+    error: `write_file` may not read `[HOME]/.local/state/host/trust.json`. Only the user can change this: \
+    its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a \
+    grant that does; host's own files always stay excluded.
     ");
     // The grant itself is good: what lies beside is written.
     assert_eq!(write("mine.txt").code, Some(0));

@@ -13,7 +13,7 @@ pub const ANY_SERVER: &str = "*:443";
 
 /// The grants of a plugin do not cover what it wants.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{plugin}` has no {capability} grant for `{wanted}`")]
+#[error("`{plugin}` {} `{wanted}`", lacks(*capability, held.is_some()))]
 #[non_exhaustive]
 pub struct Denied {
     /// The plugin that made the request.
@@ -26,6 +26,8 @@ pub struct Denied {
     pub held: Option<String>,
     /// How a user can allow it: small first letter, no full stop.
     pub help: String,
+    /// Whether the grants that it has leave this out.
+    pub(crate) is_excluded: bool,
 }
 
 impl Denied {
@@ -37,9 +39,8 @@ impl Denied {
     /// The same for what a deny of the grant leaves out: no grant and no approval mode changes that.
     pub(crate) fn left_out(self) -> Self {
         let help = "its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` \
-                    of a \
-                    grant that does; host's own files always stay excluded";
-        Self { help: help.to_owned(), ..self }
+                    of a grant that does; host's own files always stay excluded";
+        Self { help: help.to_owned(), is_excluded: true, ..self }
     }
 
     /// The same for what the plugin does not even ask for: no grant gives it.
@@ -88,19 +89,46 @@ impl Denied {
             wanted: visible(wanted),
             held: held.map(|scope| visible(&held_text(scope))),
             help: grant + mode,
+            is_excluded: false,
         }
     }
 
     /// Returns the reason, for a line of its own: ``its http grants are `*.rust-lang.org:443` ``. `None` if it has no
-    /// grants.
+    /// grants, or they exclude it.
     pub fn cause(&self) -> Option<String> {
-        self.held.as_ref().map(|held| format!("its {} grants are `{held}`", self.capability))
+        // What is excluded lies in what is granted, so that says nothing.
+        let held = self.held.as_ref().filter(|_| !self.is_excluded)?;
+        Some(match self.capability {
+            Capability::FsRead | Capability::FsWrite => format!("it is outside of `{held}`"),
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+                format!("its {} grants are `{held}`", self.capability)
+            }
+        })
     }
 
     /// Explains the denial in one paragraph, for a model, which cannot grant anything itself.
     pub fn explain(&self) -> String {
-        let cause = self.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
+        let mark = match self.capability {
+            Capability::FsRead | Capability::FsWrite => ":",
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => ";",
+        };
+        let cause = self.cause().map(|cause| format!("{mark} {cause}")).unwrap_or_default();
         format!("{self}{cause}. Only the user can change this: {}.", self.help)
+    }
+}
+
+/// Returns what is said between a plugin and the object of its request.
+fn lacks(capability: Capability, has_grants: bool) -> String {
+    match capability {
+        // Only this file is in question, and not whether the plugin may use files.
+        Capability::FsRead if has_grants => "may not read".to_owned(),
+        Capability::FsWrite if has_grants => "may not write".to_owned(),
+        Capability::FsRead
+        | Capability::FsWrite
+        | Capability::Process
+        | Capability::Http
+        | Capability::State
+        | Capability::Mcp => format!("has no {capability} grant for"),
     }
 }
 
@@ -152,6 +180,19 @@ mod tests {
             "`fetch` has no http grant for `api.example.com:443`; its http grants are `*.rust-lang.org:443`. Only the \
              user can change this: to allow it, add --grant fetch:http=api.example.com:443."
         );
+    }
+
+    #[test]
+    fn denied_file_is_outside_of_what_is_granted_or_excluded() {
+        let grants = crate::Grants::none().with(Scope::parse(Capability::FsRead, ".,!.env", Path::new("/w")).unwrap());
+        let explained = |path| {
+            let denied = grants.permit_read(&PluginName::new("grep"), Path::new(path)).unwrap_err();
+            denied.explain().split(". Only").next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(explained("/etc/passwd"), "`grep` may not read `/etc/passwd`: it is outside of `/w`");
+        assert_eq!(explained("/w/.env"), "`grep` may not read `/w/.env`");
+        // Without any grant it is the grant that is named.
+        assert_eq!(denied(Capability::FsWrite, "a").to_string(), "`fetch` has no fs-write grant for `a`");
     }
 
     #[test]

@@ -610,8 +610,8 @@ impl PluginTool {
         }
         match self.sandbox.only_reads {
             Some(OnlyReads::Plan) => PLAN_READS.to_owned(),
-            Some(OnlyReads::Subagent) => format!("{denied}, and gets none here: a subagent only reads"),
-            None => format!("{denied}, and gets none here: what the user denies stays denied"),
+            Some(OnlyReads::Subagent) => format!("{denied}, and no answer allows it: a subagent only reads"),
+            None => format!("{denied}, and no answer allows it: what the user denies stays denied"),
         }
     }
 }

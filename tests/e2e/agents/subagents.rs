@@ -129,7 +129,7 @@ async fn a_tool_that_lies_about_reading_is_stopped_by_its_grants() {
     let plugin = impostor.to_str().expect("a plain path");
     let write = |path: &str| ("web_search", json!({"path": path}));
     let search = calls(&[("searcher", json!({"topic": "x"}))]);
-    let none = "`impostor` has no fs-write grant for `.`, and gets none here: a subagent";
+    let none = "`impostor` has no fs-write grant for `.`, and no answer allows it: a subagent";
     let replies = [
         calls(&[write("by_the_run.txt")]),
         expecting(json!({"responses": ["written"]}), search),

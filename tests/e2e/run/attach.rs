@@ -104,28 +104,26 @@ fn attach_file_that_may_not_be_read_is_denied_with_what_would_allow_it() {
     exit: 42
     ----- stderr
     error: `@/etc/hostname` cannot be attached
-      caused by: `read_file` has no fs-read grant for `/etc/hostname`; its fs-read grants are \
-    `[REPOSITORY]`. Only the user can change this: to allow it, add --grant read_file:fs-read=/etc/hostname.
+      caused by: `read_file` may not read `/etc/hostname`: it is outside of `[REPOSITORY]`. Only the user \
+    can change this: to allow it, add --grant read_file:fs-read=/etc/hostname.
     help: write `\@` for a plain `@`
 
     # --deny *:fs-read=*.pem See @key.pem
     exit: 42
     ----- stderr
     error: `@key.pem` cannot be attached
-      caused by: `read_file` has no fs-read grant for `[REPOSITORY]/key.pem`; its fs-read grants are \
-    `[REPOSITORY]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+      caused by: `read_file` may not read `[REPOSITORY]/key.pem`. Only the user can change this: its grants \
+    exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant that \
+    does; host's own files always stay excluded.
     help: write `\@` for a plain `@`
 
     # --deny *:fs-read=.env See @.env
     exit: 42
     ----- stderr
     error: `@.env` cannot be attached
-      caused by: `read_file` has no fs-read grant for `[REPOSITORY]/.env`; its fs-read grants are \
-    `[REPOSITORY]`. Only the user can change this: its grants exclude it, so remove the --deny, the \
-    `[deny]` entry (`host policy allow`) or the `!` of a grant that does; host's own files always stay \
-    excluded.
+      caused by: `read_file` may not read `[REPOSITORY]/.env`. Only the user can change this: its grants \
+    exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a grant that \
+    does; host's own files always stay excluded.
     help: write `\@` for a plain `@`
 
     # --deny read_file:fs-read See @a.txt

@@ -27,7 +27,7 @@ fn sandbox_names_in_another_case_are_denied_where_they_are_the_same() {
 
     for path in [".env", ".ENV", ".Env", "SUB/.eNV", "sub/.ENV"] {
         let answer = call(root, "read_file", json!({ "path": path }));
-        assert!(answer.contains("no fs-read grant") && !answer.contains("SECRET"), "{path}: {answer}");
+        assert!(answer.contains("may not read") && !answer.contains("SECRET"), "{path}: {answer}");
     }
     assert!(call(root, "read_file", json!({"path": "README"})).contains("text"));
     for path in [
@@ -44,7 +44,7 @@ fn sandbox_names_in_another_case_are_denied_where_they_are_the_same() {
         ".ho\u{17f}t/x",
     ] {
         let answer = call(root, "write_file", json!({"path": path, "content": "evil"}));
-        assert!(answer.contains("protected") || answer.contains("no fs-write grant"), "{path}: {answer}");
+        assert!(answer.contains("protected") || answer.contains("may not write"), "{path}: {answer}");
         assert_ne!(std::fs::read(root.join(path)).unwrap_or_default(), b"evil", "{path}");
     }
     assert_eq!(std::fs::read_to_string(root.join(".git/config")).expect("there"), "config");

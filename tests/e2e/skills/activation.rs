@@ -16,7 +16,7 @@ fn skill_is_activated_by_the_model_and_its_folder_alone_can_be_read_then() {
     let read = |path: &str| call("read_file", json!({"path": path}));
     let replies = [
         json!({"chunks": [read(&inside)]}),
-        json!({"expect": {"responses": ["has no fs-read grant"]}, "chunks": [activate("pdf")]}),
+        json!({"expect": {"responses": ["may not read"]}, "chunks": [activate("pdf")]}),
         json!({"expect": {"responses": ["Read ref.md first.\n\n  Then *fill*.\n[End: skill `pdf`]"]},
             "chunks": [read(&inside), read(&sibling), read(&format!("{}/link.md", folder.display()))]}),
         json!({"expect": {"responses": ["the reference", "", ""]}, "chunks": [done()]}),

@@ -62,7 +62,7 @@ fn approvals_answer_for_a_folder_covers_it_and_neither_its_sibling_nor_what_its_
     for way in WAYS {
         let paths = ["dir/a.txt", "dir/b.txt", "dir/out", "dir2/a.txt", "DIR/a.txt"].map(|name| beside.path(name));
         let calls: Vec<Value> = paths.iter().map(|path| read(path)).collect();
-        let told = ["TOLD TOO", "symbolic link", DECLINED, "no fs-read grant"];
+        let told = ["TOLD TOO", "symbolic link", DECLINED, "may not read"];
         // Calls of one turn ask in any order.
         let replies = [
             json!({"chunks": [calls[0]]}),
@@ -86,7 +86,7 @@ fn approvals_secrets_are_refused_without_a_question() {
     let host = Host::scripted(&[], &[]).home_file(".ssh/id", "SECRET").home_file(".config/gh/hosts.yml", "SECRET");
     let home = std::fs::canonicalize(host.home()).expect("there").display().to_string();
     let calls: Vec<Value> = secrets.iter().map(|path| read(&path.replace("{HOME}", &home))).collect();
-    let told = ["no fs-read grant"; 4];
+    let told = ["may not read"; 4];
     let replies =
         [json!({"chunks": calls}), json!({"expect": {"responses": told}, "chunks": [{"text": "All is done."}]})];
     let lines: String = replies.iter().map(|reply| format!("{reply}\n")).collect();
@@ -112,7 +112,7 @@ fn approvals_reading_outside_is_refused_headless_with_the_flag_that_allows_it() 
     for mode in ["plan", "default", "yolo"] {
         let ended = Host::scripted(&script(&format!("--add-dir {folder}")), &["--approval-mode", mode, "Do it"]).run();
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(ended.stderr.contains("refused: `read_file` has no fs-read grant"), "{ended:?}");
+        assert!(ended.stderr.contains("refused: `read_file` may not read"), "{ended:?}");
         assert!(ended.stderr.contains(&format!("or --add-dir {folder}")), "{ended:?}");
         // The flag does what it says.
         let allowed = Host::scripted(&script("TOLD"), &["--approval-mode", mode, "--add-dir", &folder, "Do it"]).run();
@@ -134,7 +134,7 @@ fn approvals_added_folder_is_like_the_workspace_and_its_protected_names_hold() {
         read(&beside.path("dir2/a.txt")),
     ];
     std::fs::write(beside.path("dir/.env"), "UNTOLD").expect("written");
-    let told = ["new.txt", "", "protected", "protected", "", "no fs-read grant", "no fs-read grant"];
+    let told = ["new.txt", "", "protected", "protected", "", "may not read", "may not read"];
     let arguments =
         ["--approval-mode", "auto-edit", "--add-dir", &beside.path("dir"), "--deny", "*:fs-read=.env", "Do it"];
     let ended = calling(&calls, &told, &arguments).run();
