@@ -71,11 +71,11 @@ impl Runtime {
     }
 
     /// Returns what of a program's changes `recorder` will not keep, as far as that is known before the program starts:
-    /// a noun phrase each, such as `its changes outside of the workspace`.
+    /// a noun phrase each, such as `what it changes in the background`.
     pub fn not_undone(&self, recorder: &Recorder, in_background: bool) -> Vec<String> {
         let unkept = self.access().programs.unkept(|path| recorder.covers(path));
         let in_files = unkept.iter().map(|place| match place {
-            Unkept::Elsewhere => "its changes outside of the workspace".to_owned(),
+            Unkept::Elsewhere => "its changes elsewhere, since undo covers the workspace only".to_owned(),
             Unkept::In(path) => format!("its changes in `{}`", path.display()),
         });
         let unseen =
