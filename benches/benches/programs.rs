@@ -1,6 +1,8 @@
 //! What confining a program costs: from its start to its end, with and without walls, and with the standard library.
+//! Commands that may change the workspace share the network of their session; those that only read, and servers, have
+//! one of their own.
 //!
-//! The three take turns, so that a machine that is busy for a while spoils all alike, with a pause before each: in a
+//! They take turns, so that a machine that is busy for a while spoils all alike, with a pause before each: in a
 //! session the model thinks between two programs, and what one leaves for the next is then ready. Prints a line for
 //! each measurement as `runs` does: its name, the median and the least in milliseconds, parted by tabs.
 
@@ -10,7 +12,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host_process::{Command, Confinement, Ended, Network, NotConnected, Places, start};
+use host_process::{Command, Confinement, Ended, Network, NotConnected, Places, SessionNetwork, start, start_in};
 
 /// How often each is done.
 const ROUNDS: usize = 200;
@@ -44,7 +46,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         environment,
         has_input: false,
     };
-    let ways = ["program with the standard library (ms)", "program (ms)", "confined program (ms)"];
+    let session = SessionNetwork::default();
+    let ways = [
+        "program with the standard library (ms)",
+        "program (ms)",
+        "confined program (ms)",
+        "confined program in the network of a session (ms)",
+    ];
     let mut times = ways.map(|_| Vec::with_capacity(ROUNDS));
     // The first round finds out what the machine can do.
     for round in 0..=ROUNDS {
@@ -53,8 +61,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let begun = Instant::now();
             match way {
                 0 => plainly(&command)?,
-                1 => threads.block_on(once(&command, None))?,
-                _ => threads.block_on(once(&command, Some(&confinement)))?,
+                1 => threads.block_on(once(&command, None, None))?,
+                2 => threads.block_on(once(&command, Some(&confinement), None))?,
+                _ => threads.block_on(once(&command, Some(&confinement), Some(&session)))?,
             }
             if round > 0 {
                 times.push(begun.elapsed());
@@ -76,10 +85,18 @@ fn plainly(command: &Command) -> Result<(), Box<dyn Error>> {
     if ended.status.success() { Ok(()) } else { Err(format!("`{PROGRAM}` failed: {ended:?}").into()) }
 }
 
-async fn once(command: &Command, confinement: Option<&Confinement>) -> Result<(), Box<dyn Error>> {
+async fn once(
+    command: &Command,
+    confinement: Option<&Confinement>,
+    session: Option<&SessionNetwork>,
+) -> Result<(), Box<dyn Error>> {
     // As in every call: there is a proxy, and it denies.
     let denying = || Network::new(Arc::new(|_| Box::pin(async { Err(NotConnected::Denied(String::new())) })));
-    let mut process = start(command, confinement, confinement.map(|_| denying()))?;
+    let network = confinement.map(|_| denying());
+    let mut process = match session {
+        Some(session) => start_in(session, command, confinement, network)?,
+        None => start(command, confinement, network)?,
+    };
     match process.wait().await {
         Ended::Code(0) => Ok(()),
         other => Err(format!("`{PROGRAM}` failed: {other:?}").into()),
