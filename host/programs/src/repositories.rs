@@ -326,3 +326,35 @@ impl Known {
         Ok(Layered { before, layer, _folder: folder })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // promise confine.repositories: A repository that a program cannot see through a layer stays as it is.
+    #[test]
+    fn repository_without_a_layer_cannot_be_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("there");
+        let git = root.join(".git");
+        for part in ["objects", "refs/heads"] {
+            fs::create_dir_all(git.join(part)).expect("made");
+        }
+        fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+        fs::write(git.join("config"), "[core]\n\trepositoryformatversion = 0\n").expect("written");
+        let access = ProgramAccess {
+            writable: vec![root.clone()],
+            repositories: vec![git.clone()],
+            layers: Some(root.join("layers")),
+            ..ProgramAccess::default()
+        };
+        for has_layers in [true, false] {
+            let found = Repositories::new(&Arc::default(), &access, has_layers);
+            let mut confinement = Confinement { writable: access.writable.clone(), ..Confinement::default() };
+            found.confine(&mut confinement);
+            let is_layered = confinement.layers.iter().any(|layer| layer.place == git);
+            assert_eq!(is_layered, has_layers && level().has_layers(), "{:?}", found.notes());
+            assert_eq!(confinement.protected.contains(&git), !is_layered, "{:?}", confinement.protected);
+        }
+    }
+}
