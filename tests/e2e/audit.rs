@@ -268,6 +268,34 @@ fn session_blame_names_the_call_of_each_version_and_foreign_changes() {
 
 // promise audit.blame
 #[test]
+fn session_blame_and_undo_name_the_call_of_the_right_agent_where_a_service_repeats_an_id() {
+    // Many services count the calls of each conversation anew, and a subagent has one of its own.
+    let named = |name: &str, arguments: Value, id: &str| json!({"chunks": [{"call": {"name": name, "arguments": arguments, "id": id}}]});
+    let found =
+        json!({"report": {"SummaryOfFindings": "It is a file.", "ExplorationTrace": [], "RelevantLocations": []}});
+    let replies = [
+        named("write_file", json!({"path": "a", "content": "two"}), "call_0"),
+        named("codebase_investigator", json!({"objective": "What is b?"}), "call_1"),
+        named("read_file", json!({"path": "b"}), "call_0"),
+        named("complete_task", found, "call_1"),
+        named("write_file", json!({"path": "c", "content": "three"}), "call_0"),
+        answer("Done."),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "auto-edit", "Go"]).file("b", "bee");
+    let ended = host.run();
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "Done.\n"), "{ended:?}");
+    for file in ["a", "c"] {
+        let blamed = host.run_of(&["session", "blame", "--json", file]).json();
+        let [version] = blamed["versions"].as_array().expect("a list").as_slice() else { panic!("{blamed}") };
+        assert_eq!((&version["tool"], &version["title"]), (&json!("write_file"), &json!(file)), "{blamed}");
+    }
+    let listed = host.run_of(&["undo"]).stdout;
+    let written = [listed.contains("write_file a\n"), listed.contains("write_file c\n"), listed.contains("read_file")];
+    assert_eq!(written, [true, true, false], "{listed}");
+}
+
+// promise audit.blame
+#[test]
 fn session_blame_names_hooks_and_the_lines_of_command_files() {
     let host = Host::new(["run"])
         .configured("[[hooks.Stop]]\ncommand = \"echo formatted >> a.txt\"\n")

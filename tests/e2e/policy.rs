@@ -57,6 +57,56 @@ fn rules_allow_deny_and_hide_tools_from_the_model() {
     assert_eq!(*decisions, json!({"allowed": 1, "approved": 0, "changed": 0, "declined": 0, "denied": 2}));
 }
 
+// promise policy.walls: Only a rule of the user's opens the walls, for the commands that it names and for no line with
+//   another one.
+#[test]
+fn policy_rule_of_the_user_lets_its_commands_run_without_walls_and_no_others() {
+    let line = |command: &str| call("shell", json!({ "command": command }));
+    let replies =
+        [json!({"chunks": [line("cat ~/note"), line("cat ~/note; tac ~/note"), line("tac ~/note")]}), answer("Done.")];
+    let rule = |command: &str, walls: &str| {
+        format!("[[rule]]\ntool = \"shell\"\ncommand = \"{command}\"\n{walls}decision = \"allow\"\n\n")
+    };
+    let both = |walls: &str| rule("cat", walls) + &rule("tac", "");
+    let read = |rules: String| -> Vec<bool> {
+        let host = Host::scripted(&replies, &["--output-format", "stream-json", "Go"])
+            .home_file("note", "of the user\n")
+            .home_file(".config/host/policies/a.toml", rules);
+        let ended = host.run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let lines = ended.lines();
+        let ends = lines.iter().filter(|line| line["type"] == "tool_result");
+        ends.map(|end| end["output"].to_string().contains("of the user")).collect()
+    };
+    assert_eq!(read(both("walls = false\n")), [true, false, false]);
+    assert_eq!(read(both("")), [false, false, false]);
+    assert_eq!(read(rule("cat", "walls = false\n") + &rule("tac", "walls = false\n")), [true, true, true]);
+    // A project opens none.
+    let host = Host::scripted(&[answer("Done.")], &["Go"])
+        .file(".host/policies/a.toml", rule("cat", "walls = false\n").replace("allow", "ask"));
+    assert_eq!(host.run_of(&["trust", "add"]).code, Some(0));
+    let ended = host.run();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("only a rule that allows opens the walls"), "{ended:?}");
+}
+
+// promise policy.unasked: Where programs are not behind walls, none runs without a question, not even one that reads.
+#[test]
+fn policy_command_that_reads_is_asked_about_where_there_are_no_walls() {
+    let replies = [json!({"chunks": [call("shell", json!({"command": "cat file"}))]}), answer("Done.")];
+    let run = |more: &[&str]| {
+        let host = Host::scripted(&replies, more).args(&["--output-format", "stream-json", "Go"]).file("file", "text");
+        let ended = host.run();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.lines().into_iter().find(|line| line["type"] == "tool_result").expect("it ended")
+    };
+    let behind = run(&[]);
+    assert_eq!((&behind["status"], behind["output"].to_string().contains("text")), (&json!("success"), true));
+    let without = run(&["--confine", "off"]);
+    assert_eq!(without["status"], "error", "{without}");
+    assert!(!without["output"].to_string().contains("text"), "{without}");
+}
+
 #[test]
 fn policy_rule_about_a_tool_that_is_not_here_is_mentioned() {
     let run = |tool: &str, more: &str| {

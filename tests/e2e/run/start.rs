@@ -655,6 +655,15 @@ fn session_that_runs_is_not_removed() {
     assert!(host.logs().is_empty());
 }
 
+#[test]
+fn start_names_the_mcp_servers_that_are_configured() {
+    let (host, model) = scripted(&[]);
+    let host = host.configured("[mcp.files]\ncommand = 'false'\n\n[mcp.notes]\ncommand = 'false'\n");
+    let mut pty = on_terminal(&host, &["--model", &model]);
+    pty.saw("MCP servers: files, notes (/mcp shows their state)").types("\u{4}");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+}
+
 // promise approval.by-default: Where a user is there and programs can be confined, a session is in the mode `auto` if
 //   no mode was chosen, and says so once; without a terminal it is in `default`.
 #[test]

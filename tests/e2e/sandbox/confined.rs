@@ -149,6 +149,35 @@ fn confine_lets_a_program_reach_the_servers_of_its_grant_and_no_others() {
     assert!(printed.contains(&kept(&format!("127.0.0.1:{allowed}"), " +private")), "{printed}");
 }
 
+// promise confine.named-servers: Servers that the user names in the configuration or in a rule are reached by programs
+//   without a question, and no others.
+#[test]
+fn confine_lets_programs_reach_the_servers_that_the_user_configures_and_no_others() {
+    let (named, other) = (server(), server());
+    let fetch = |port: u16| format!("curl -s --max-time 20 --noproxy '' http://localhost:{port}/;");
+    let line = json!({"call": {"name": "shell", "arguments": {"command": fetch(named) + &fetch(other)}}});
+    let replies = [json!({"chunks": [line]}), json!({"chunks": [{"text": "Done."}]})];
+    let net = format!("net = [\"localhost:{named} +private\"]\n");
+    let rule = format!("[[rule]]\ntool = \"shell\"\ncommand = \"curl\"\n{net}decision = \"allow\"\n");
+    let host = || {
+        let arguments = ["--confine", "require", "--grant", "shell:process=*", "--output-format", "stream-json", "Go"];
+        Host::scripted(&replies, &arguments)
+    };
+    for (what, host, reached) in [
+        ("the configuration", host().configured(&format!("[confine]\n{net}")), 1),
+        ("a rule", host().home_file(".config/host/policies/a.toml", rule.clone()), 1),
+        ("a rule for another program", host().home_file(".config/host/policies/a.toml", rule.replace("curl", "w")), 0),
+        ("nothing", host(), 0),
+    ] {
+        let ended = host.run();
+        let lines = ended.lines();
+        let end = lines.iter().find(|line| line["type"] == "tool_result").unwrap_or_else(|| panic!("{ended:?}"));
+        let printed = end["output"].as_str().expect("text");
+        assert_eq!(printed.matches("GET / HTTP/1.1").count(), reached, "{what}: {printed}");
+        assert!(printed.contains(&format!("may not connect to `localhost:{other}`")), "{what}: {printed}");
+    }
+}
+
 #[test]
 fn confine_explains_what_a_program_was_kept_from() {
     let script = "cat $HOME/notes $HOME/.cache/x/notes; curl -sf --max-time 5 http://example.invalid";
