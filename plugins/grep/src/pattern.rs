@@ -17,16 +17,51 @@ use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCap
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use host_sdk::Failure;
 use regex_syntax::ast::{self, AssertionKind, Ast, Visitor};
+use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
 use crate::literals::Literals;
 use crate::required::Required;
 
 /// How large a compiled pattern may be, in bytes: `(a{1000}){1000}` would fill the memory.
-const MAX_COMPILED: usize = 10 * 1024 * 1024;
+pub(crate) const MAX_COMPILED: usize = 10 * 1024 * 1024;
 
 /// How much the lazy automaton may remember, in bytes, before it starts anew.
-const AUTOMATON_CACHE: usize = 8 * 1024 * 1024;
+pub(crate) const AUTOMATON_CACHE: usize = 8 * 1024 * 1024;
+
+/// Why an expression that is one is not taken.
+pub(crate) const TOO_LARGE: &str = "it is too large when compiled: use fewer or smaller repetitions";
+
+/// The failure that a pattern is no good, in these words.
+pub(crate) fn invalid(pattern: &str, why: &dyn std::fmt::Display) -> Failure {
+    Failure::InvalidArguments(format!("`{pattern}`: {why}"))
+}
+
+/// A pattern that is an expression.
+pub(crate) struct Parsed {
+    pub(crate) ast: Ast,
+    pub(crate) hir: Hir,
+    pub(crate) comments: Vec<ast::Comment>,
+}
+
+impl Parsed {
+    /// Parses `source`, which the user knows as `pattern`. The builder of the matcher would do so too, but puts the
+    /// source in a group, which its errors then show, and which makes an expression of `a)|(b`.
+    pub(crate) fn new(pattern: &str, source: &str, ignore_case: bool) -> Result<Self, Failure> {
+        let parsed = ast::parse::Parser::new().parse_with_comments(source).map_err(|error| invalid(pattern, &error))?;
+        let ast::WithComments { ast, comments } = parsed;
+        let mut translator = TranslatorBuilder::new().utf8(false).case_insensitive(ignore_case).build();
+        let hir = translator.translate(source, &ast).map_err(|error| invalid(pattern, &error))?;
+        Ok(Self { ast, hir, comments })
+    }
+}
+
+/// The source without its comments, the last of which would swallow the end of the builder's group.
+pub(crate) fn without_comments(source: &str, comments: &[ast::Comment]) -> String {
+    let mut assertions = Assertions(Vec::new());
+    assertions.add_comments(comments);
+    assertions.replaced(source, ("", ""), None)
+}
 
 /// A compiled pattern.
 pub(crate) struct Pattern {
@@ -53,17 +88,11 @@ impl Pattern {
     ///
     /// `invalid-arguments` when it is no regular expression, is too large, or can only match a line break.
     pub(crate) fn new(pattern: &str, fixed: bool, ignore_case: bool) -> Result<Self, Failure> {
-        let invalid = |why: &dyn std::fmt::Display| Failure::InvalidArguments(format!("`{pattern}`: {why}"));
         let source = if fixed { &regex_syntax::escape(pattern) } else { pattern };
-        // Checked here too, since the builder puts the pattern in a group, which its errors then show, and which
-        // makes an expression of `a)|(b`.
-        let parsed = ast::parse::Parser::new().parse_with_comments(source).map_err(|error| invalid(&error))?;
-        let ast = parsed.ast;
-        let mut translator = TranslatorBuilder::new().utf8(false).case_insensitive(ignore_case).build();
-        let hir = translator.translate(source, &ast).map_err(|error| invalid(&error))?;
+        let Parsed { ast, hir, comments } = Parsed::new(pattern, source, ignore_case)?;
         let Ok(mut assertions) = ast::visit(&ast, Assertions(Vec::new()));
         // The last of them would swallow the end of the builder's group.
-        assertions.add_comments(&parsed.comments);
+        assertions.add_comments(&comments);
         let mut builder = RegexMatcherBuilder::new();
         builder.crlf(true).case_insensitive(ignore_case).size_limit(MAX_COMPILED).dfa_size_limit(AUTOMATON_CACHE);
         let mut line_end = LineTerminator::crlf();
@@ -79,10 +108,14 @@ impl Pattern {
         };
         let compiled = |built: Result<RegexMatcher, grep_regex::Error>| {
             built.map_err(|error| match error.kind() {
-                ErrorKind::NotAllowed(_) => invalid(&"it has a line break, and lines are searched one by one"),
+                ErrorKind::NotAllowed(_) => invalid(
+                    pattern,
+                    &"it has a line break, and lines are searched one by one: for matches over several lines set \
+                      `multiline`",
+                ),
                 // That it is an expression is known by now: all that is left is its size.
-                ErrorKind::Regex(_) => invalid(&"it is too large when compiled: use fewer or smaller repetitions"),
-                _ => invalid(&error),
+                ErrorKind::Regex(_) => invalid(pattern, &TOO_LARGE),
+                _ => invalid(pattern, &error),
             })
         };
         let regex = compiled(regex)?;

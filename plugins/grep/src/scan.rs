@@ -16,18 +16,20 @@ use memchr::memchr;
 
 use crate::pattern::Pattern;
 
-/// A line that matches.
+/// A line that matches, or the lines of a match that goes over several.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
     /// Which file of the batch.
     pub(crate) file: usize,
-    /// Where the line lies in the batch's contents, its line break included.
-    pub(crate) line: Range<usize>,
+    /// Where the lines are in the batch's contents, with their line breaks.
+    pub(crate) lines: Range<usize>,
+    /// Where in the contents the match begins, if that is known: finding it costs another search of the line.
+    pub(crate) start: Option<usize>,
 }
 
 /// How to go on after a hit.
 pub(crate) enum Next {
-    /// With the next line.
+    /// With the next line, or the next match that goes over several.
     Line,
     /// With the next file.
     File,
@@ -104,7 +106,7 @@ impl<F: FnMut(Hit) -> Next> Sink for Lines<'_, F> {
             self.file = file;
             self.is_binary = memchr(0, self.batch.content(file)).is_some();
         }
-        let next = if self.is_binary { Next::File } else { (self.take)(Hit { file, line }) };
+        let next = if self.is_binary { Next::File } else { (self.take)(Hit { file, lines: line, start: None }) };
         Ok(match next {
             Next::Line => true,
             Next::File => {
@@ -145,7 +147,7 @@ mod tests {
         let mut found = Vec::new();
         let pattern = Pattern::new(pattern, false, false).expect("a pattern");
         let scanned = Scanner::new(&pattern).scan(&pattern, &batch, |hit| {
-            let line = String::from_utf8_lossy(&batch.contents()[hit.line]).into_owned();
+            let line = String::from_utf8_lossy(&batch.contents()[hit.lines]).into_owned();
             found.push((batch.name(hit.file).into_owned(), line));
             next()
         });

@@ -52,10 +52,24 @@ async fn grep_each_option_finds_what_it_describes() {
         (json!({"pattern": "^two$", "path": "dos.txt"}), "dos.txt:2: two\n".to_owned()),
         (json!({"pattern": r"\bneedle\b.*\{", "path": "a.rs"}), "a.rs:1: fn needle() {}\n".to_owned()),
         (json!({"pattern": "needle", "path": "program"}), String::new()),
+        (json!({"pattern": "needle", "type": "rust"}), {
+            format!("a.rs:1: fn needle() {{}}\nsrc/b.rs:1: needle needle\n{denied}")
+        }),
+        (json!({"pattern": "needle", "type": "rust", "include": "src/*"}), {
+            format!("src/b.rs:1: needle needle\n{denied}")
+        }),
+        (json!({"pattern": r"needle needle\nn", "multiline": true}), {
+            format!("src/b.rs:1: needle needle\nsrc/b.rs:2: n..dle\n{denied}")
+        }),
+        (json!({"pattern": "needle\r\ntwo", "multiline": true, "fixed_strings": true, "path": "dos.txt"}), {
+            "dos.txt:1: one needle\ndos.txt:2: two\n".to_owned()
+        }),
     ] {
         let (headline, rest) = search(&bench, arguments.clone()).await;
         assert_eq!(rest, found, "{arguments}");
-        let matches = found.lines().filter(|line| !line.starts_with('(')).count();
+        // A match over several lines is one, and those here have two.
+        let lines = found.lines().filter(|line| !line.starts_with('(')).count();
+        let matches = if arguments["multiline"] == true { lines / 2 } else { lines };
         let counted = match matches {
             0 => "No matches found".to_owned(),
             1 => "Found 1 match in 1 file".to_owned(),
@@ -84,6 +98,16 @@ async fn context_shows_the_lines_around_and_marks_the_gaps() {
     let (headline, found) = search(&bench, json!({"pattern": "x", "context": 1})).await;
     assert!(headline.starts_with("Found 4 matches in 2 files"), "{headline}");
     assert_eq!(found, "a-2- 2\na:3: x3\na-4- 4\n--\na-7- 7\na:8: x8\na:9: x9\na-10- 10\n--\nb:1: x\n");
+    for (arguments, expected) in [
+        (json!({"before": 1}), "a-2- 2\na:3: x3\n--\na-7- 7\na:8: x8\na:9: x9\n--\nb:1: x\n"),
+        (json!({"after": 1}), "a:3: x3\na-4- 4\n--\na:8: x8\na:9: x9\na-10- 10\n--\nb:1: x\n"),
+        (json!({"context": 1, "after": 0}), "a-2- 2\na:3: x3\n--\na-7- 7\na:8: x8\na:9: x9\n--\nb:1: x\n"),
+    ] {
+        let mut call = json!({"pattern": "x"});
+        let options = arguments.as_object().expect("an object").clone();
+        call.as_object_mut().expect("an object").extend(options);
+        assert_eq!(search(&bench, call).await.1, expected, "{arguments}");
+    }
 }
 
 #[tokio::test]
@@ -104,13 +128,28 @@ async fn grep_stops_at_a_hundred_matches_and_reports_how_to_get_the_rest() {
         bench.file(file, (0..90).map(|number| format!("{file}{number} needle\n")).collect::<String>());
     }
     let (headline, found) = search(&bench, json!({"pattern": "needle"})).await;
-    assert!(headline.contains("first 100 matches") && headline.contains("narrow the search"), "{headline}");
+    assert!(headline.contains("first 100 matches") && headline.contains("go on with `offset: 100`"), "{headline}");
     assert!(headline.contains("`output: \"count\"`"), "{headline}");
     let lines: Vec<_> = found.lines().collect();
     assert_eq!((lines.len(), lines[0], lines[99]), (100, "a:1: a0 needle", "b:10: b9 needle"));
     // What it says works.
     let (headline, _) = search(&bench, json!({"pattern": "needle", "output": "count"})).await;
     assert!(headline.starts_with("Found 270 matches in 3 files"), "{headline}");
+    let (headline, found) = search(&bench, json!({"pattern": "needle", "offset": 100})).await;
+    assert!(headline.starts_with("Found matches 101 to 200 in 2 files") && headline.contains("`offset: 200`"));
+    assert!(found.starts_with("b:11: b10 needle\n") && found.ends_with("c:20: c19 needle\n"), "{found}");
+    let (headline, found) = search(&bench, json!({"pattern": "needle", "offset": 200})).await;
+    assert!(headline.starts_with("Found matches 201 to 270, the last, in 1 file") && found.lines().count() == 70);
+    let (headline, _) = search(&bench, json!({"pattern": "needle", "offset": 270})).await;
+    assert_eq!(headline, "No more matches for `needle`: 270 matches in all, and `offset` is 270");
+    let (headline, found) = search(&bench, json!({"pattern": "needle", "limit": 1})).await;
+    assert!(headline.contains("go on with `offset: 1`") && found == "a:1: a0 needle\n", "{headline}");
+    for output in ["files", "count"] {
+        let arguments = json!({"pattern": "needle", "output": output, "limit": 1, "offset": 1});
+        let (_, found) = search(&bench, arguments).await;
+        let (file, cut) = found.split_once('\n').expect("two lines");
+        assert!(file.starts_with('b') && cut.contains("1 more file not listed: go on with `offset: 2`"), "{found}");
+    }
 
     // A hundred and not one more is all of it.
     bench.file("only/x", "needle\n".repeat(100));
@@ -176,6 +215,9 @@ async fn grep_invalid_arguments_are_reported_with_the_reason() {
             (json!({"pattern": "(?=x)"}), "invalid-arguments", &["(?=x)", "look-around"]),
             (json!({"pattern": r"(x)\1"}), "invalid-arguments", &["backreferences"]),
             (json!({"pattern": "((x{500}){500}){500}"}), "invalid-arguments", &["too large"]),
+            (json!({"pattern": "a\nb"}), "invalid-arguments", &["line break", "set `multiline`"]),
+            (json!({"pattern": "a(", "multiline": true}), "invalid-arguments", &["a(", "unclosed group"]),
+            (json!({"pattern": "x", "type": "rs"}), "invalid-arguments", &["unknown `type` `rs`", "`rust`"]),
             (json!({"pattern": "x", "include": "[a"}), "invalid-arguments", &["invalid glob `[a`"]),
             (json!({"pattern": "x", "path": "nowhere"}), "not-found", &["nothing at `nowhere`"]),
             (json!({"pattern": "x", "path": "/etc"}), "denied", &["--grant grep:fs-read=/etc"]),
