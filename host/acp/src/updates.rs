@@ -17,6 +17,7 @@ use host_agent::{Event, EventKind, Observer};
 use host_journal::{CallReport, CallStatus, Fact};
 use host_message::{AgentId, CallId, ChecklistItem, ChecklistState, Display, FunctionCall};
 use host_sessions::report::notices;
+use host_sessions::steps::{Step, steps};
 use host_text::{Escaper, Newlines, visible_line};
 use serde_json::Value;
 
@@ -259,14 +260,15 @@ impl Ended<'_> {
 
 /// The list of steps that the model keeps, as a plan.
 pub(crate) fn plan(items: &[ChecklistItem]) -> Plan {
-    let entry = |item: &ChecklistItem| {
-        let status = match item.state {
+    let entry = |step: Step| {
+        let status = match step.state {
             ChecklistState::Pending => PlanEntryStatus::Pending,
             ChecklistState::InProgress => PlanEntryStatus::InProgress,
-            ChecklistState::Done => PlanEntryStatus::Completed,
+            // A plan has no other state for what is not done any more, and the text says which it is.
+            ChecklistState::Done | ChecklistState::Cancelled => PlanEntryStatus::Completed,
         };
         // The list has no priorities.
-        PlanEntry::new(visible_line(&item.text), PlanEntryPriority::Medium, status)
+        PlanEntry::new(step.text, PlanEntryPriority::Medium, status)
     };
-    Plan::new(items.iter().map(entry).collect())
+    Plan::new(steps(items).into_iter().map(entry).collect())
 }

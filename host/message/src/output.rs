@@ -68,6 +68,9 @@ pub struct ChecklistItem {
     pub text: String,
     /// How far it is.
     pub state: ChecklistState,
+    /// The numbers of the steps, from 1, that it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<usize>,
 }
 
 /// How far a step is.
@@ -80,6 +83,18 @@ pub enum ChecklistState {
     InProgress,
     /// It is done.
     Done,
+    /// It is not needed any more.
+    Cancelled,
+}
+
+impl ChecklistState {
+    /// Whether there is something left to do.
+    pub fn is_open(self) -> bool {
+        match self {
+            Self::Pending | Self::InProgress => true,
+            Self::Done | Self::Cancelled => false,
+        }
+    }
 }
 
 impl Output {

@@ -18,12 +18,17 @@ struct List {
     checklist: Vec<ChecklistItem>,
 }
 
-/// Returns the checklist, if the result is `{"checklist": [{"text": …, "state": …}]}` and nothing else.
+/// Returns the checklist, if the result is `{"checklist": [{"text": …, "state": …}]}` and nothing else. A step may have
+/// `depends_on`, with numbers of steps of the list.
 pub(crate) fn of(structured: &Value) -> Option<Display> {
     // Read only where it can be one: results may be large.
     structured.as_object().filter(|object| object.len() == 1 && object.contains_key("checklist"))?;
     let List { checklist: items } = List::deserialize(structured).ok()?;
-    let fits = items.len() <= MAX_ITEMS && items.iter().all(|item| item.text.chars().count() <= MAX_TEXT);
+    let depends = |item: &ChecklistItem| {
+        item.depends_on.len() < items.len() && item.depends_on.iter().all(|number| (1..=items.len()).contains(number))
+    };
+    let fits = |item: &ChecklistItem| item.text.chars().count() <= MAX_TEXT && depends(item);
+    let fits = items.len() <= MAX_ITEMS && items.iter().all(fits);
     fits.then_some(Display::Checklist { items })
 }
 
@@ -46,6 +51,12 @@ mod tests {
         check(json!({"checklist": [{"text": "a"}]}), false);
         check(json!({"checklist": [{"text": "a", "state": "gone"}]}), false);
         check(json!({"checklist": [{"text": "a", "state": "done", "by": "me"}]}), false);
+        let after = |depends_on: Value| json!({"text": "a", "state": "cancelled", "depends_on": depends_on});
+        check(json!({"checklist": [after(json!([])), after(json!([1]))]}), true);
+        check(json!({"checklist": [after(json!([2])), after(json!([1]))]}), true);
+        check(json!({"checklist": [after(json!([0])), item("b")]}), false);
+        check(json!({"checklist": [after(json!([3])), item("b")]}), false);
+        check(json!({"checklist": [after(json!([1, 2])), item("b")]}), false);
         check(json!({"checklist": {}}), false);
         check(json!(["checklist"]), false);
         check(json!(null), false);

@@ -15,6 +15,7 @@ pub mod find;
 pub mod list;
 pub mod pages;
 pub mod report;
+pub mod steps;
 pub mod title;
 pub mod transcript;
 pub mod undo;

@@ -14,8 +14,9 @@ use serde::Deserialize;
 const DESCRIPTION: &str = "\
 Keeps the list of steps of the present task, which the user sees as a checklist. Use it for work of three steps or \
 more: write the list before you begin, with one step in progress, and call it again with the whole list whenever a \
-step begins, is done, or turns out to be needed. Mark a step as done only when it is. Do not use it for a single \
-step or for an answer.";
+step begins, is done, or turns out to be needed. Mark a step as done only when it is, and as cancelled when it is not \
+needed any more. A step with `depends_on` cannot be in progress before those are done or cancelled. Do not use it for a \
+single step or for an answer. Limits: 50 steps of 200 characters.";
 
 export_plugin!(todo());
 

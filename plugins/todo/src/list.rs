@@ -1,4 +1,4 @@
-//! The list: its limits, and how it reads.
+//! The list: its limits, what its steps wait for, and how it reads.
 
 use host_sdk::Failure;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,9 @@ pub(crate) struct List {
 pub(crate) struct Item {
     text: String,
     state: State,
+    /// The numbers of items, from 1, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    depends_on: Vec<usize>,
 }
 
 /// How far a step is.
@@ -30,10 +33,30 @@ enum State {
     Pending,
     InProgress,
     Done,
+    Cancelled,
+}
+
+impl State {
+    /// Whether there is something left to do.
+    fn is_open(self) -> bool {
+        match self {
+            Self::Pending | Self::InProgress => true,
+            Self::Done | Self::Cancelled => false,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in progress",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 impl List {
-    /// Makes each item one line without control characters.
+    /// Makes each item one line without control characters, and checks what they depend on.
     pub(crate) fn new(items: Vec<Item>) -> Result<Self, Failure> {
         if items.len() > MAX_ITEMS {
             return Err(Failure::InvalidArguments(format!(
@@ -53,7 +76,71 @@ impl List {
                 _ => Ok(Item { text, ..item }),
             }
         });
-        Ok(Self { checklist: checklist.collect::<Result<_, _>>()? })
+        let mut list = Self { checklist: checklist.collect::<Result<_, _>>()? };
+        for item in &mut list.checklist {
+            item.depends_on.sort_unstable();
+            item.depends_on.dedup();
+        }
+        list.check_dependencies()?;
+        Ok(list)
+    }
+
+    fn check_dependencies(&self) -> Result<(), Failure> {
+        let all = self.checklist.len();
+        for (number, item) in (1..).zip(&self.checklist) {
+            for &other in &item.depends_on {
+                let Some(before) = other.checked_sub(1).and_then(|at| self.checklist.get(at)) else {
+                    return Err(Failure::InvalidArguments(format!(
+                        "item {number} depends on item {other}, and the list has the items 1 to {all}"
+                    )));
+                };
+                if item.state == State::InProgress && before.state.is_open() && other != number {
+                    let state = before.state.name();
+                    return Err(Failure::InvalidArguments(format!(
+                        "item {number} cannot be in progress: it depends on item {other}, which is {state}"
+                    )));
+                }
+            }
+        }
+        match self.cycle() {
+            None => Ok(()),
+            Some(cycle) => {
+                let numbers: Vec<String> = cycle.iter().map(usize::to_string).collect();
+                let way = numbers.join(" → ");
+                Err(Failure::InvalidArguments(format!("no item can depend on itself: {way}. Take one of these away")))
+            }
+        }
+    }
+
+    /// Numbers of items each of which depends on the next, the first again at the end. `None` if there are no such.
+    fn cycle(&self) -> Option<Vec<usize>> {
+        let depends_on = |number: usize| self.checklist.get(number - 1).map_or(&[][..], |item| &item.depends_on);
+        let mut is_done = vec![false; self.checklist.len() + 1];
+        for start in 1..=self.checklist.len() {
+            // The way to the present item: each with how many of its dependencies were looked at.
+            let mut way = vec![(start, 0)];
+            while let Some((number, looked_at)) = way.last_mut() {
+                let next = depends_on(*number).get(*looked_at).copied().filter(|_| !is_done[*number]);
+                *looked_at += 1;
+                let Some(next) = next else {
+                    is_done[*number] = true;
+                    way.pop();
+                    continue;
+                };
+                let begin = way.iter().position(|(before, _)| *before == next);
+                way.push((next, 0));
+                if let Some(begin) = begin {
+                    return Some(way[begin..].iter().map(|(number, _)| *number).collect());
+                }
+            }
+        }
+        None
+    }
+
+    /// How many steps wait for an open one.
+    fn blocked(&self) -> usize {
+        let is_open = |number: &usize| self.checklist.get(number - 1).is_some_and(|before| before.state.is_open());
+        self.checklist.iter().filter(|item| item.state.is_open() && item.depends_on.iter().any(is_open)).count()
     }
 
     /// The line for the model, which wrote the list itself.
@@ -61,11 +148,18 @@ impl List {
         let count = |state: State| self.checklist.iter().filter(|item| item.state == state).count();
         let all = self.checklist.len();
         let (done, begun) = (count(State::Done), count(State::InProgress));
-        match (all, begun) {
-            (0, _) => "The list is empty".to_owned(),
-            (_, 0) => format!("{done} of {all} done"),
-            (..) => format!("{done} of {all} done, {begun} in progress"),
+        if all == 0 {
+            return "The list is empty".to_owned();
         }
+        let mut words = format!("{done} of {all} done");
+        for (count, what) in
+            [(begun, "in progress"), (count(State::Cancelled), "cancelled"), (self.blocked(), "blocked by others")]
+        {
+            if count > 0 {
+                words.push_str(&format!(", {count} {what}"));
+            }
+        }
+        words
     }
 }
 
@@ -74,7 +168,11 @@ mod tests {
     use super::*;
 
     fn item(text: &str, state: State) -> Item {
-        Item { text: text.to_owned(), state }
+        Item { text: text.to_owned(), state, depends_on: Vec::new() }
+    }
+
+    fn after(depends_on: &[usize], state: State) -> Item {
+        Item { depends_on: depends_on.to_vec(), ..item("a", state) }
     }
 
     #[test]
@@ -89,6 +187,16 @@ mod tests {
         assert_eq!(words(&[]), "The list is empty");
         assert_eq!(words(&[item("a", State::Done), item("b", State::Pending)]), "1 of 2 done");
         assert_eq!(words(&[item("a", State::Done), item("b", State::InProgress)]), "1 of 2 done, 1 in progress");
+        assert_eq!(
+            words(&[
+                item("a", State::InProgress),
+                item("b", State::Cancelled),
+                after(&[1], State::Pending),
+                after(&[2], State::Pending),
+                after(&[3, 1], State::Pending)
+            ]),
+            "0 of 5 done, 1 in progress, 1 cancelled, 2 blocked by others"
+        );
     }
 
     #[test]
@@ -101,5 +209,62 @@ mod tests {
         refused(vec![item("a", State::Done), item(&"x".repeat(201), State::Done)], "item 2 has 201 characters");
         refused(vec![item("x", State::Done); 51], "51 items are more than 50");
         assert!(List::new(vec![item(&"é".repeat(200), State::Done); 50]).is_ok());
+    }
+
+    // promise todo.order: No step of the list is in progress while one that it depends on is open, and no step depends
+    //   on itself.
+    #[test]
+    fn todo_step_waits_for_those_that_it_depends_on() {
+        let check = |items: &[Item], says: Option<&str>| match (List::new(items.to_vec()), says) {
+            (Ok(_), None) => {}
+            (Err(Failure::InvalidArguments(words)), Some(says)) => assert_eq!(words, says),
+            (list, says) => panic!("{says:?}: {list:?}"),
+        };
+        let first = |state| item("first", state);
+        check(&[first(State::Done), after(&[1], State::InProgress)], None);
+        check(&[first(State::Cancelled), after(&[1], State::InProgress)], None);
+        check(&[first(State::Pending), after(&[1], State::Pending)], None);
+        // What was done out of order is done.
+        check(&[first(State::Pending), after(&[1], State::Done)], None);
+        check(&[after(&[2], State::InProgress), first(State::Done)], None);
+        for (state, name) in [(State::Pending, "pending"), (State::InProgress, "in progress")] {
+            let says = format!("item 2 cannot be in progress: it depends on item 1, which is {name}");
+            check(&[first(state), after(&[1], State::InProgress)], Some(&says));
+        }
+        for number in [0, 3, usize::MAX] {
+            let says = format!("item 2 depends on item {number}, and the list has the items 1 to 2");
+            check(&[first(State::Done), after(&[number], State::Pending)], Some(&says));
+        }
+    }
+
+    // promise todo.order
+    #[test]
+    fn todo_steps_cannot_depend_on_themselves() {
+        let check = |dependencies: &[&[usize]], cycle: Option<&str>| {
+            let items = dependencies.iter().map(|numbers| after(numbers, State::Pending)).collect();
+            match (List::new(items), cycle) {
+                (Ok(_), None) => {}
+                (Err(Failure::InvalidArguments(words)), Some(cycle)) => {
+                    assert_eq!(words, format!("no item can depend on itself: {cycle}. Take one of these away"));
+                }
+                (list, cycle) => panic!("{cycle:?}: {list:?}"),
+            }
+        };
+        check(&[&[], &[1], &[1, 2], &[3, 1]], None);
+        check(&[&[4, 2], &[3], &[4], &[]], None);
+        check(&[&[1]], Some("1 → 1"));
+        check(&[&[2], &[1]], Some("1 → 2 → 1"));
+        check(&[&[], &[3], &[4, 1], &[2]], Some("2 → 3 → 4 → 2"));
+        check(&[&[2], &[3], &[2]], Some("2 → 3 → 2"));
+        // Each with all before it: many ways, and looked through once.
+        let all: Vec<usize> = (1..=49).collect();
+        let before: Vec<&[usize]> = (0..50).map(|count| &all[..count]).collect();
+        check(&before, None);
+    }
+
+    #[test]
+    fn todo_dependencies_are_numbers_each_once() {
+        let list = List::new(vec![item("a", State::Done), item("b", State::Done), after(&[2, 1, 2], State::Done)]);
+        assert_eq!(list.expect("it fits").checklist[2].depends_on, [1, 2]);
     }
 }

@@ -10,7 +10,8 @@ use super::editor::{Editor, calls, prompt, says, says_after, script};
 #[test]
 fn acp_run_is_reported_as_updates() {
     let host = Host::new(["acp"]).file("src/a.rs", "one\ntwo\nthree\n");
-    let items = json!([{"text": "look", "state": "done"}, {"text": "change", "state": "in_progress"}]);
+    let items = json!([{"text": "look", "state": "done"}, {"text": "change", "state": "in_progress"},
+        {"text": "ask", "state": "cancelled"}, {"text": "test", "state": "pending", "depends_on": [2]}]);
     let replies = [
         json!({"chunks": [{"thought": "Let me "}, {"thought": "look."}, {"text": "I read\u{1b}[2J."}, {"call": {"name": "read_file", "arguments": {"path": "src/a.rs", "offset": 2}}}]}),
         calls("todo", json!({"items": items})),
@@ -30,7 +31,13 @@ fn acp_run_is_reported_as_updates() {
         .iter()
         .map(|entry| json!([entry["content"], entry["status"]]))
         .collect();
-    assert_eq!(plan, [json!(["look", "completed"]), json!(["change", "in_progress"])]);
+    let expected = [
+        json!(["1. look", "completed"]),
+        json!(["2. change", "in_progress"]),
+        json!(["3. ask (cancelled)", "completed"]),
+        json!(["4. test (waits for 2)", "pending"]),
+    ];
+    assert_eq!(plan, expected);
     let a = json!(editor.root().join("src/a.rs"));
     let begun: Vec<_> = editor
         .of_kind("tool_call")

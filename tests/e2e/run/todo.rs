@@ -41,6 +41,26 @@ fn todo_list_is_a_checklist_under_its_call_and_is_kept_when_the_session_is_resum
 }
 
 #[test]
+fn todo_steps_that_wait_or_are_cancelled_are_shown_so_in_the_terminal_and_the_transcript() {
+    let items = json!([
+        {"text": "Ask the team", "state": "cancelled"},
+        {"text": "Read the parser", "state": "in_progress"},
+        {"text": "Fix it", "state": "pending", "depends_on": [1, 2]},
+    ]);
+    let host = Host::scripted(&[json!({"chunks": [call("todo", json!({"items": items}))]}), answer("I go on.")], &[]);
+    let model = format!("scripted:{}", host.home().join("script.jsonl").display());
+    let mut pty = open(&host, &["run", "--model", &model, "Do it"], 80);
+    pty.saw("I go on.");
+    assert_eq!(pty.ends(), Some(0));
+    let screen = pty.everything();
+    let list = "\n  – 1. Ask the team (cancelled)\n  ▸ 2. Read the parser\n  ☐ 3. Fix it (waits for 2)\n";
+    assert!(screen.contains(list), "{screen}");
+    let shown = host.run_of(&["session", "show"]).stdout;
+    let list = "  [-] 1. Ask the team (cancelled)\n  [~] 2. Read the parser\n  [ ] 3. Fix it (waits for 2)\n";
+    assert!(shown.contains(list), "{shown}");
+}
+
+#[test]
 fn todo_text_cannot_steer_the_terminal() {
     let text = "a\u{1b}[2J\u{1b}]0;owned\u{7}\n  ✓ all done\u{202e}\u{200b}";
     let host = Host::scripted(&[todo(&[(text, "pending")]), answer("Done.")], &[]);

@@ -9,6 +9,7 @@ use host_text::{clip, counted, visible};
 
 use super::list::local;
 use crate::list::end_word;
+use crate::steps::steps;
 use crate::transcript::{Call, Entry, Message, Transcript, What};
 
 /// Maximum number of entries that are shown: the last ones.
@@ -118,7 +119,12 @@ fn shown_call(text: &mut String, call: &Call) {
         Some(Display::Summary(_) | Display::Checklist { .. }) | None => None,
     };
     // A change that was made speaks for itself; why one was not is in the response.
-    if difference.is_none() || outcome.status != CallStatus::Success {
+    let is_success = outcome.status == CallStatus::Success;
+    if let (Some(Display::Checklist { items }), true) = (&outcome.display, is_success) {
+        for step in steps(items) {
+            lines(text, "  ", &format!("{} {}", step.mark(), step.text));
+        }
+    } else if difference.is_none() || !is_success {
         lines(text, "  ", &clip(&outcome.response, OUTCOME));
     }
     if let Some(unified) = difference {

@@ -5,28 +5,30 @@
 
 use anstyle::AnsiColor;
 use host_message::{ChecklistItem, ChecklistState};
+use host_sessions::steps::{Step, steps};
 use host_terminal::wrapped;
-use host_text::visible_line;
 
 use crate::printer::Style;
 
-/// The most steps that are shown: from the first that is not done, so that the present ones are among them.
+/// The most steps that are shown: from the first that is open, so that the present ones are among them.
 const SHOWN: usize = 15;
 
 /// The lines of a list, each with this indent.
 pub(crate) fn lines(items: &[ChecklistItem], indent: &str, style: Style, columns: usize) -> String {
-    let open = items.iter().position(|item| item.state != ChecklistState::Done).unwrap_or(items.len());
+    let open = items.iter().position(|item| item.state.is_open()).unwrap_or(items.len());
     let first = if items.len() > SHOWN { open.min(items.len() - SHOWN) } else { 0 };
     let mut lines = String::new();
     if first > 0 {
-        lines.extend([indent, &style.dim(&format!("… {first} done before")), "\n"]);
+        let is_cancelled = |item: &ChecklistItem| item.state == ChecklistState::Cancelled;
+        let how = if items.iter().take(first).any(is_cancelled) { "done or cancelled" } else { "done" };
+        lines.extend([indent, &style.dim(&format!("… {first} {how} before")), "\n"]);
     }
-    for item in items.iter().skip(first).take(SHOWN) {
-        let text = visible_line(&item.text);
-        let (mark, text) = match item.state {
-            ChecklistState::Pending => ("☐".to_owned(), text.into_owned()),
+    for Step { state, text } in steps(items).into_iter().skip(first).take(SHOWN) {
+        let (mark, text) = match state {
+            ChecklistState::Pending => ("☐".to_owned(), text),
             ChecklistState::InProgress => (style.paint("▸", AnsiColor::Cyan), style.bold(&text)),
             ChecklistState::Done => (style.paint("✓", AnsiColor::Green), style.dim(&text)),
+            ChecklistState::Cancelled => (style.dim("–"), style.dim(&text)),
         };
         let line = wrapped(&format!("{indent}{mark} {text}"), columns, indent.len() + 2);
         lines.extend([line.trim_end(), "\n"]);
@@ -45,7 +47,7 @@ mod tests {
     const PLAIN: Style = Style { colour: false };
 
     fn item(text: &str, state: ChecklistState) -> ChecklistItem {
-        ChecklistItem { text: text.to_owned(), state }
+        ChecklistItem { text: text.to_owned(), state, depends_on: Vec::new() }
     }
 
     #[test]
@@ -59,6 +61,17 @@ mod tests {
         assert_eq!(lines(&items, "  ", PLAIN, 80), expected);
         let narrow = "  ✓ Read the parser\n  ▸ Fix the parser of\n    numbers\n  ☐ Run the tests\n";
         assert_eq!(lines(&items, "  ", PLAIN, 24), narrow);
+    }
+
+    #[test]
+    fn checklist_has_marks_for_what_is_cancelled_and_words_for_what_waits() {
+        let mut items = ["Ask", "Read", "Fix the parser of numbers"].map(|text| item(text, ChecklistState::Pending));
+        items[0].state = ChecklistState::Cancelled;
+        items[2].depends_on = vec![1, 2];
+        let expected = "– 1. Ask (cancelled)\n☐ 2. Read\n☐ 3. Fix the parser of numbers (waits for 2)\n";
+        assert_eq!(lines(&items, "", PLAIN, 80), expected);
+        let narrow = "– 1. Ask (cancelled)\n☐ 2. Read\n☐ 3. Fix the parser of\n  numbers (waits for 2)\n";
+        assert_eq!(lines(&items, "", PLAIN, 24), narrow);
     }
 
     #[test]
@@ -85,5 +98,9 @@ mod tests {
         let shown = of(48, 50);
         assert!(shown.starts_with("… 35 done before\n✓ step 35\n") && shown.ends_with("☐ step 49\n"), "{shown}");
         assert_eq!(of(15, 15).lines().count(), 15);
+        let mut items: Vec<_> = (0..30).map(|at| item(&format!("step {at}"), ChecklistState::Cancelled)).collect();
+        items[29].state = ChecklistState::Pending;
+        let shown = lines(&items, "", PLAIN, 80);
+        assert!(shown.starts_with("… 15 done or cancelled before\n– step 15"), "{shown}");
     }
 }
