@@ -1,5 +1,5 @@
 //! A question about a call: its answers, for every frontend, and its text, for one that shows a form and not a
-//! terminal.
+//! terminal; and what a model or an MCP server asks by itself (`asked`).
 //!
 //! Promises: every text from a model, a plugin or a file is escaped and behind a bar, so that it can neither look like
 //! the question nor hide a part of it; what is long is cut in the middle, with a note; an answer that was not offered
@@ -7,6 +7,7 @@
 //!
 //! Deliberately not here: how it is laid out on a terminal (`host/cli`), and what an answer means (`host-tool`).
 
+mod asked;
 mod commands;
 mod page;
 mod summary;
@@ -16,6 +17,7 @@ use host_plugin::{Confirmation, command_line};
 use host_text::{clip, exact};
 use host_tool::{About, Answer, ApprovalMode, Lasting, Question, Until};
 
+pub use self::asked::{AskedChoice, AskedPage, AskedQuestion, Takes};
 pub use self::page::{Block, CommandList, QuestionPage, Title};
 pub use self::summary::{Part, Summary, Weight};
 pub use self::touches::Touches;

@@ -76,13 +76,13 @@ impl Asking {
                     let Some(answer) = answer else { return };
                     listener.answer(id, answer).ok();
                 }
-                Notice::ModelAsked { id, question } => {
-                    let answer = tokio::select! {
-                        answer = model_question::ask(&self.terminal, self.style, &question) => answer,
+                Notice::ModelAsked { id, questions } => {
+                    let answers = tokio::select! {
+                        answers = model_question::ask_all(&self.terminal, self.style, &questions) => answers,
                         () = listener.settled(id) => continue,
                     };
-                    let Some(answer) = answer else { return };
-                    listener.reply(id, answer).ok();
+                    let Some(answers) = answers else { return };
+                    listener.reply(id, answers).ok();
                 }
                 Notice::Answered { .. } | Notice::Withdrawn { .. } => {}
             }
@@ -146,17 +146,17 @@ fn choices(question: &Question) -> (Vec<Choice>, Vec<Meaning>) {
         QuestionPage::new(question).answers.into_iter().map(|offered| choice(offered, is_plan)).collect();
     if is_plan {
         let label = "Change it in your editor: what you save goes to the model".to_owned();
-        rows.push((Choice { letter: 'e', label }, Meaning::Modify));
+        rows.push((Choice::new('e', label), Meaning::Modify));
     }
     let label = if is_plan { "No, and say what to change" } else { "No, and tell the model why" };
-    rows.push((Choice { letter: 'r', label: label.to_owned() }, Meaning::NoBecause));
+    rows.push((Choice::new('r', label), Meaning::NoBecause));
     rows.into_iter().unzip()
 }
 
 fn choice(offered: question::Choice, is_plan: bool) -> (Choice, Meaning) {
     let label = offered.label;
     let (letter, meaning) = match offered.meaning {
-        question::Meaning::Edit => return (Choice { letter: 'e', label: EDIT.to_owned() }, Meaning::Modify),
+        question::Meaning::Edit => return (Choice::new('e', EDIT), Meaning::Modify),
         question::Meaning::Reject | question::Meaning::Answer(Answer::Cancel { .. } | Answer::Modify { .. }) => {
             ('n', Meaning::No)
         }
@@ -175,7 +175,7 @@ fn choice(offered: question::Choice, is_plan: bool) -> (Choice, Meaning) {
             (if is_plan { of_mode(mode) } else { 'm' }, Meaning::Mode(mode))
         }
     };
-    (Choice { letter, label }, meaning)
+    (Choice::new(letter, label), meaning)
 }
 
 /// The letter that approves a plan in a mode.

@@ -123,5 +123,5 @@ impl<'a> Asker<'a> {
 
 /// A choice of a question.
 pub(crate) fn choice(letter: char, label: impl Into<String>) -> Choice {
-    Choice { letter, label: label.into() }
+    Choice::new(letter, label)
 }

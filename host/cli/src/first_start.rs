@@ -82,7 +82,7 @@ async fn how_to_work(app: &mut App, flag: Option<ApprovalMode>, asker: &Asker<'_
         choice(letter, label)
     });
     let asked =
-        Question { lines: page.into_lines(), choices: choices.collect(), preselected: 0, escape: Escape::Skips };
+        Question { lines: page.into_lines(), choices: choices.collect(), escape: Escape::Skips, ..Question::default() };
     match asker.ask(asked).await? {
         Answered::Choice(at) => modes.get(at).map_or(Ok(()), |mode| start_mode::choose(app, *mode)),
         // It is not asked again: the model is saved. `/mode` and the documents have it.
@@ -119,7 +119,7 @@ async fn way(app: &App, asker: &Asker<'_>) -> Result<(Way, String), Failure> {
         label: "address › ".to_owned(),
         help: "Enter to ask it for its models · Esc to go back".to_owned(),
     };
-    let asked = Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Quits };
+    let asked = Question { lines: page.into_lines(), choices, escape: Escape::Quits, ..Question::default() };
     match asker.ask_with_line(asked, line).await? {
         (Answered::Choice(at), typed) if at < ways.len() => Ok((ways.swap_remove(at), typed)),
         (Answered::Choice(_) | Answered::Dismissed, _) => Err(none()),
@@ -231,7 +231,7 @@ async fn is_kept(model: &SavedModel, app: &App, asker: &Asker<'_>) -> Result<boo
     page.title(what);
     page.path(&saved::path(app.folders()).display().to_string());
     let choices = vec![choice('y', "Save it"), choice('n', "Use it only this time")];
-    let asked = Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Skips };
+    let asked = Question { lines: page.into_lines(), choices, escape: Escape::Skips, ..Question::default() };
     let answer = asker.ask(asked).await?;
     Ok(answer == Answered::Choice(0))
 }

@@ -32,10 +32,12 @@ pub(crate) async fn about(
     page.title("This folder is not in a repository, so git cannot restore changed files:");
     page.path(&question.folder());
     let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
-    let answer =
-        match asker.ask(Question { lines: page.into_lines(), choices, preselected: 0, escape: Escape::Quits }).await? {
-            Answered::Choice(at) => ANSWERS.get(at).map_or(FolderAnswer::Leave, |(_, _, answer)| *answer),
-            Answered::Dismissed => FolderAnswer::Leave,
-        };
+    let answer = match asker
+        .ask(Question { lines: page.into_lines(), choices, escape: Escape::Quits, ..Question::default() })
+        .await?
+    {
+        Answered::Choice(at) => ANSWERS.get(at).map_or(FolderAnswer::Leave, |(_, _, answer)| *answer),
+        Answered::Dismissed => FolderAnswer::Leave,
+    };
     Ok(question.answer(answer, place, folders)?)
 }

@@ -40,7 +40,13 @@ pub(crate) async fn about(project: Project, folders: &Folders, asker: &Asker<'_>
         Err(project) => return Ok(*project),
     };
     let choices = ANSWERS.map(|(letter, label, _)| choice(letter, label)).to_vec();
-    let asked = Question { lines: lines(&question, asker), choices, preselected: 1, escape: Escape::Quits };
+    let asked = Question {
+        lines: lines(&question, asker),
+        choices,
+        preselected: 1,
+        escape: Escape::Quits,
+        ..Question::default()
+    };
     let answer = match asker.ask(asked).await? {
         Answered::Choice(at) => ANSWERS.get(at).map_or(TrustAnswer::Leave, |(_, _, answer)| *answer),
         Answered::Dismissed => TrustAnswer::Leave,

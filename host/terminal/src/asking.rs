@@ -10,7 +10,7 @@ use std::time::Instant;
 use host_text::visible_line;
 use tokio::sync::oneshot;
 
-use super::question::{Answered, Line, Listening, Open};
+use super::question::{Answered, Line, Listening, Open, Reply};
 use super::state::{End, Holder, State};
 use super::wrap::wrapped_lines;
 use super::{Chosen, Keyboard, Question, Shared, TerminalMode, raw};
@@ -21,22 +21,30 @@ impl Shared {
         let (mut guard, now) = (self.state(), Instant::now());
         let state = &mut *guard;
         let Some(open) = state.questions.open.front_mut() else { return };
+        let marked = open.marked();
         if let Some(answered) = open.settles(now) {
             return self.answered(state, answered);
         }
-        let listens = open.listens_now(now);
+        let is_due = open.listens_now(now) || marked != open.marked();
         self.begins_line(state, false);
-        if listens && self.setup.mode == TerminalMode::Dumb {
-            let columns = state.output.screen.columns();
-            let look = |open: &Open| open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
-            let choices = state.questions.open.front().map(look);
-            self.write(state, &choices.map(|choices| choices + "\n").unwrap_or_default());
+        if is_due && self.setup.mode == TerminalMode::Dumb {
+            self.shows_choices(state, false);
         }
         self.redraw(state);
     }
 
+    /// Writes the choices of the open question, where they are not drawn again and again. The next Enter may be the end
+    /// of the line with a digit that was taken already.
+    pub(super) fn shows_choices(&self, state: &mut State, skips_enter: bool) {
+        let columns = state.output.screen.columns();
+        let Some(open) = state.questions.open.front_mut() else { return };
+        open.skips_enter = skips_enter;
+        let rows = open.look(self.setup.style, columns, usize::MAX).rows.join("\n");
+        self.write(state, &(rows + "\n"));
+    }
+
     /// Adds a question to the queue and returns its id; `None` if nobody can answer.
-    pub(super) fn ask(&self, question: Question, line: Option<Line>, answer: oneshot::Sender<Answered>) -> Option<u64> {
+    pub(super) fn ask(&self, question: Question, line: Option<Line>, answer: oneshot::Sender<Reply>) -> Option<u64> {
         self.asks(|id| Open::new(id, question, line, answer))
     }
 
@@ -97,13 +105,19 @@ impl Shared {
     /// Answers the open question.
     pub(super) fn answered(&self, state: &mut State, answered: Answered) {
         let Some(open) = state.questions.open.pop_front() else { return };
+        let label = |at: usize| open.question.choices.get(at).map(|choice| choice.label.clone());
         let words = match answered.0 {
-            Chosen::Choice(at) => open.question.choices.get(at).map(|choice| choice.label.clone()),
+            Chosen::Choice(at) => {
+                let marked = open.marked().into_iter().filter_map(label).collect::<Vec<_>>().join(", ");
+                let what = if marked.is_empty() { String::new() } else { format!(" ({marked})") };
+                label(at).map(|label| label + &what)
+            }
             Chosen::Dismissed | Chosen::Nobody => None,
         };
         let text = Some(visible_line(&answered.1)).filter(|text| !text.is_empty());
         let text = text.map(|text| format!(": {text}")).unwrap_or_default();
-        let line = self.setup.style.dim(&format!("› {}{text}", words.as_deref().unwrap_or("rejected")));
+        let line =
+            self.setup.style.dim(&format!("› {}{text}", words.as_deref().unwrap_or(open.question.escape.participle())));
         // Before the text that was held back for it.
         state.output.held.text.insert_str(0, &format!("{line}\n"));
         open.answered(answered);

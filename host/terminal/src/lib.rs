@@ -66,8 +66,8 @@ pub use self::interrupt::Interrupt;
 pub use self::markdown::{Answers, Voice, rendered};
 pub use self::menu::Candidate;
 pub use self::pick::{Pick, PickEntry};
-use self::question::Open;
 pub use self::question::{Choice, Chosen, Escape, Line, Question};
+use self::question::{Open, Reply};
 pub use self::raw::{columns_of_stderr, columns_of_stdout};
 pub use self::secret::{SecretPrompt, TypedSecret};
 use self::state::{End, State, Turn};
@@ -302,12 +302,21 @@ impl Terminal {
         self.ask_for(question, Some(line)).await
     }
 
+    /// The same for a question whose first choices are marked: with the marked ones, in their order.
+    pub async fn ask_with_marks(&self, question: Question, line: Line) -> (Chosen, String, Vec<usize>) {
+        let Reply { answered: (chosen, text), marked } = self.reply_to(question, Some(line)).await;
+        (chosen, text, marked)
+    }
+
     async fn ask_for(&self, question: Question, line: Option<Line>) -> (Chosen, String) {
+        self.reply_to(question, line).await.answered
+    }
+
+    async fn reply_to(&self, question: Question, line: Option<Line>) -> Reply {
         let (sender, answer) = oneshot::channel();
-        let nobody = (Chosen::Nobody, String::new());
-        let Some(id) = self.0.ask(question, line, sender) else { return nobody };
+        let Some(id) = self.0.ask(question, line, sender) else { return Reply::nobody() };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
-        answer.await.unwrap_or(nobody)
+        answer.await.unwrap_or_else(|_| Reply::nobody())
     }
 
     /// Lets the user pick an entry of a list, by the rules of [`ask`](Self::ask). It needs a terminal that can move its
@@ -326,7 +335,7 @@ impl Terminal {
         let (sender, answer) = oneshot::channel();
         let Some(id) = self.0.asks(|id| Open::pick(id, pick, sender)) else { return nobody };
         let _taken_away_when_dropped = Asking { shared: &self.0, id };
-        answer.await.unwrap_or(nobody)
+        answer.await.map_or(nobody, |reply| reply.answered)
     }
 
     /// Lends the terminal to another program for as long as the work takes: meanwhile no key is read, and text to be

@@ -42,6 +42,12 @@ const KEYS: &str = "↑↓ and Enter, or press a number or letter · Esc to";
 /// The same on a narrow terminal.
 const FEWER_KEYS: &str = "↑↓ and Enter, a number or letter · Esc";
 
+/// What they do where choices are marked.
+const MARK_KEYS: &str = "↑↓ and Space, a number or letter to mark · Enter to go on · Esc to";
+
+/// The same on a narrow terminal.
+const FEWER_MARK_KEYS: &str = "↑↓ and Space mark · Enter goes on · Esc";
+
 /// A question to the user.
 ///
 /// Its texts are shown unchanged: text from a model or a tool must have gone through [`host_text::visible`].
@@ -55,6 +61,9 @@ pub struct Question {
     pub preselected: usize,
     /// What Esc does.
     pub escape: Escape,
+    /// How many of the choices, from the first, are marked and not taken: any number of them can be. The question ends
+    /// with one of the others; with the first of these, too, by Enter on one to mark, once one is.
+    pub markable: usize,
 }
 
 /// What Esc does to a question, as it is called there.
@@ -77,6 +86,14 @@ impl Escape {
             Self::Skips => "skip",
         }
     }
+
+    /// What is left of a question that was answered so.
+    pub(super) fn participle(self) -> &'static str {
+        match self {
+            Self::Rejects | Self::Quits => "rejected",
+            Self::Skips => "skipped",
+        }
+    }
 }
 
 /// One answer.
@@ -86,6 +103,15 @@ pub struct Choice {
     pub letter: char,
     /// Its text.
     pub label: String,
+    /// What is below it in a quieter look, such as what it means; it may be empty.
+    pub about: String,
+}
+
+impl Choice {
+    /// A choice without anything below it.
+    pub fn new(letter: char, label: impl Into<String>) -> Self {
+        Self { letter, label: label.into(), about: String::new() }
+    }
 }
 
 /// A choice that is answered with a line of text.
@@ -117,6 +143,8 @@ pub(super) struct Open {
     pub(super) question: Question,
     pub(super) state: Listening,
     selected: usize,
+    /// Whether each of the choices that can be marked is.
+    marks: Vec<bool>,
     /// A list with a search, in place of the choices.
     search: Option<Search>,
     line: Option<Line>,
@@ -126,13 +154,27 @@ pub(super) struct Open {
     typed: Option<Editor>,
     /// Whether that line began as a text, and not by the choice that asks for it.
     is_text: bool,
-    /// Whether the next Enter only ends the line with the letter of the choice, on a terminal that sends whole lines.
+    /// Whether the next Enter only ends the line with the digit of the choice, on a terminal that sends whole lines.
     pub(super) skips_enter: bool,
-    answer: oneshot::Sender<Answered>,
+    answer: oneshot::Sender<Reply>,
 }
 
 /// The choice, and the line that was typed for it.
 pub(super) type Answered = (Chosen, String);
+
+/// What whoever asked gets.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) answered: Answered,
+    /// The choices that are marked, in their order.
+    pub(super) marked: Vec<usize>,
+}
+
+impl Reply {
+    pub(super) fn nobody() -> Self {
+        Self { answered: (Chosen::Nobody, String::new()), marked: Vec::new() }
+    }
+}
 
 /// What a key does to a question.
 #[derive(Debug, PartialEq, Eq)]
@@ -156,13 +198,16 @@ pub(super) enum Listening {
 }
 
 impl Open {
-    pub(super) fn new(id: u64, question: Question, line: Option<Line>, answer: oneshot::Sender<Answered>) -> Self {
+    pub(super) fn new(id: u64, question: Question, line: Option<Line>, answer: oneshot::Sender<Reply>) -> Self {
         let selected = question.preselected.min(question.choices.len().saturating_sub(1));
+        // Without a choice that ends it, it would never end.
+        let markable = question.markable.min(question.choices.len().saturating_sub(1));
         Self {
             id,
             question,
             state: Listening::Waits,
             selected,
+            marks: vec![false; markable],
             search: None,
             line,
             pressed: None,
@@ -174,8 +219,8 @@ impl Open {
     }
 
     /// A list to pick from. Its titles are the choices, for what stays on the terminal once it is answered.
-    pub(super) fn pick(id: u64, Pick { lines, entries, renamed }: Pick, answer: oneshot::Sender<Answered>) -> Self {
-        let choices = entries.iter().map(|entry| Choice { letter: ' ', label: entry.title.clone() }).collect();
+    pub(super) fn pick(id: u64, Pick { lines, entries, renamed }: Pick, answer: oneshot::Sender<Reply>) -> Self {
+        let choices = entries.iter().map(|entry| Choice::new(' ', entry.title.clone())).collect();
         let search = Some(Search::new(entries, renamed));
         Self { search, ..Self::new(id, Question { lines, choices, ..Question::default() }, None, answer) }
     }
@@ -220,6 +265,9 @@ impl Open {
         if self.typed.is_some() {
             return answered(self.key_of_line(key));
         }
+        if std::mem::take(&mut self.skips_enter) && *key == Key::Enter {
+            return Pressed::Nothing;
+        }
         // A letter answers only if nothing follows it at once.
         match (self.pressed.take(), key) {
             // However late it is taken from the keyboard: a busy machine makes no answer of a text.
@@ -231,6 +279,7 @@ impl Open {
             (None, Key::Char(digit)) if digit.is_ascii_digit() => {
                 answered(self.choice_of(*digit).and_then(|at| self.choose(at)))
             }
+            (None, Key::Char(' ')) if self.selected < self.marks.len() => answered(self.choose(self.selected)),
             (None, Key::Char(character)) => {
                 self.pressed = Some((*character, now));
                 Pressed::Nothing
@@ -257,8 +306,13 @@ impl Open {
         Pressed::Nothing
     }
 
-    /// Takes a choice, or opens the line that it asks for.
+    /// Takes a choice, marks it or takes its mark away, or opens the line that it asks for.
     fn choose(&mut self, at: usize) -> Option<Answered> {
+        if let Some(mark) = self.marks.get_mut(at) {
+            *mark = !*mark;
+            self.selected = at;
+            return None;
+        }
         if self.line.as_ref().is_none_or(|line| line.choice != at) {
             return Some((Chosen::Choice(at), String::new()));
         }
@@ -330,6 +384,9 @@ impl Open {
     fn moves(&mut self, key: &Key) -> Option<Answered> {
         let count = self.question.choices.len();
         match key {
+            Key::Enter if self.selected < self.marks.len() && self.marks.contains(&true) => {
+                return self.choose(self.marks.len());
+            }
             Key::Enter if count > 0 => return self.choose(self.selected),
             Key::Escape => return Some((Chosen::Dismissed, String::new())),
             Key::Up | Key::Left | Key::BackTab => {
@@ -341,9 +398,15 @@ impl Open {
         None
     }
 
+    /// The choices that are marked, in their order.
+    pub(super) fn marked(&self) -> Vec<usize> {
+        (0..self.marks.len()).filter(|at| self.marks[*at]).collect()
+    }
+
     /// Sends the answer. The caller may be gone.
     pub(super) fn answered(self, answered: Answered) {
-        self.answer.send(answered).ok();
+        let marked = self.marked();
+        self.answer.send(Reply { answered, marked }).ok();
     }
 
     /// Draws the choices, each in full, and the keys. If there are few rows, draws the choices around the preselected
@@ -366,7 +429,7 @@ impl Open {
                 (true, false) => ChoiceLook::Other,
                 (false, _) => ChoiceLook::Asleep,
             };
-            choice.look(number, looks, style, columns)
+            choice.look(number, self.marks.get(number).copied(), looks, style, columns)
         };
         let choices: Vec<Vec<String>> = self.question.choices.iter().enumerate().map(look).collect();
         let rows_of = |choice: usize| choices.get(choice).map_or(0, Vec::len);
@@ -396,10 +459,14 @@ impl Open {
         }
         rows.truncate(fits);
         rows.extend(no_rows);
-        let keys = format!("{KEYS} {}", self.question.escape.verb());
+        let (keys, fewer) = match self.marks.is_empty() {
+            true => (KEYS, FEWER_KEYS),
+            false => (MARK_KEYS, FEWER_MARK_KEYS),
+        };
+        let keys = format!("{keys} {}", self.question.escape.verb());
         rows.push(style.dim(match listens {
             true if width(&keys) <= columns => &keys,
-            true => FEWER_KEYS,
+            true => fewer,
             false => "…",
         }));
         Live { rows, cursor }
@@ -429,12 +496,25 @@ enum ChoiceLook {
 
 impl Choice {
     /// Draws a choice with its number, in as many rows as it takes.
-    fn look(&self, number: usize, looks: ChoiceLook, style: Style, columns: usize) -> Vec<String> {
+    fn look(
+        &self,
+        number: usize,
+        marked: Option<bool>,
+        looks: ChoiceLook,
+        style: Style,
+        columns: usize,
+    ) -> Vec<String> {
         let mark = if looks == ChoiceLook::Selected { "›" } else { " " };
-        let mark = format!("{mark} {} {}  ", number + 1, self.letter);
-        let rows = wrap(&self.label, columns.saturating_sub(width(&mark) + 1).max(NARROWEST));
+        let marked = match marked {
+            Some(true) => "[x] ",
+            Some(false) => "[ ] ",
+            None => "",
+        };
+        let mark = format!("{mark} {} {}  {marked}", number + 1, self.letter);
+        let fits = columns.saturating_sub(width(&mark) + 1).max(NARROWEST);
+        let indent = " ".repeat(width(&mark));
         let row = |(at, text): (usize, String)| {
-            let begin = if at == 0 { mark.clone() } else { " ".repeat(width(&mark)) };
+            let begin = if at == 0 { &mark } else { &indent };
             let row = format!("{begin}{text}");
             match looks {
                 ChoiceLook::Selected => style.bold(&row),
@@ -442,7 +522,11 @@ impl Choice {
                 ChoiceLook::Asleep => style.dim(&row),
             }
         };
-        rows.into_iter().enumerate().map(row).collect()
+        let mut rows: Vec<String> = wrap(&self.label, fits).into_iter().enumerate().map(row).collect();
+        if !self.about.is_empty() {
+            rows.extend(wrap(&self.about, fits).iter().map(|text| style.dim(&format!("{indent}{text}"))));
+        }
+        rows
     }
 }
 
@@ -451,7 +535,7 @@ mod tests {
     use super::*;
 
     fn open(now: Instant) -> Open {
-        let choice = |(letter, label): (char, &str)| Choice { letter, label: label.to_owned() };
+        let choice = |(letter, label): (char, &str)| Choice::new(letter, label);
         let choices = [('y', "Yes"), ('a', "Always"), ('n', "No")].map(choice).to_vec();
         let question = Question { choices, preselected: 2, ..Question::default() };
         let line = Line { choice: 1, label: "why › ".to_owned(), help: "Enter to send · Esc to go back".to_owned() };
@@ -626,6 +710,81 @@ mod tests {
             let answers = pressed(&mut open, &keys);
             assert_eq!(answers.first().map(|(chosen, _)| *chosen), chosen, "{keys:?}");
         }
+    }
+
+    /// Two choices to mark, with what they mean, and three that end the question.
+    fn marking() -> Open {
+        let about = |about: &str, choice: Choice| Choice { about: about.to_owned(), ..choice };
+        let choices = vec![
+            about("“one of them”", Choice::new('b', "“a”")),
+            Choice::new('c', "“c d”"),
+            Choice::new('k', "Send"),
+            Choice::new('w', "Write"),
+            Choice::new('x', "None"),
+        ];
+        let question = Question { choices, markable: 2, escape: Escape::Skips, ..Question::default() };
+        let line = Line { choice: 3, label: "answer › ".to_owned(), help: "Enter".to_owned() };
+        let mut open = Open::new(0, question, Some(line), oneshot::channel().0);
+        open.state = Listening::Now;
+        open
+    }
+
+    #[test]
+    fn question_choices_are_marked_until_another_one_ends_it() {
+        use Key::*;
+        let chosen = |at: usize, text: &str| (Chosen::Choice(at), text.to_owned());
+        for (keys, answer, marked) in [
+            (vec![Char('k')], chosen(2, ""), vec![]),
+            (vec![Char('1'), Char('k')], chosen(2, ""), vec![0]),
+            (vec![Char('2'), Char('1'), Char('3')], chosen(2, ""), vec![0, 1]),
+            (vec![Char('1'), Char('1'), Char('k')], chosen(2, ""), vec![]),
+            (vec![Char(' '), Down, Char(' '), Down, Enter], chosen(2, ""), vec![0, 1]),
+            (vec![Enter, Down, Down, Enter], chosen(2, ""), vec![0]),
+            (vec![Char('c'), Enter], chosen(2, ""), vec![1]),
+            (vec![Char('2'), Char('4'), Char('e'), Enter], chosen(3, "e"), vec![1]),
+            (vec![Char('1'), Escape], (Chosen::Dismissed, String::new()), vec![0]),
+        ] {
+            let mut open = marking();
+            assert_eq!(pressed(&mut open, &keys), [answer], "{keys:?}");
+            assert_eq!(open.marked(), marked, "{keys:?}");
+        }
+        // One that nothing would end takes no mark for its last choice.
+        let choices = vec![Choice::new('b', "a")];
+        let mut open =
+            Open::new(0, Question { choices, markable: 9, ..Question::default() }, None, oneshot::channel().0);
+        assert_eq!(pressed(&mut open, &[Char('1')]), [chosen(0, "")]);
+    }
+
+    #[test]
+    fn question_enter_behind_a_digit_does_not_end_it() {
+        let mut open = marking();
+        pressed(&mut open, &[Key::Char('2')]);
+        open.skips_enter = true;
+        assert_eq!(pressed(&mut open, &[Key::Enter]), []);
+        assert_eq!(open.marked(), [1]);
+        assert_eq!(pressed(&mut open, &[Key::Enter]), [(Chosen::Choice(2), String::new())]);
+        assert_eq!(open.marked(), [1]);
+    }
+
+    #[test]
+    fn question_choices_show_their_marks_and_what_they_mean() {
+        let mut open = marking();
+        pressed(&mut open, &[Key::Char('2')]);
+        let rows = open.look(Style { colour: false }, 80, 20).rows;
+        let expected = [
+            "  1 b  [ ] “a”",
+            "           “one of them”",
+            "› 2 c  [x] “c d”",
+            "  3 k  Send",
+            "  4 w  Write",
+            "  5 x  None",
+            "↑↓ and Space, a number or letter to mark · Enter to go on · Esc to skip",
+        ];
+        assert_eq!(rows, expected);
+        let rows = open.look(Style { colour: false }, 40, 20).rows;
+        assert_eq!(rows.last().map(String::as_str), Some("↑↓ and Space mark · Enter goes on · Esc"));
+        let narrow = open.look(Style { colour: false }, 24, 20).rows;
+        assert_eq!(narrow[..3], ["  1 b  [ ] “a”", "           “one of", "           them”"]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn play(scenario: &str, columns: u16, rows: u16) -> Pty {
 const MORE_THAN_IS_HELD: usize = 300 << 10;
 
 fn question(lines: &[&str]) -> Question {
-    let choice = |(letter, label): (char, &str)| Choice { letter, label: label.to_owned() };
+    let choice = |(letter, label): (char, &str)| Choice::new(letter, label);
     Question {
         lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         choices: [('y', "Yes, once"), ('a', "Always"), ('n', "No")].map(choice).to_vec(),

@@ -58,8 +58,13 @@ impl Shared {
             return None;
         }
         let was_typed = open.types().is_some();
+        let marked = open.marked();
         match open.key(key, Instant::now()) {
             Pressed::Answers(answered) => return Some(answered),
+            // Where nothing is drawn again, the choices are shown anew, and the Enter behind the digit is none.
+            Pressed::Nothing if self.setup.mode == TerminalMode::Dumb && marked != open.marked() => {
+                self.shows_choices(state, matches!(key, Key::Char(_)));
+            }
             Pressed::Nothing if !was_typed => {
                 // The Enter behind a digit ends the line with that digit.
                 let skips_enter = matches!(key, Key::Char(_));

@@ -17,7 +17,7 @@ use host_plugin::Confirmation;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{ApprovalMode, Effect, ModelAnswer, ModelQuestion, Origin, SimpleCommand};
+use crate::{ApprovalMode, Effect, ModelAnswer, ModelQuestions, Origin, SimpleCommand};
 
 /// Messages that may wait for a listener. A listener further behind counts as gone: protects the host's memory.
 const WAITING: usize = 256;
@@ -194,12 +194,12 @@ pub enum Notice {
         /// The question.
         question: Arc<Question>,
     },
-    /// A new question of a model's, which is about no call.
+    /// New questions of a model's, which are about no call.
     ModelAsked {
-        /// Its id, to reply with.
+        /// Their id, to reply with.
         id: QuestionId,
-        /// The question.
-        question: Arc<ModelQuestion>,
+        /// The questions.
+        questions: Arc<ModelQuestions>,
     },
     /// A question was answered, by this listener or a different one.
     Answered {
@@ -238,14 +238,14 @@ struct State {
 #[derive(Debug)]
 enum Open {
     Call { question: Arc<Question>, answer: oneshot::Sender<Answer> },
-    Model { question: Arc<ModelQuestion>, answer: oneshot::Sender<ModelAnswer> },
+    Model { questions: Arc<ModelQuestions>, answers: oneshot::Sender<Vec<ModelAnswer>> },
 }
 
 impl Open {
     fn notice(&self, id: QuestionId) -> Notice {
         match self {
             Self::Call { question, .. } => Notice::Asked { id, question: Arc::clone(question) },
-            Self::Model { question, .. } => Notice::ModelAsked { id, question: Arc::clone(question) },
+            Self::Model { questions, .. } => Notice::ModelAsked { id, questions: Arc::clone(questions) },
         }
     }
 }
@@ -295,14 +295,15 @@ impl ApprovalQueue {
         self.wait(Open::Call { question: Arc::new(question), answer }, answered).await
     }
 
-    /// Asks a model's question, and waits for the first reply.
+    /// Asks a model's questions, and waits for the first reply: an answer for each, in order. One that is missing was
+    /// not answered.
     ///
     /// # Errors
     ///
     /// If there is no listener, or the last one leaves.
-    pub async fn ask_for_model(&self, question: ModelQuestion) -> Result<ModelAnswer, NobodyListens> {
-        let (answer, answered) = oneshot::channel();
-        self.wait(Open::Model { question: Arc::new(question), answer }, answered).await
+    pub async fn ask_for_model(&self, questions: ModelQuestions) -> Result<Vec<ModelAnswer>, NobodyListens> {
+        let (answers, answered) = oneshot::channel();
+        self.wait(Open::Model { questions: Arc::new(questions), answers }, answered).await
     }
 
     async fn wait<T>(&self, open: Open, answered: oneshot::Receiver<T>) -> Result<T, NobodyListens> {
@@ -396,15 +397,15 @@ impl Listener {
         Ok(())
     }
 
-    /// Replies to a model's question.
+    /// Replies to a model's questions, with an answer for each.
     ///
     /// # Errors
     ///
     /// If another listener replied first, the question was withdrawn, or it is about a call.
-    pub fn reply(&self, id: QuestionId, answer: ModelAnswer) -> Result<(), TooLate> {
+    pub fn reply(&self, id: QuestionId, replied: Vec<ModelAnswer>) -> Result<(), TooLate> {
         let mut state = self.queue.state();
         match state.open.remove(&id).ok_or(TooLate)? {
-            Open::Model { answer: sender, .. } => sender.send(answer).map_err(|_| TooLate)?,
+            Open::Model { answers, .. } => answers.send(replied).map_err(|_| TooLate)?,
             // No reply to a model allows a call, which stays asked about.
             other @ Open::Call { .. } => {
                 state.open.insert(id, other);

@@ -11,7 +11,7 @@ use host_plugin::{Elicitation, ElicitationAnswer, ElicitationField, ElicitationF
 use host_text::{clip, excerpt};
 use serde_json::{Map, Value};
 
-use crate::{ApprovalQueue, ModelAnswer, ModelQuestion, QuestionAuthor};
+use crate::{ApprovalQueue, ModelAnswer, ModelChoice, ModelQuestion, ModelQuestions, QuestionAuthor};
 
 /// The most fields of a form. Protects the user from an endless one.
 const MAX_FIELDS: usize = 16;
@@ -50,9 +50,11 @@ pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> Elicitatio
             let text =
                 format!("{message}\n\nIt wants you to open this address in a browser:\n{}", excerpt(&url, MAX_TEXT));
             let choices = vec!["I opened it".to_owned(), NO.to_owned()];
-            match one(queue, &server, text, choices).await {
+            match one(queue, &server, question(text, &choices)).await {
                 Ok(ModelAnswer::Choice { index: 0 }) => ElicitationAnswer::Accepted(Map::new()),
-                Ok(ModelAnswer::Choice { .. } | ModelAnswer::Text { .. }) => ElicitationAnswer::Declined,
+                Ok(ModelAnswer::Choice { .. } | ModelAnswer::Choices { .. } | ModelAnswer::Text { .. }) => {
+                    ElicitationAnswer::Declined
+                }
                 Ok(ModelAnswer::Dismissed) | Err(Nobody) => ElicitationAnswer::Cancelled,
             }
         }
@@ -60,9 +62,11 @@ pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> Elicitatio
         ElicitationForm::Fields(fields) if fields.len() > MAX_FIELDS => ElicitationAnswer::Declined,
         ElicitationForm::Fields(fields) if fields.is_empty() => {
             let choices = vec![YES.to_owned(), NO.to_owned()];
-            match one(queue, &server, message, choices).await {
+            match one(queue, &server, question(message, &choices)).await {
                 Ok(ModelAnswer::Choice { index: 0 }) => ElicitationAnswer::Accepted(Map::new()),
-                Ok(ModelAnswer::Choice { .. } | ModelAnswer::Text { .. }) => ElicitationAnswer::Declined,
+                Ok(ModelAnswer::Choice { .. } | ModelAnswer::Choices { .. } | ModelAnswer::Text { .. }) => {
+                    ElicitationAnswer::Declined
+                }
                 Ok(ModelAnswer::Dismissed) | Err(Nobody) => ElicitationAnswer::Cancelled,
             }
         }
@@ -86,30 +90,40 @@ pub(crate) async fn ask(queue: &ApprovalQueue, asked: Elicitation) -> Elicitatio
 /// Nobody can be asked.
 struct Nobody;
 
-async fn one(
-    queue: &ApprovalQueue,
-    server: &McpServerName,
-    text: String,
-    choices: Vec<String>,
-) -> Result<ModelAnswer, Nobody> {
+async fn one(queue: &ApprovalQueue, server: &McpServerName, asked: ModelQuestion) -> Result<ModelAnswer, Nobody> {
     let author = QuestionAuthor::McpServer(server.clone());
-    queue.ask_for_model(ModelQuestion { author, text, choices }).await.map_err(|_| Nobody)
+    let questions = ModelQuestions { author, questions: vec![asked] };
+    let answers = queue.ask_for_model(questions).await.map_err(|_| Nobody)?;
+    Ok(answers.into_iter().next().unwrap_or(ModelAnswer::Dismissed))
+}
+
+/// A question that takes one of these answers.
+fn question(text: String, choices: &[String]) -> ModelQuestion {
+    let choices = choices.iter().map(|choice| ModelChoice::from(choice.as_str())).collect();
+    ModelQuestion { text, choices, multiple: false }
 }
 
 async fn ask_field(queue: &ApprovalQueue, server: &McpServerName, message: &str, field: &ElicitationField) -> Field {
-    let (text, choices) = words(message, field);
+    let asked = words(message, field);
+    let chosen = |index: usize| asked.choices.get(index).map(|choice| choice.label.clone());
     let mut objection = String::new();
     // A field that takes no answer would ask for ever.
     for _ in 0..MAX_TRIES {
-        let answer = match one(queue, server, format!("{objection}{text}"), choices.clone()).await {
+        let again = ModelQuestion { text: format!("{objection}{}", asked.text), ..asked.clone() };
+        let answer = match one(queue, server, again).await {
             Ok(answer) => answer,
             Err(Nobody) => return Field::Ended(ElicitationAnswer::Cancelled),
         };
         let written = match answer {
             ModelAnswer::Dismissed if field.is_required => return Field::Ended(ElicitationAnswer::Cancelled),
             ModelAnswer::Dismissed => return Field::Empty,
-            ModelAnswer::Choice { index } => match choices.get(index) {
-                Some(choice) => choice.clone(),
+            ModelAnswer::Choice { index } => match chosen(index) {
+                Some(choice) => choice,
+                None => return Field::Ended(ElicitationAnswer::Cancelled),
+            },
+            ModelAnswer::Choices { indexes, text } => match indexes.into_iter().map(chosen).collect::<Option<Vec<_>>>()
+            {
+                Some(choices) => choices.into_iter().chain(text).collect::<Vec<_>>().join(","),
                 None => return Field::Ended(ElicitationAnswer::Cancelled),
             },
             ModelAnswer::Text { text } => text,
@@ -127,8 +141,8 @@ async fn ask_field(queue: &ApprovalQueue, server: &McpServerName, message: &str,
     Field::Ended(ElicitationAnswer::Declined)
 }
 
-/// The question about a field, and its choices.
-fn words(message: &str, field: &ElicitationField) -> (String, Vec<String>) {
+/// The question about a field.
+fn words(message: &str, field: &ElicitationField) -> ModelQuestion {
     let title = clip(field.title.as_deref().unwrap_or(&field.name), MAX_TITLE);
     let mut text = format!("{message}\n\n{title}");
     if let Some(description) = &field.description {
@@ -138,7 +152,12 @@ fn words(message: &str, field: &ElicitationField) -> (String, Vec<String>) {
         text.push_str(" (you can leave it out)");
     }
     let titles = |values: &[(String, String)]| values.iter().map(|(_, title)| title.clone()).collect::<Vec<_>>();
+    // What is chosen is joined by commas.
+    let can_be_marked = |(_, title): &(String, String)| !title.contains(',');
     let choices = match &field.kind {
+        ElicitationKind::Choices(values) if values.len() <= MAX_CHOICES && values.iter().all(can_be_marked) => {
+            return ModelQuestion { multiple: true, ..question(text, &titles(values)) };
+        }
         ElicitationKind::Boolean => vec![YES.to_owned(), NO.to_owned()],
         // More than these do not fit on a screen as keys, and are written by name.
         ElicitationKind::Choice(values) if values.len() <= MAX_CHOICES => titles(values),
@@ -153,7 +172,7 @@ fn words(message: &str, field: &ElicitationField) -> (String, Vec<String>) {
         }
         ElicitationKind::Text | ElicitationKind::Number | ElicitationKind::Integer => Vec::new(),
     };
-    (text, choices)
+    question(text, &choices)
 }
 
 /// The value that the user's words mean; `None` if the field does not take it.
@@ -217,15 +236,18 @@ mod tests {
             for answer in answers {
                 let id = loop {
                     match listener.next().await.expect("it is asked") {
-                        Notice::ModelAsked { id, question } => {
-                            assert_eq!(question.author, QuestionAuthor::McpServer(server.clone()));
-                            assert!(question.text.contains("Which repository?"), "{}", question.text);
+                        Notice::ModelAsked { id, questions } => {
+                            assert_eq!(questions.author, QuestionAuthor::McpServer(server.clone()));
+                            let [asked] = questions.questions.as_slice() else {
+                                panic!("one at a time: {questions:?}")
+                            };
+                            assert!(asked.text.contains("Which repository?"), "{}", asked.text);
                             break id;
                         }
                         _ => continue,
                     }
                 };
-                listener.reply(id, answer.clone()).expect("it is open");
+                listener.reply(id, vec![answer.clone()]).expect("it is open");
             }
         });
         answer
@@ -245,6 +267,8 @@ mod tests {
             field("fork", ElicitationKind::Boolean, true),
             field("kind", ElicitationKind::Choice(values()), true),
             field("tags", ElicitationKind::Choices(values()), true),
+            field("more", ElicitationKind::Choices(values()), true),
+            field("none", ElicitationKind::Choices(values()), false),
             field("note", ElicitationKind::Text, false),
         ]);
         let answers = [
@@ -255,10 +279,11 @@ mod tests {
             ModelAnswer::Choice { index: 1 },
             ModelAnswer::Choice { index: 1 },
             text("first, b"),
+            ModelAnswer::Choices { indexes: vec![1], text: Some("a".to_owned()) },
+            ModelAnswer::Choices { indexes: Vec::new(), text: None },
             ModelAnswer::Dismissed,
         ];
-        let Value::Object(expected) =
-            json!({"name": "host", "count": 3, "share": 0.5, "fork": false, "kind": "b", "tags": ["a", "b"]})
+        let Value::Object(expected) = json!({"name": "host", "count": 3, "share": 0.5, "fork": false, "kind": "b", "tags": ["a", "b"], "more": ["b", "a"]})
         else {
             unreachable!("an object")
         };

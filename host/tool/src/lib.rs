@@ -59,7 +59,7 @@ pub use live::{Live, LiveOutput};
 pub use mcp_target::{McpDefinition, McpDefinitions, McpTarget};
 pub use mode::{ApprovalMode, UnknownMode};
 pub use mode_switch::ModeSwitch;
-pub use model_question::{ModelAnswer, ModelQuestion, QuestionAuthor};
+pub use model_question::{ModelAnswer, ModelChoice, ModelQuestion, ModelQuestions, QuestionAuthor};
 pub use pausable_clock::{PausableClock, PauseGuard};
 pub use plugin_tool::{OnlyReads, PluginTool, ProgramInput, Sandbox};
 pub use policy::{

@@ -130,8 +130,10 @@ fn acp_plan_is_approved_with_the_mode_to_carry_it_out_in() {
 #[test]
 fn acp_question_of_the_model_is_not_asked() {
     let host = Host::new(["acp"]);
-    let replies =
-        [calls("ask_user", json!({"question": "Which?"})), says_after(&["the user cannot be asked here"], "I decide.")];
+    let replies = [
+        calls("ask_user", json!({"questions": [{"question": "Which?"}]})),
+        says_after(&["the user cannot be asked here"], "I decide."),
+    ];
     let model = script(&host, "script.jsonl", &replies);
     let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
     let id = editor.session();

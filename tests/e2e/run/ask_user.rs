@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 use super::{answer, call};
 
 fn asks(question: &str, choices: &[&str]) -> Value {
-    json!({"chunks": [call("ask_user", json!({"question": question, "choices": choices}))]})
+    let choices: Vec<Value> = choices.iter().map(|choice| json!({"label": choice})).collect();
+    asks_all(json!([{"question": question, "choices": choices}]))
+}
+
+fn asks_all(questions: Value) -> Value {
+    json!({"chunks": [call("ask_user", json!({"questions": questions}))]})
 }
 
 /// What the model says once it was told this.
@@ -44,6 +49,63 @@ fn ask_user_takes_a_choice_the_users_own_words_or_no_answer() {
         pty.saw("All is done.");
         assert_eq!(pty.ends(), Some(0), "{keys:?}: {}", pty.everything());
     }
+}
+
+// promise ask.each
+#[test]
+fn ask_user_asks_several_questions_of_which_each_has_its_answer() {
+    let questions = json!([
+        {"question": "Which database?", "choices": [
+            {"label": "PostgreSQL"},
+            {"label": "SQLite", "description": "One file.", "recommended": true},
+        ]},
+        {"question": "Which systems?", "multiple": true,
+         "choices": [{"label": "Linux"}, {"label": "macOS"}, {"label": "Windows"}]},
+        {"question": "What else?", "multiple": true, "choices": [{"label": "A page"}, {"label": "A log"}]},
+        {"question": "Which name?"},
+    ]);
+    let answers = "1. Which database?\nThe user chose: SQLite\n\n\
+        2. Which systems?\nThe user chose:\n- Linux\n- Windows\n\n\
+        3. What else?\nThe user chose:\n- A log\nand answered: a bell\n\n\
+        4. Which name?\nThe user did not answer.\n\n\
+        Where there is no answer, continue as seems best, and say what you assumed.";
+    let host = Host::scripted(&[asks_all(questions), told(answers)], &[]);
+    let mut pty = begin(&host, 80);
+    pty.sees("The model asks (1 of 4):").sees("› 2 c  “SQLite” (recommended)").sees("“One file.”").types("\r");
+    pty.sees("The model asks (2 of 4; several answers can be marked):").sees("› 1 b  [ ] “Linux”");
+    pty.types("1")
+        .sees("› 1 b  [x] “Linux”")
+        .types("2")
+        .sees("› 2 c  [x] “macOS”")
+        .types(" ")
+        .sees("› 2 c  [ ] “macOS”");
+    pty.types("3").sees("› 3 d  [x] “Windows”").types("\r");
+    pty.sees("The model asks (3 of 4; several").sees("› 1 b  [ ] “A page”").types("2").sees("› 2 c  [x] “A log”");
+    pty.types("w").sees("answer › ").types("a bell\r");
+    pty.sees("The model asks (4 of 4):").sees("› 1 w  Write an answer").types("\u{1b}");
+    pty.saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let everything = pty.everything();
+    for left in
+        ["› “SQLite” (recommended)", "› Send what is marked (“Linux”, “Windows”)", "Write an answer (“A log”): a bell"]
+    {
+        assert!(everything.contains(left), "{left}: {everything}");
+    }
+    assert!(everything.contains("› skipped\n✓ ask_user Which "), "{everything}");
+}
+
+/// Without a cursor that moves, choices are written again when one is marked.
+#[test]
+fn ask_user_takes_marks_on_a_terminal_that_cannot_move_its_cursor() {
+    let questions = json!([{"question": "Which systems?", "multiple": true,
+                            "choices": [{"label": "Linux"}, {"label": "macOS"}]}]);
+    let host = Host::scripted(&[asks_all(questions), told("The user chose: macOS")], &[]);
+    let mut command = host.command();
+    command.env("TERM", "dumb").arg("Do it");
+    let mut pty = Pty::start(command, 80, 30);
+    pty.sees("2 c  [ ] “macOS”").sees("Esc to skip").types("2\n").sees("› 2 c  [x] “macOS”").types("k\n");
+    pty.saw("All is done.");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
 }
 
 // promise ask.headless

@@ -67,7 +67,7 @@ fn at_widths(name: &str, call: &Value, arguments: &[&str], keys: &str, ends: &st
         let mut command = host.command();
         command.env("TERM", "xterm-256color").arg("Do it");
         let mut pty = Pty::start(command, columns, ROWS);
-        pty.until("the question", |screen| screen.contains("↑↓ and Enter")).types(keys).sees(ends);
+        pty.until("the question", |screen| screen.contains("↑↓ and ")).types(keys).sees(ends);
         shown(&host, &format!("{name}_{columns}"), &mut pty);
     }
 }
@@ -92,8 +92,21 @@ fn screens_question_of_each_kind_at_every_width() {
     let server = json!({"command": "npm run dev", "background": true, "description": "Starts the server"});
     at_widths("question_width_background", &call("shell", server), &[], "", "· Esc");
     let choices = ["Keep the old format, so that nobody has to change anything", "Only the new one"];
-    let ask = json!({"question": "Which formats should the reader accept?", "choices": choices});
+    let choices = [
+        json!({"label": choices[0]}),
+        json!({"label": choices[1], "recommended": true, "description": "Readers of the old one get an error that says how to convert."}),
+    ];
+    let which = json!({"question": "Which formats should the reader accept?", "choices": choices});
+    let name = json!({"question": "What should it be called?"});
+    let ask = json!({"questions": [which, name]});
     at_widths("question_width_ask", &call("ask_user", ask), &[], "", "· Esc");
+    let systems = json!([
+        {"label": "Linux", "description": "Where it runs today."},
+        {"label": "macOS"},
+        {"label": "Windows", "description": "Needs another way to watch files, which is a day of work."},
+    ]);
+    let ask = json!({"questions": [{"question": "Which systems?", "choices": systems, "multiple": true}]});
+    at_widths("question_width_marks", &call("ask_user", ask), &[], "13", "› 3 d  [x]");
     let plan = json!({"plan": "1. Rename `burn` in `src/fuel.rs`, and its callers.\n2. Run the tests of the workspace, then write the change down in `CHANGELOG.md`."});
     at_widths("question_width_plan", &call("present_plan", plan), &["--approval-mode", "plan"], "", "· Esc");
 }

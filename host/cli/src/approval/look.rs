@@ -8,10 +8,10 @@
 mod plain;
 
 use anstyle::AnsiColor;
-use host_app::question::{Block, QuestionPage, Summary, Weight, line, shown};
+use host_app::question::{AskedPage, AskedQuestion, Block, QuestionPage, Summary, Takes, Weight, line, shown};
 use host_terminal::{Answers, DifferenceRow, broken_at_word, difference, rendered, width, wrapped_lines};
 use host_text::{Newlines, escape_exact};
-use host_tool::{Question, QuestionAuthor};
+use host_tool::Question;
 
 use crate::printer::Style;
 
@@ -62,18 +62,19 @@ pub(super) fn lines(question: &Question, style: Style, columns: usize, answers: 
     page.lines
 }
 
-/// The question of a model or of an MCP server, line by line.
-pub(super) fn of_author(author: &QuestionAuthor, text: &str, style: Style, columns: usize) -> Vec<String> {
+/// A question of a model or of an MCP server without its choices, line by line.
+pub(super) fn asked(page: &AskedPage, question: &AskedQuestion, style: Style, columns: usize) -> Vec<String> {
+    let AskedPage { title, note, recipient: _, questions: _ } = page;
+    let AskedQuestion { place, text, choices: _, takes } = question;
+    let several = match takes {
+        Takes::One { .. } => None,
+        Takes::Several => Some("several answers can be marked"),
+    };
+    let notes: Vec<&str> = place.as_deref().into_iter().chain(several).chain(*note).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
     let mut page = Page { lines: vec![String::new()], style, columns: columns.saturating_sub(4).max(NARROWEST) };
     let mark = style.paint("?", AnsiColor::Cyan);
-    let title = match author {
-        QuestionAuthor::Model => style.bold("The model asks:"),
-        QuestionAuthor::McpServer(server) => {
-            let who = style.bold(&format!("The MCP server {server} asks"));
-            format!("{who} (your answer goes to it, and allows nothing):")
-        }
-    };
-    page.lines.push(format!("{mark} {title}"));
+    page.lines.push(format!("{mark} {}{notes}:", style.bold(title)));
     page.prose(text, TEXT_LINES);
     page.lines
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, json};
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::ModelQuestion;
 
 fn question() -> Question {
     let call = FunctionCall::new(CallId::new("1"), ToolName::new("t"), Map::new());
@@ -179,23 +180,20 @@ async fn approval_queue_answer_to_a_model_allows_no_call() {
     let (call, model) = (queue.clone(), queue.clone());
     let call = tokio::spawn(async move { call.ask(question()).await });
     let call_id = asked(&mut listener).await;
-    let of_model = ModelQuestion {
-        author: crate::QuestionAuthor::Model,
-        text: "May I?".to_owned(),
-        choices: vec!["Yes".to_owned()],
-    };
+    let may_i = ModelQuestion { text: "May I?".to_owned(), choices: vec!["Yes".into()], multiple: false };
+    let of_model = ModelQuestions { author: crate::QuestionAuthor::Model, questions: vec![may_i] };
     let model = tokio::spawn(async move { model.ask_for_model(of_model).await });
     let Some(Notice::ModelAsked { id: model_id, .. }) = listener.next().await else { panic!("it is asked") };
-    assert_eq!(listener.reply(call_id, ModelAnswer::Choice { index: 0 }), Err(TooLate));
+    assert_eq!(listener.reply(call_id, vec![ModelAnswer::Choice { index: 0 }]), Err(TooLate));
     assert_eq!(listener.answer(model_id, Answer::ProceedOnce), Err(TooLate));
     // Both are still open, and a later listener gets both.
     let mut later = queue.listen();
     assert_eq!(asked(&mut later).await, call_id);
     assert!(matches!(later.next().await, Some(Notice::ModelAsked { id, .. }) if id == model_id));
-    assert_eq!(later.reply(model_id, ModelAnswer::Dismissed), Ok(()));
-    assert_eq!(listener.reply(model_id, ModelAnswer::Dismissed), Err(TooLate));
+    assert_eq!(later.reply(model_id, vec![ModelAnswer::Dismissed]), Ok(()));
+    assert_eq!(listener.reply(model_id, vec![ModelAnswer::Dismissed]), Err(TooLate));
     assert_eq!(listener.answer(call_id, Answer::Cancel { reason: None }), Ok(()));
-    assert_eq!(model.await.expect("it ends"), Ok(ModelAnswer::Dismissed));
+    assert_eq!(model.await.expect("it ends"), Ok(vec![ModelAnswer::Dismissed]));
     assert_eq!(call.await.expect("it ends"), Ok(Answer::Cancel { reason: None }));
 }
 
@@ -203,6 +201,11 @@ async fn approval_queue_answer_to_a_model_allows_no_call() {
 fn approval_queue_reply_has_a_stable_json_form() {
     for (answer, value) in [
         (ModelAnswer::Choice { index: 1 }, json!({"outcome": "choice", "index": 1})),
+        (ModelAnswer::Choices { indexes: vec![0, 2], text: None }, json!({"outcome": "choices", "indexes": [0, 2]})),
+        (
+            ModelAnswer::Choices { indexes: vec![], text: Some("x".to_owned()) },
+            json!({"outcome": "choices", "indexes": [], "text": "x"}),
+        ),
         (ModelAnswer::Text { text: "x".to_owned() }, json!({"outcome": "text", "text": "x"})),
         (ModelAnswer::Dismissed, json!({"outcome": "dismissed"})),
     ] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use host_capability::Grants;
 use host_message::{AgentId, CallId, FunctionCall, ToolName};
 use host_plugin::Confirmation;
-use host_tool::{About, ApprovalMode, effects, simple_commands};
+use host_tool::{About, ApprovalMode, ModelQuestion, ModelQuestions, QuestionAuthor, effects, simple_commands};
 use serde_json::{Map, json};
 
 use super::*;
@@ -282,7 +282,12 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
 #[test]
 fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
     let text = "Some sentences that take more than a row.\n- an item that takes more than one row\n 10. a number that takes more than one row\n1.5 litres do not begin a list";
-    let lines = of_author(&QuestionAuthor::Model, text, PLAIN, 30);
+    let of_model = |text: &str| {
+        let question = ModelQuestion { text: text.to_owned(), ..ModelQuestion::default() };
+        let page = AskedPage::new(&ModelQuestions { author: QuestionAuthor::Model, questions: vec![question] });
+        asked(&page, &page.questions[0], PLAIN, 30)
+    };
+    let lines = of_model(text);
     let expected = [
         "  │ Some sentences that take",
         "  │ more than a row.",
@@ -295,8 +300,7 @@ fn look_sentences_are_wrapped_at_words_under_the_text_of_their_list() {
     ];
     assert_eq!(lines[2..], expected);
     // What is behind many blanks is shown, and one long word is.
-    let lines =
-        of_author(&QuestionAuthor::Model, &format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)), PLAIN, 30);
+    let lines = of_model(&format!("fine{}rm -rf / {}", " ".repeat(500), "x".repeat(100)));
     assert!(lines.iter().any(|line| line.contains("rm -rf /")), "{lines:?}");
     assert_eq!(lines.concat().matches('x').count(), 100);
 }
