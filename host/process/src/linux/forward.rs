@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::net::{Shutdown, shutdown};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -39,6 +40,17 @@ struct Open {
     outside: u16,
     /// Accepts connections until it is dropped.
     accepting: JoinSet<()>,
+}
+
+/// Listens until it is dropped.
+struct Listening(TcpListener);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // Closing is not enough: the guard of a program that is cloned just now has a copy of the descriptor, and the
+        // port would go on to take connections that nobody answers.
+        shutdown(&self.0, Shutdown::Both).ok();
+    }
 }
 
 /// What all ports share.
@@ -154,20 +166,20 @@ fn reached(listening: &[SocketAddr], doors: &BTreeSet<u16>) -> BTreeMap<u16, Soc
 }
 
 /// Listens on the user's loopback addresses, on this port if it is free.
-fn listen(wanted: u16) -> io::Result<(u16, Vec<TcpListener>)> {
+fn listen(wanted: u16) -> io::Result<(u16, Vec<Listening>)> {
     let mut ports = iter::once(wanted).chain(iter::repeat_n(0, ATTEMPTS));
     ports.find_map(|port| listen_on(port).ok()).ok_or_else(|| io::ErrorKind::AddrInUse.into())
 }
 
-fn listen_on(port: u16) -> io::Result<(u16, Vec<TcpListener>)> {
+fn listen_on(port: u16) -> io::Result<(u16, Vec<Listening>)> {
     let bind = |ip: IpAddr, port: u16| {
         let listener = std::net::TcpListener::bind((ip, port))?;
         listener.set_nonblocking(true)?;
-        TcpListener::from_std(listener)
+        TcpListener::from_std(listener).map(Listening)
     };
     // IPv4 decides the port: `localhost` must then be the same port on both.
     let v4 = bind(Ipv4Addr::LOCALHOST.into(), port)?;
-    let port = v4.local_addr()?.port();
+    let port = v4.0.local_addr()?.port();
     // `localhost` is both: a different user's server on the other one would be taken for this one.
     match bind(Ipv6Addr::LOCALHOST.into(), port) {
         Ok(v6) => Ok((port, vec![v4, v6])),
@@ -177,11 +189,11 @@ fn listen_on(port: u16) -> io::Result<(u16, Vec<TcpListener>)> {
     }
 }
 
-async fn accept(listener: TcpListener, to: SocketAddr, way: Way) {
+async fn accept(listener: Listening, to: SocketAddr, way: Way) {
     loop {
         // Before accepting: what waits in the kernel's queue costs the host nothing.
         let Ok(place) = Arc::clone(&way.places).acquire_owned().await else { return };
-        let Ok((stream, peer)) = listener.accept().await else {
+        let Ok((stream, peer)) = listener.0.accept().await else {
             // Out of descriptors: without a pause this loop would use a whole processor until one is free.
             sleep(PAUSE).await;
             continue;
@@ -211,5 +223,23 @@ async fn carry(mut stream: TcpStream, holder: Arc<Holder>, to: SocketAddr, _plac
     let Ok(socket) = holder.socket(to.is_ipv6()) else { return };
     if let Ok(mut inside) = socket.connect(to).await {
         copy_bidirectional(&mut stream, &mut inside).await.ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn forwarded_port_is_free_as_soon_as_it_is_closed() {
+        let (port, listening) = listen(0).expect("a port");
+        // As a clone has them that begins just now.
+        let copies: Vec<_> = listening.iter().map(|listening| rustix::io::dup(&listening.0).expect("copied")).collect();
+        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("it listens"));
+        drop(listening);
+        let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect_err("nothing listens");
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(listen_on(port).expect("it is free").0, port);
+        drop(copies);
     }
 }

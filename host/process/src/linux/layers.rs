@@ -34,12 +34,24 @@ pub(super) struct Layers {
 
 /// The locks by which no second program uses the folders of a layer. They end when this is dropped.
 #[derive(Debug, Default)]
-pub(super) struct Held(Vec<File>);
+pub(super) struct Held(Vec<Lock>);
 
 impl Held {
     /// Whether there are no layers.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// The lock of one layer's folders.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: the guard of another program that is cloned just now has a copy of the descriptor,
+        // and the folders would still be in use when the next program starts.
+        self.0.unlock().ok();
     }
 }
 
@@ -81,7 +93,7 @@ impl Layers {
 }
 
 /// Locks the folders of a layer, and makes its work folder usable again.
-fn hold(layer: &Layer) -> Result<File, StartError> {
+fn hold(layer: &Layer) -> Result<Lock, StartError> {
     let failed = |source| StartError::Layer { place: layer.place.clone(), folder: layer.work.clone(), source };
     let work = File::open(&layer.work).map_err(failed)?;
     // Two mounts with one work folder are undefined in overlayfs.
@@ -92,7 +104,8 @@ fn hold(layer: &Layer) -> Result<File, StartError> {
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
-    let folder: OwnedFd = work.try_clone().map_err(failed)?.into();
+    let work = Lock(work);
+    let folder: OwnedFd = work.0.try_clone().map_err(failed)?.into();
     // The kernel marks here that what is in the folders may not have reached the disk, and does not use them again
     // while the mark is there. They belong to this run of the machine, in which nothing was lost.
     match way::list(&folder, "work".as_ref()) {
@@ -231,6 +244,19 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn layer_is_free_as_soon_as_its_lock_is_dropped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_owned();
+        let layer = Layer { place: path.clone(), below: Vec::new(), changes: path.clone(), work: path };
+        let lock = hold(&layer).expect("it is free");
+        assert!(matches!(hold(&layer), Err(StartError::LayerInUse { .. })));
+        // As a clone has it that begins just now.
+        let _copy = lock.0.try_clone().expect("copied");
+        drop(lock);
+        hold(&layer).expect("it is free again");
+    }
 
     #[test]
     fn layer_names_its_folders_by_descriptors() {
