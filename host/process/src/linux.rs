@@ -9,6 +9,7 @@ mod beneath;
 mod carve;
 mod changes;
 mod child;
+mod descriptors;
 mod door;
 mod ending;
 mod filters;

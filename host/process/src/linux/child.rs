@@ -16,9 +16,10 @@ use std::ptr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use super::descriptors::{Kept, close_from, close_on_exec};
 use super::door;
 use super::join;
-use super::step::{Failed, Step, Stepped, check, errno};
+use super::step::{Failed, Step, check, errno};
 use super::walls::Walls;
 
 /// What the guard reports when the program has ended.
@@ -126,16 +127,27 @@ impl Plan<'_> {
     }
 
     fn clone_guard(&self, failed: c_int) -> Result<Pid, Failed> {
+        let kept = self.kept(failed);
         let flags = self.walls.as_ref().map_or(0, |walls| walls.namespaces);
         let host = rustix::process::getpid().as_raw_pid();
         let not_cloned = |error| Failed { step: Step::Clone, error };
         match self.walls.and_then(Walls::joins_users) {
             Some((joins, users)) => {
                 let _blocked = Blocked::all().map_err(not_cloned)?;
-                join::cloned(joins, users, flags, || self.guard(failed, host))
+                join::cloned(joins, users, flags, &kept, || self.guard(failed, host))
             }
-            None => cloned(flags, || self.guard(failed, host)).map_err(not_cloned),
+            None => cloned(flags, &kept, || self.guard(failed, host)).map_err(not_cloned),
         }
+    }
+
+    /// Returns the descriptors that the guard and the program use.
+    fn kept(&self, failed: c_int) -> Kept {
+        let streams = self.image.iter().flat_map(|(_, streams)| {
+            let Streams { stdin, stdout, stderr, report } = *streams;
+            [stdin, stdout, stderr, report]
+        });
+        let walls = self.walls.into_iter().flat_map(Walls::descriptors);
+        Kept::new([failed].into_iter().chain(streams).chain(self.door).chain(walls))
     }
 
     /// What the guard does. Runs between clone and exec.
@@ -281,14 +293,15 @@ impl Image {
 
 const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
 
-/// Clones a process in new namespaces, which does this and nothing else.
-pub(super) fn cloned(namespaces: u32, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
+/// Clones a process in new namespaces, which does this and nothing else, with these descriptors.
+pub(super) fn cloned(namespaces: u32, kept: &Kept, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
     // A signal in the child before it has its own handlers would run the host's, on a copy of its locks.
     let blocked = Blocked::all()?;
     // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head
     // of this file says, and never returns.
     let pid = unsafe { libc::syscall(libc::SYS_clone, c_ulong::from(namespaces | SIGCHLD), 0, 0, 0, 0) };
     if pid == 0 {
+        kept.close_others();
         child();
     }
     let error = (pid < 0).then(io::Error::last_os_error);
@@ -332,7 +345,7 @@ fn watch(program: c_long, report: Option<c_int>, host: Option<c_int>) -> ! {
             Some(report) => libc::dup2(report, 0),
             None => libc::close(0),
         };
-        // Pipes of other programs that started meanwhile are open here too; their readers would never see an end.
+        // Its own copies of the program's pipes too; their readers would never see an end.
         close_from(1);
         let mut signals = std::mem::zeroed();
         libc::sigemptyset(&raw mut signals);
@@ -416,37 +429,6 @@ const OWN_CHILDREN: &CStr = c"/proc/thread-self/children";
 
 /// How much of that list is read at once, in bytes. What is behind it is found in a later round.
 const CHILDREN: usize = 4096;
-
-/// How many descriptors are closed one by one where `close_range` is missing (before Linux 5.9).
-const OPEN_FILES: c_int = 65_536;
-
-/// Closes all descriptors from this one on.
-pub(super) fn close_from(first: c_int) {
-    // SAFETY: system calls without pointers; nothing of this process uses the descriptors any more.
-    unsafe {
-        if libc::syscall(libc::SYS_close_range, first, c_ulong::from(u32::MAX), 0) < 0 {
-            (first..OPEN_FILES).for_each(|descriptor| {
-                libc::close(descriptor);
-            });
-        }
-    }
-}
-
-/// Lets exec close all descriptors but the standard streams.
-fn close_on_exec() -> Stepped {
-    const CLOSE_RANGE_CLOEXEC: c_ulong = 4;
-    // SAFETY: a system call without pointers.
-    let all = unsafe { libc::syscall(libc::SYS_close_range, 3, c_ulong::from(u32::MAX), CLOSE_RANGE_CLOEXEC) };
-    match check(all) {
-        Err(libc::ENOSYS | libc::EINVAL) => {}
-        done => return done,
-    }
-    for descriptor in 3..OPEN_FILES {
-        // SAFETY: a system call without pointers; a descriptor that is not open is an error, which is ignored.
-        unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
-    }
-    Ok(())
-}
 
 /// Gives all signals their usual effect, and unblocks them: the host ignores some, and its threads block others.
 fn usual_signals() {

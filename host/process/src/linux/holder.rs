@@ -21,7 +21,8 @@ use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socke
 use rustix::process::Pid;
 use tokio::net::TcpSocket;
 
-use super::child::{self, close_from};
+use super::child;
+use super::descriptors::{Kept, close_from};
 use super::handover::{MOST, give, take};
 use super::join::Joins;
 use super::means::Means;
@@ -78,7 +79,8 @@ impl Holder {
         // A holder that is stopped or starved must not hang the host at the start of each program.
         let timeout = [Timeout::Recv, Timeout::Send].map(|id| set_socket_timeout(&socket, id, Some(PATIENCE)));
         timeout.into_iter().collect::<Result<(), _>>().map_err(|error| failed(error.into()))?;
-        let pid = child::cloned(walls.namespaces, || hold(&walls, inside.as_raw_fd())).map_err(failed)?;
+        let kept = Kept::new(walls.descriptors().chain([inside.as_raw_fd()]));
+        let pid = child::cloned(walls.namespaces, &kept, || hold(&walls, inside.as_raw_fd())).map_err(failed)?;
         drop(inside);
         // Ends the holder if anything below fails; until then nobody else knows its id.
         let unfinished = Ended(Some(pid));

@@ -12,6 +12,7 @@ use std::io;
 
 use rustix::process::{Pid, WaitOptions, waitpid};
 
+use super::descriptors::Kept;
 use super::step::{Failed, Step, Stepped, check, errno};
 
 /// The namespaces that a guard joins.
@@ -34,8 +35,9 @@ impl Joins {
 const STACK: usize = 128 << 10;
 
 /// What the process between does, and how that ended.
-struct Joining<F> {
+struct Joining<'a, F> {
     joins: Joins,
+    kept: &'a Kept,
     users: c_int,
     flags: u32,
     /// `None` once it is under way.
@@ -49,11 +51,12 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
     joins: Joins,
     users: c_int,
     namespaces: u32,
+    kept: &Kept,
     guard: F,
 ) -> Result<Pid, Failed> {
     // The host becomes the parent of the guard, although another process clones it: only a parent can wait for it.
     let flags = namespaces | (libc::CLONE_PARENT | libc::SIGCHLD).unsigned_abs();
-    let mut joining = Joining { joins, users, flags, guard: Some(guard), pid: Err(libc::EIO) };
+    let mut joining = Joining { joins, kept, users, flags, guard: Some(guard), pid: Err(libc::EIO) };
     let failed = |error: io::Error| Failed { step: Step::Network, error };
     // Never filled: it is memory of the right alignment, and the pages are used by the clone alone.
     let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
@@ -76,7 +79,9 @@ extern "C" fn join<F: FnOnce() -> Infallible>(argument: *mut c_void) -> c_int {
     // SAFETY: the argument is what `cloned` gave, and nothing else uses it meanwhile. The clone is a fork, since it has
     // no `CLONE_VM`: the guard has a copy of the memory, and never returns.
     unsafe {
-        let joining = &mut *argument.cast::<Joining<F>>();
+        let joining = &mut *argument.cast::<Joining<'_, F>>();
+        // Before the guard is cloned, which takes a copy of what is open here.
+        joining.kept.close_others();
         // The user namespace first: the right to join the network is a right within it.
         let joined = check(libc::setns(joining.users, libc::CLONE_NEWUSER).into());
         joining.pid = joined.and_then(|()| joining.joins.network()).and_then(|()| {

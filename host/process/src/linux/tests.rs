@@ -233,7 +233,9 @@ fn confined_programs_of_a_user_without_privileges_do_not_get_past_a_wall() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("set");
     let tests = folder.path().join("tests");
-    fs::copy(std::env::current_exe().expect("known"), &tests).expect("copied");
+    // By another process: a file that is still open for writing in a guard of another test cannot be run.
+    let copied = std::process::Command::new("cp").arg(std::env::current_exe().expect("known")).arg(&tests).status();
+    assert!(copied.expect("cp runs").success());
     let ended = std::process::Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"])
         .arg(&tests)
@@ -242,8 +244,33 @@ fn confined_programs_of_a_user_without_privileges_do_not_get_past_a_wall() {
         .env("TMPDIR", folder.path())
         .output()
         .expect("setpriv runs");
-    let text = String::from_utf8_lossy(&ended.stdout);
-    assert!(ended.status.success() && text.contains("get_past_a_wall_without_namespaces ... ok"), "{text}");
+    let (text, errors) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    let is_ok = ended.status.success() && text.contains("get_past_a_wall_without_namespaces ... ok");
+    assert!(is_ok, "{}\n{text}{errors}", ended.status);
+}
+
+#[test]
+fn clone_closes_what_it_does_not_use_before_all_else() {
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+    let ((used, used_out), (other, other_out)) = (pipe(), pipe());
+    let kept = descriptors::Kept::new([used_out.as_raw_fd()]);
+    let clone = child::cloned(0, &kept, || {
+        loop {
+            // SAFETY: a system call without pointers.
+            unsafe { libc::pause() };
+        }
+    });
+    let clone = clone.expect("cloned");
+    drop((used_out, other_out));
+    let closes = |pipe: &OwnedFd, seconds| {
+        let patience = rustix::event::Timespec { tv_sec: seconds, tv_nsec: 0 };
+        poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&patience)).expect("looked at") == 1
+    };
+    let (other_closes, used_closes) = (closes(&other, 60), closes(&used, 0));
+    child::end(clone);
+    assert!(other_closes, "it keeps what it does not use");
+    assert!(!used_closes, "it closed what it uses");
+    assert!(closes(&used, 60));
 }
 
 // The standard input of a host can be a socket, whose other end would read what a guard writes there.

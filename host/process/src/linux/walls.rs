@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use super::carve::without_links;
@@ -120,6 +120,12 @@ impl Walls {
     /// Returns what is joined before the guard is cloned: the user namespace of the network.
     pub(super) fn joins_users(&self) -> Option<(Joins, c_int)> {
         self.joins.and_then(|joins| Some((joins, joins.users?)))
+    }
+
+    /// Returns the descriptors with which they are put up.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = c_int> {
+        let joins = self.joins.into_iter().flat_map(|joins| [Some(joins.network), joins.users]).flatten();
+        self.ruleset.iter().map(AsRawFd::as_raw_fd).chain(joins)
     }
 
     /// Returns them with a layer, which shows nothing of the machine's.
