@@ -42,6 +42,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
@@ -370,8 +371,11 @@ impl Process {
         // The end of a PID namespace's first process is that of all. Without a namespace they are listed and killed:
         // one that starts another during a round is found in the next, since its parent's end made it a child of the
         // guard, which reaps them.
-        let rounds = if self.has_namespace || self.is_alone { 0 } else { ROUNDS };
-        for _ in 0..rounds {
+        let is_listed = !self.has_namespace && !self.is_alone;
+        let begun = Instant::now();
+        let mut rounds = 0..;
+        // Either limit alone is reached on a busy machine before all could die: a round can take seconds there.
+        while is_listed && (rounds.next().is_some_and(|round| round < ROUNDS) || begun.elapsed() < PATIENCE) {
             let family = tree::beneath(guard);
             if family.is_empty() {
                 break;
@@ -379,7 +383,7 @@ impl Process {
             for member in family.iter().filter(|member| member.runs) {
                 kill_process(member.pid, Signal::KILL).ok();
             }
-            // Killed processes have to be scheduled to die; without this the rounds are used up before they could.
+            // Killed processes have to be scheduled to die, and the guard to reap them.
             std::thread::yield_now();
         }
         // After its family: without a namespace, what is left when the guard ends would be handed to a process above
@@ -400,9 +404,10 @@ impl Process {
     }
 }
 
-/// How often the processes of a program are listed and killed, before its guard is. Ends the wait for one that the
-/// kernel does not let go.
+/// How often the processes of a program are listed and killed at least, before its guard is.
 const ROUNDS: usize = 256;
+/// How long they are listed and killed at least. Ends the wait for one that the kernel does not let go.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Drop for Process {
     fn drop(&mut self) {

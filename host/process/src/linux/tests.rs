@@ -464,6 +464,13 @@ async fn confined_program_reaches_a_server_through_the_proxy_alone() {
     assert!(text.contains("403 Forbidden") && text.ends_with("is not allowed\n"), "{text}");
 }
 
+/// When the process of this number was started; `None` if there is none. The system uses a number again.
+fn started(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The 22nd field; the name, which is the second, may contain anything.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
 // promise process.ends
 #[tokio::test]
 async fn process_ends_with_everything_that_it_started() {
@@ -476,12 +483,13 @@ async fn process_ends_with_everything_that_it_started() {
     for confinement in [None, Some(&confinement)] {
         let mut process = start(&world.command(script), confinement, None).expect("it starts");
         assert_eq!(process.wait().await, Ended::Code(0));
-        let pids = process.pids();
-        assert!(!pids.is_empty());
+        let running: Vec<_> = process.pids().into_iter().map(|pid| (pid, started(pid))).collect();
+        assert!(!running.is_empty());
         process.end();
         assert_eq!(process.pids(), [] as [u32; 0]);
-        for pid in pids {
-            assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{pid} is left");
+        for (pid, before) in running {
+            assert!(before.is_some(), "{pid} ended by itself");
+            assert_ne!(started(pid), before, "{pid} is left");
         }
     }
 }
@@ -491,9 +499,11 @@ async fn process_that_is_dropped_leaves_nothing_behind() {
     let world = World::new();
     let process = start(&world.command("sleep 987657 & sleep 987658"), None, None).expect("it starts");
     let guard = process.guard.expect("it runs");
+    let before = started(guard.as_raw_pid().unsigned_abs());
+    assert!(before.is_some());
     drop(process);
     assert!(tree::beneath(guard).is_empty());
-    assert!(!Path::new(&format!("/proc/{}", guard.as_raw_pid())).exists());
+    assert_ne!(started(guard.as_raw_pid().unsigned_abs()), before, "it is left");
 }
 
 /// Whether a child of this process is no more, not even as one whose end nobody has asked for.
