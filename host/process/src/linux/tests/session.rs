@@ -219,7 +219,9 @@ async fn forwarded_port_lets_no_other_user_through() {
         return;
     }
     let (session, world) = (SessionNetwork::default(), World::new());
-    let serving = world.serve(Some(&session), &format!("export NAME=users; {SERVES}")).await;
+    // Abstract sockets are the whole machine's, so a fixed name could be taken: this test may run twice at once.
+    let serves = format!("export NAME={}; {SERVES}", world.path("").to_string_lossy().replace('/', "-"));
+    let serving = world.serve(Some(&session), &serves).await;
     let outside = forwarded(&session, serving.port).await;
     let asked = |user: &str, port: u16| {
         let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && cat <&3");
@@ -229,7 +231,7 @@ async fn forwarded_port_lets_no_other_user_through() {
     let text = world.run_in(None, &asked("65534", outside)).await.1;
     assert!(!text.contains("hello"), "{text}");
     // The same server without walls, on a port of the machine.
-    let open = world.serve(None, &format!("export NAME=users; {SERVES}")).await;
+    let open = world.serve(None, &serves).await;
     assert_eq!(world.run_in(None, &asked("65534", open.port)).await.1, "hello");
 }
 
