@@ -58,6 +58,10 @@ fn preview_size(shown: &Confirmation) -> usize {
             argv.iter().map(String::len).sum::<usize>() + directory.len() + input.as_ref().map_or(0, String::len)
         }
         Confirmation::Edit { path, unified, proposed } => path.len() + unified.len() + proposed.len(),
+        Confirmation::Edits { changes } => changes
+            .iter()
+            .map(|change| change.path.len() + change.unified.len() + change.proposed.as_ref().map_or(0, String::len))
+            .sum(),
         Confirmation::Info { text, requests, writes } => {
             let requests = requests.iter().map(|(method, url)| method.len() + url.len());
             text.len() + requests.chain(writes.iter().map(String::len)).sum::<usize>()

@@ -186,9 +186,11 @@ mod tests {
     fn question(confirmation: Confirmation, about: About) -> Question {
         let commands = match &confirmation {
             Confirmation::Exec { argv, .. } => simple_commands(argv),
-            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-                Vec::new()
-            }
+            Confirmation::Edit { .. }
+            | Confirmation::Edits { .. }
+            | Confirmation::Info { .. }
+            | Confirmation::Mcp { .. }
+            | Confirmation::Call => Vec::new(),
         };
         let arguments = Map::from_iter([("description".to_owned(), json!("to see"))]);
         Question {

@@ -134,7 +134,8 @@ fn is_editable(question: &Question) -> bool {
         Confirmation::Edit { .. } => is_call,
         // The user cannot edit the input of a program.
         Confirmation::Exec { input, .. } => is_call && input.is_none(),
-        Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => false,
+        Confirmation::Edits { .. } | Confirmation::Info { .. } => false,
+        Confirmation::Mcp { .. } | Confirmation::Call => false,
     }
 }
 
@@ -144,6 +145,7 @@ pub fn editable(question: &Question) -> Option<String> {
         Confirmation::Edit { proposed, .. } if is_editable(question) => Some(proposed.clone()),
         Confirmation::Exec { argv, .. } if is_editable(question) => Some(command_line(argv)),
         Confirmation::Edit { .. }
+        | Confirmation::Edits { .. }
         | Confirmation::Exec { .. }
         | Confirmation::Info { .. }
         | Confirmation::Mcp { .. }
@@ -234,7 +236,8 @@ pub(crate) fn asker(question: &Question) -> String {
 /// call whose arguments are shown as they are. Safe to show.
 pub(crate) fn reason_of_model(question: &Question) -> Option<String> {
     match &question.confirmation {
-        Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Info { .. } => {}
+        Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Edits { .. } => {}
+        Confirmation::Info { .. } => {}
         Confirmation::Mcp { .. } | Confirmation::Call => return None,
     }
     let text = question.call.arguments.get("description")?.as_str()?;

@@ -201,6 +201,7 @@ fn proposed(question: &Question) -> Option<(String, String)> {
         Confirmation::Exec { argv, input: None, .. } => Some((command_line(argv), "command.sh".to_owned())),
         // The user cannot edit the input of a program.
         Confirmation::Exec { input: Some(_), .. }
+        | Confirmation::Edits { .. }
         | Confirmation::Info { .. }
         | Confirmation::Mcp { .. }
         | Confirmation::Call => None,

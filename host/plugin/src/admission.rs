@@ -309,9 +309,8 @@ fn classify(name: &str) -> Result<Import, String> {
     };
     let (known, ours) = match path.split_once('/') {
         // These are free: they only speak to the call itself, or are types.
-        Some(("host:tool", "context" | "types" | "background")) | Some(("host:cap" | "host:hook", "types")) => {
-            (Import::Free, &CONTRACT)
-        }
+        Some(("host:tool", "context" | "types" | "background" | "file-changes"))
+        | Some(("host:cap" | "host:hook", "types")) => (Import::Free, &CONTRACT),
         Some(("host:cap", capability)) => match capability.parse::<Capability>() {
             Ok(capability) => (Import::Capability(capability), &CONTRACT),
             Err(error) => return Err(error.to_string()),

@@ -79,6 +79,11 @@ pub enum Confirmation {
         /// The whole new content.
         proposed: String,
     },
+    /// It changes several files, or removes some.
+    Edits {
+        /// At least one, each file once.
+        changes: Vec<FileChange>,
+    },
     /// It does something else that the user should be asked about.
     Info {
         /// A description for the user.
@@ -102,6 +107,72 @@ pub enum Confirmation {
     },
     /// It does what its name and its arguments say, nothing more specific.
     Call,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file.
+    pub path: String,
+    /// A unified diff.
+    pub unified: String,
+    /// The whole new content; `None` if the file is removed.
+    pub proposed: Option<String>,
+}
+
+impl Confirmation {
+    /// Returns the files that it names as changed.
+    pub fn writes(&self) -> Vec<&str> {
+        match self {
+            Self::Edit { path, .. } => vec![path],
+            Self::Edits { changes } => changes.iter().map(|change| change.path.as_str()).collect(),
+            Self::Info { writes, .. } => writes.iter().map(String::as_str).collect(),
+            Self::Exec { .. } | Self::Mcp { .. } | Self::Call => Vec::new(),
+        }
+    }
+}
+
+/// The changes that a preview has named so far.
+#[derive(Debug, Default)]
+pub(crate) struct NamedChanges {
+    changes: Vec<FileChange>,
+    /// Counted beyond what is kept, so that too much is an error and not a shorter question.
+    count: usize,
+    size: usize,
+}
+
+impl NamedChanges {
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn add(&mut self, change: FileChange) {
+        self.count += 1;
+        let size = change.path.len() + change.unified.len() + change.proposed.as_ref().map_or(0, String::len);
+        self.size = self.size.saturating_add(size);
+        if self.count <= MAX_PREVIEW_NAMED && self.size <= MAX_PREVIEW {
+            self.changes.push(change);
+        }
+    }
+
+    /// Returns what the user is asked about.
+    fn confirmation(self, tool: &str, returned: &exported::Confirmation) -> Result<Confirmation, CallError> {
+        check_size(tool, "preview", self.size, MAX_PREVIEW)?;
+        check_count(tool, "items of a preview", self.count, MAX_PREVIEW_NAMED)?;
+        let wrong = |what: String| Err(CallError::from(Failure::Failed(what)));
+        if !matches!(returned, exported::Confirmation::Call) {
+            // Two descriptions of one call: the user would see one of them.
+            return wrong(format!(
+                "the preview of `{tool}` named changes to files and returned something else than `call`"
+            ));
+        }
+        let mut paths: Vec<&str> = self.changes.iter().map(|change| change.path.as_str()).collect();
+        paths.sort_unstable();
+        if let Some(twice) = paths.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first()) {
+            return wrong(format!("the preview of `{tool}` named `{}` twice", host_text::exact(twice)));
+        }
+        Ok(Confirmation::Edits { changes: self.changes })
+    }
 }
 
 /// Formats a command as a user would type it: the line itself if `sh -c` runs one, otherwise its words, quoted where a
@@ -181,14 +252,19 @@ fn check_count(tool: &str, what: &'static str, count: usize, limit: usize) -> Re
     Ok(())
 }
 
-/// Converts the result of a preview; `background` is whether it announced that its command goes on.
+/// Converts the result of a preview; `background` is whether it announced that its command goes on, `named` the changes
+/// to files that it named besides.
 pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
     background: bool,
+    named: NamedChanges,
     acts: &HostActs,
 ) -> Result<Option<Confirmation>, CallError> {
     let Some(confirmation) = answer.map_err(|error| failure(tool, error, acts))? else { return Ok(None) };
+    if !named.is_empty() {
+        return named.confirmation(tool, &confirmation).map(Some);
+    }
     // What is only informed about names files and requests one by one; the user has to be able to read it.
     let most = match &confirmation {
         wit::Confirmation::Info(_) => MAX_PREVIEW_NAMED,

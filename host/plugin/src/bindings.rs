@@ -15,6 +15,7 @@ wasmtime::component::bindgen!({
         world everything {
             import host:tool/context@0.1.0;
             import host:tool/background@0.1.0;
+            import host:tool/file-changes@0.1.0;
             import host:cap/fs-read@0.1.0;
             import host:cap/fs-write@0.1.0;
             import host:cap/process@0.1.0;
@@ -38,4 +39,4 @@ wasmtime::component::bindgen!({
 
 pub(crate) use exports::host::tool::tool as exported;
 pub(crate) use host::cap::{fs_read, fs_write, http, mcp, process, state, types as cap_types};
-pub(crate) use host::tool::{background, context, types as tool_types};
+pub(crate) use host::tool::{background, context, file_changes, types as tool_types};

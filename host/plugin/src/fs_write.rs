@@ -106,8 +106,13 @@ impl Host for StoreData {
 
     async fn remove(&mut self, path: String) -> wasmtime::Result<Result<(), Error>> {
         self.writing(path, Change::Name, |at| {
-            let Target { folder, name, real, .. } = at.parent(MakeFolders::No)?;
-            let about = at.io(folder.symlink_metadata(&name), &at.shown())?;
+            let target = at.parent(MakeFolders::No)?;
+            let _alone = lock(&WRITING);
+            let about = at.io(target.folder.symlink_metadata(&target.name), &at.shown())?;
+            if about.is_file() {
+                at.is_as_seen(&target)?;
+            }
+            let Target { folder, name, real, .. } = target;
             if !about.is_dir() {
                 at.keep(|changes| changes.change(&real, Old::There, State::Absent))?;
                 return at.io(folder.remove_file(&name), &at.shown());
@@ -279,19 +284,42 @@ impl Writable {
         Ok(Some(There { content, digest, changed: changed(&about), permissions: about.permissions() }))
     }
 
+    /// Checks that a file which is to be removed is the one that was shown, and as the model last saw it.
+    fn is_as_seen(&self, target: &Target) -> Result<(), Error> {
+        let there = match self.there(target) {
+            Ok(there) => there,
+            // Nobody saw its content: there is nothing to compare with, unless a preview showed one.
+            Err(Error::TooLarge(_)) if self.shown.replaces(&self.absolute, None, &self.workspace) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let Some(there) = there else { return Err(Error::NotFound(self.shown())) };
+        if self.shown.replaces(&self.absolute, Some(&there.content), &self.workspace)
+            && !self.is_changed(target, &there)
+        {
+            return Ok(());
+        }
+        Err(Error::Changed(Some(there.digest)))
+    }
+
+    /// Whether somebody else changed the file since the model last saw it.
+    fn is_changed(&self, target: &Target, there: &There) -> bool {
+        let changes = self.changes.as_ref().map(CallRecorder::recorder);
+        let now = Current { content: &there.content, changed: there.changed };
+        self.seen.as_ref().is_some_and(|seen| seen.changed(&target.real, now, changes).is_some())
+    }
+
     fn replace(&self, target: &Target, content: &[u8], there: Option<There>) -> Result<Written, Error> {
         let Target { folder, name, real, .. } = target;
         // First of all: the user agreed to one content for one file.
         self.shown.content(&self.absolute, content, &self.workspace).map_err(Error::Denied)?;
         // What nobody saw in the preview is never overwritten, whatever the plugin expects.
-        if !self.shown.replaces(there.as_ref().map(|there| there.content.as_slice())) {
+        let content_now = there.as_ref().map(|there| there.content.as_slice());
+        if !self.shown.replaces(&self.absolute, content_now, &self.workspace) {
             return Err(Error::Changed(there.map(|there| there.digest)));
         }
-        let changes = self.changes.as_ref().map(CallRecorder::recorder);
         if let Some(there) = &there
-            && let Some(seen) = &self.seen
             // The model would write over lines of the user's that it has never seen.
-            && seen.changed(real, Current { content: &there.content, changed: there.changed }, changes).is_some()
+            && self.is_changed(target, there)
         {
             return Err(Error::Changed(Some(there.digest.clone())));
         }

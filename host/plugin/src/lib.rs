@@ -32,6 +32,7 @@ mod digest;
 mod elicitation;
 mod engine;
 mod error;
+mod file_changes;
 mod fs_read;
 mod fs_write;
 mod guest_log;
@@ -69,7 +70,7 @@ mod workspace;
 
 pub use access::{Access, CurrentAccess};
 pub use ahead::process::AHEAD_NAME;
-pub use answer::{Confirmation, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
+pub use answer::{Confirmation, FileChange, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use changes::recorder;

@@ -98,9 +98,13 @@ impl PreviewGuard {
     /// Checks that the preview named this change of the path, which is absolute.
     pub(crate) fn change(&self, path: &Path, change: Change, workspace: &Workspace) -> Result<(), Denial> {
         let Some(shown) = self.0.as_deref() else { return Ok(()) };
-        let is_it = |named: &String| workspace.absolute(named).is_ok_and(|named| named == path);
+        let is_it = |named: &String| is_path(named, path, workspace);
         let (named, what) = match shown {
             Confirmation::Edit { path, .. } if is_it(path) => (change == Change::Content, "to do this to it"),
+            Confirmation::Edits { changes } => match changes.iter().find(|change| is_it(&change.path)) {
+                Some(named) => (named.proposed.is_some() == (change == Change::Content), "to do this to it"),
+                None => (false, "this file"),
+            },
             Confirmation::Info { writes, .. } => (writes.iter().any(is_it), "this file"),
             Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
                 (false, "this file")
@@ -111,21 +115,33 @@ impl PreviewGuard {
 
     /// Checks that the content of a file that was named is what was shown.
     pub(crate) fn content(&self, path: &Path, content: &[u8], workspace: &Workspace) -> Result<(), Denial> {
-        match self.0.as_deref() {
-            Some(Confirmation::Edit { proposed, .. }) if proposed.as_bytes() != content => {
-                Err(denial(Capability::FsWrite, &workspace.shown(path), "this content of it"))
+        let shown = match self.0.as_deref() {
+            Some(Confirmation::Edit { proposed, .. }) => Some(proposed),
+            Some(Confirmation::Edits { changes }) => {
+                changes.iter().find(|change| is_path(&change.path, path, workspace)).and_then(|it| it.proposed.as_ref())
             }
-            Some(Confirmation::Edit { .. } | Confirmation::Exec { .. } | Confirmation::Info { .. })
-            | Some(Confirmation::Mcp { .. } | Confirmation::Call)
-            | None => Ok(()),
+            Some(
+                Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
+            )
+            | None => return Ok(()),
+        };
+        if shown.is_some_and(|proposed| proposed.as_bytes() == content) {
+            return Ok(());
         }
+        Err(denial(Capability::FsWrite, &workspace.shown(path), "this content of it"))
     }
 
-    /// Whether the diff that was shown is one of the file as it is now: `there`, or `None` for nothing.
-    pub(crate) fn replaces(&self, there: Option<&[u8]>) -> bool {
+    /// Whether the diff that was shown is one of the file at the path as it is now: `there`, or `None` for nothing.
+    pub(crate) fn replaces(&self, path: &Path, there: Option<&[u8]>, workspace: &Workspace) -> bool {
         match self.0.as_deref() {
             Some(Confirmation::Edit { path, unified, proposed }) => {
                 difference::still_applies(path, unified, there, proposed)
+            }
+            Some(Confirmation::Edits { changes }) => {
+                changes.iter().find(|change| is_path(&change.path, path, workspace)).is_some_and(|change| {
+                    let proposed = change.proposed.as_deref().unwrap_or("");
+                    difference::still_applies(&change.path, &change.unified, there, proposed)
+                })
             }
             Some(
                 Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
@@ -141,12 +157,16 @@ impl PreviewGuard {
             Confirmation::Info { requests, .. } => {
                 requests.iter().any(|(known, address)| known == method && origin::same_request(address, url))
             }
-            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-                false
-            }
+            Confirmation::Exec { .. } | Confirmation::Edit { .. } | Confirmation::Edits { .. } => false,
+            Confirmation::Mcp { .. } | Confirmation::Call => false,
         };
         if named { Ok(()) } else { Err(denial(Capability::Http, &format!("{method} {url}"), "this request")) }
     }
+}
+
+/// Whether a path that a preview named is this absolute one.
+fn is_path(named: &str, path: &Path, workspace: &Workspace) -> bool {
+    workspace.absolute(named).is_ok_and(|named| named == path)
 }
 
 fn denial(capability: Capability, wanted: &str, what: &str) -> Denial {
@@ -162,6 +182,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::answer::FileChange;
 
     fn workspace() -> Workspace {
         Workspace::new(PathBuf::from("/w"))
@@ -285,19 +306,54 @@ mod tests {
                 proposed: proposed.to_owned(),
             })
         };
+        let replaces =
+            |guard: &PreviewGuard, there: Option<&[u8]>| guard.replaces(Path::new("/w/f"), there, &workspace());
         let edit = shown("--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n+x\n", "a\nx\nc\n");
-        assert!(edit.replaces(Some(b"a\nb\nc\n")));
+        assert!(replaces(&edit, Some(b"a\nb\nc\n")));
         for other in
             [None, Some(&b""[..]), Some(b"a\nb\nd\n"), Some(b"a\nb\nc\nd\n"), Some(b"a\nx\nc\n"), Some(b"b\nb\nc\n")]
         {
-            assert!(!edit.replaces(other), "{other:?}");
+            assert!(!replaces(&edit, other), "{other:?}");
         }
         let new = shown("--- a/f\n+++ b/f\n@@ -0,0 +1,1 @@\n+x\n", "x\n");
-        assert!(new.replaces(None) && new.replaces(Some(b"")) && !new.replaces(Some(b"written meanwhile\n")));
+        assert!(replaces(&new, None) && replaces(&new, Some(b"")) && !replaces(&new, Some(b"written meanwhile\n")));
         // A plugin that may not read it shows that, and overwrites what is there.
         let unseen = shown("--- a/f (cannot be read)\n+++ b/f (cannot be read)\n@@ -0,0 +1,1 @@\n+x\n", "x\n");
-        assert!(unseen.replaces(None) && unseen.replaces(Some(b"anything")));
-        assert!(info().replaces(Some(b"anything")) && PreviewGuard::default().replaces(None));
+        assert!(replaces(&unseen, None) && replaces(&unseen, Some(b"anything")));
+        assert!(replaces(&info(), Some(b"anything")) && replaces(&PreviewGuard::default(), None));
+    }
+
+    #[test]
+    fn preview_guard_of_several_files_allows_each_change_as_it_was_shown() {
+        let change = |path: &str, unified: &str, proposed: Option<&str>| FileChange {
+            path: path.to_owned(),
+            unified: unified.to_owned(),
+            proposed: proposed.map(str::to_owned),
+        };
+        let guard = shown(Confirmation::Edits {
+            changes: vec![
+                change("f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", Some("b\n")),
+                change("sub/../g", "--- a/g\n+++ b/g\n@@ -1 +0,0 @@\n-old\n", None),
+            ],
+        });
+        let (f, g, h) = (Path::new("/w/f"), Path::new("/w/g"), Path::new("/w/h"));
+        for (path, change, allowed) in [
+            (f, Change::Content, true),
+            (f, Change::Name, false),
+            (g, Change::Name, true),
+            (g, Change::Content, false),
+            (h, Change::Content, false),
+            (h, Change::Name, false),
+        ] {
+            assert_eq!(guard.change(path, change, &workspace()).is_ok(), allowed, "{path:?} {change:?}");
+        }
+        let content = |path, content: &[u8]| guard.content(path, content, &workspace()).is_ok();
+        assert!(content(f, b"b\n") && !content(f, b"c\n") && !content(g, b"b\n") && !content(h, b"b\n"));
+        let replaces = |path, there: &[u8]| guard.replaces(path, Some(there), &workspace());
+        assert!(replaces(f, b"a\n") && !replaces(f, b"x\n") && !replaces(h, b"a\n"));
+        // What is removed is what was shown.
+        assert!(replaces(g, b"old\n") && !replaces(g, b"old\nand new\n"));
+        assert!(guard.request("GET", "https://example.org/").is_err());
     }
 
     #[test]

@@ -27,7 +27,7 @@ use wasmtime::{Engine, Store};
 
 use crate::access::{Access, CurrentAccess};
 use crate::admission::{self, Imports};
-use crate::answer::{self, Confirmation, ToolDef};
+use crate::answer::{self, Confirmation, NamedChanges, ToolDef};
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
@@ -224,23 +224,29 @@ impl Runtime {
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
         let (seen, changes) = (invocation.seen.clone(), invocation.changes.clone());
-        let ((answer, announced), acts) = self
+        let ((answer, announced, named), acts) = self
             .look(plugin, invocation, async |guest, store| {
                 let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
-                Ok((answer, store.data().announced))
+                let state = store.data_mut();
+                Ok((answer, state.announced, std::mem::take(&mut state.named)))
             })
             .await?;
-        let confirmation = answer::confirmation(&tool, answer, announced, &acts)?;
-        // Only these two name files, which are compared with what the model saw.
-        let Some(confirmation @ (Confirmation::Edit { .. } | Confirmation::Info { .. })) = confirmation else {
-            return Ok(confirmation);
+        let confirmation = answer::confirmation(&tool, answer, announced, named, &acts)?;
+        let Some(confirmation) = confirmation else { return Ok(None) };
+        let edited = match &confirmation {
+            Confirmation::Edit { path, .. } => vec![path.clone()],
+            Confirmation::Edits { changes } => changes.iter().map(|change| change.path.clone()).collect(),
+            Confirmation::Info { .. } => Vec::new(),
+            // The others name no files, which are compared with what the model saw.
+            Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => return Ok(Some(confirmation)),
         };
-        if let Confirmation::Edit { path, .. } = &confirmation
-            && let Ok(absolute) = workspace.absolute(path)
-            && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
-        {
-            // The write would be refused: nobody is asked about it.
-            return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
+        for path in edited {
+            if let Ok(absolute) = workspace.absolute(&path)
+                && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
+            {
+                // The write would be refused: nobody is asked about it.
+                return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
+            }
         }
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {
@@ -249,12 +255,22 @@ impl Runtime {
                     difference::there(path, &name, &grants, &workspace)?
                 })?;
             }
+            // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
+            let truthful = |path: &str, proposed: &str, unified: String| {
+                let there = difference::there(path, &name, &grants, &workspace);
+                difference::of_file(path, there, proposed, unified)
+            };
             Ok(match confirmation {
                 Confirmation::Edit { path, unified, proposed } => {
-                    // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
-                    let there = difference::there(&path, &name, &grants, &workspace);
-                    let unified = difference::of_file(&path, there, &proposed, unified);
+                    let unified = truthful(&path, &proposed, unified);
                     Confirmation::Edit { path, unified, proposed }
+                }
+                Confirmation::Edits { mut changes } => {
+                    for change in &mut changes {
+                        let proposed = change.proposed.as_deref().unwrap_or("");
+                        change.unified = truthful(&change.path, proposed, std::mem::take(&mut change.unified));
+                    }
+                    Confirmation::Edits { changes }
                 }
                 other => other,
             })
@@ -393,6 +409,7 @@ impl Runtime {
             // What this call reads counts only when it has succeeded.
             looked: Looked::default(),
             announced: false,
+            named: NamedChanges::default(),
             denials: Denials::default(),
             emitted: 0,
             log: GuestLog::new(plugin.name(), &self.shared.log),
@@ -475,6 +492,7 @@ impl Runtime {
         let mut linker = Linker::<StoreData>::new(engine);
         bindings::context::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         bindings::background::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        bindings::file_changes::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
         for capability in granted.iter() {
             // Without a wildcard: a new capability has to be linked here or does not compile.
             match capability {
@@ -521,16 +539,11 @@ fn unchanged(
     changes: Option<&Recorder>,
     there: &dyn Fn(&str) -> Option<There>,
 ) -> Result<(), CallError> {
-    let files = match confirmation {
-        Confirmation::Edit { path, .. } => std::slice::from_ref(path),
-        Confirmation::Info { writes, .. } => writes,
-        Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => &[],
-    };
-    for file in files {
+    for file in confirmation.writes() {
         let Some(now) = there(file) else { continue };
         let current = Current { content: &now.content, changed: now.changed };
         if let Some(changed) = seen.changed(&now.path, current, changes) {
-            return Err(CallError::Changed { file: file.clone(), difference: changed.difference });
+            return Err(CallError::Changed { file: file.to_owned(), difference: changed.difference });
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::WasiCtx;
 
 use crate::access::Access;
+use crate::answer::NamedChanges;
 use crate::denials::Denials;
 use crate::engine::Ticking;
 use crate::guest_log::GuestLog;
@@ -40,6 +41,8 @@ pub(crate) struct StoreData {
     pub(crate) looked: Looked,
     /// Whether a preview said that its command goes on after the call.
     pub(crate) announced: bool,
+    /// The changes to files that a preview named.
+    pub(crate) named: NamedChanges,
     /// What the host denied it so far.
     pub(crate) denials: Denials,
     /// Bytes of live output so far.

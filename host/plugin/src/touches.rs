@@ -55,6 +55,9 @@ impl Confirmation {
                 let requests = requests.iter().map(|(method, url)| request(method, url));
                 files.chain(requests).collect::<Result<_, _>>()?
             }
+            Self::Edits { changes } => {
+                changes.iter().map(|change| file(&change.path, workspace)).collect::<Result<_, _>>()?
+            }
             Self::Mcp { .. } | Self::Call => needs.clone(),
         };
         let own_state = needs.scope(Capability::State).cloned();
@@ -93,6 +96,7 @@ mod tests {
     use host_capability::PluginName;
 
     use super::*;
+    use crate::answer::FileChange;
 
     fn needs() -> Grants {
         let scope = |(capability, text): (Capability, &str)| Scope::parse_absolute(capability, text).expect("a scope");
@@ -141,6 +145,11 @@ mod tests {
         check(&edit("/etc/x"), "fs-write=/etc/x,!'/etc/x/*' ");
         check(&info(&[("GET", "https://example.com/a"), ("POST", "http://[::1]:8/")], &["f"]), {
             "fs-write=/no/such/folder/f,!'/no/such/folder/f/*' http=POST [::1]:8,GET example.com:443 -private "
+        });
+        let change = |path: &str, proposed| FileChange { path: path.to_owned(), unified: String::new(), proposed };
+        let edits = Confirmation::Edits { changes: vec![change("a", Some(String::new())), change("b", None)] };
+        check(&edits, {
+            "fs-write=/no/such/folder/a,!'/no/such/folder/a/*';/no/such/folder/b,!'/no/such/folder/b/*' "
         });
         check(&info(&[], &[]), "");
         check(&Confirmation::Call, "fs-write=/ process=* http=* *:* +private ");

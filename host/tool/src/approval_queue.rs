@@ -102,7 +102,7 @@ impl Question {
             (About::Reaching { .. }, _) => "reach",
             (About::Plan { .. }, _) => "plan",
             (About::Call, Confirmation::Exec { .. }) => "exec",
-            (About::Call, Confirmation::Edit { .. }) => "edit",
+            (About::Call, Confirmation::Edit { .. } | Confirmation::Edits { .. }) => "edit",
             (About::Call, Confirmation::Info { .. }) => "info",
             (About::Call, Confirmation::Mcp { .. }) => "mcp",
             (About::Call, Confirmation::Call) => "call",

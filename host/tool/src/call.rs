@@ -220,7 +220,7 @@ impl CallState {
                 Step::Schedule { call, allowance, decided },
             ) => {
                 // The title of what will really run: the user may have changed the call since it was proposed.
-                let title = title::of_command(allowance.shown.as_deref()).unwrap_or_else(|| tool.title(&call)).into();
+                let title = title::of_preview(allowance.shown.as_deref()).unwrap_or_else(|| tool.title(&call)).into();
                 Some(Self::Scheduled { call, tool: Arc::clone(tool), allowance, decided, title })
             }
             (Self::Scheduled { call, decided, title, .. }, Step::Start(live)) => {
@@ -275,7 +275,7 @@ impl CallState {
             Self::Validating { call, tool: None } => title::of_arguments(call).into(),
             Self::Validating { call, tool: Some(tool) } => tool.title(call).into(),
             Self::AwaitingApproval { call, tool, question } => {
-                title::of_command(Some(&question.confirmation)).unwrap_or_else(|| tool.title(call)).into()
+                title::of_preview(Some(&question.confirmation)).unwrap_or_else(|| tool.title(call)).into()
             }
             Self::Scheduled { title, .. } | Self::Executing { title, .. } => Arc::clone(title),
             Self::Settled(settled) => Arc::clone(&settled.title),
@@ -289,6 +289,8 @@ fn difference(confirmation: &Confirmation) -> Option<Display> {
         Confirmation::Edit { path, unified, .. } => {
             Some(Display::Difference { path: path.clone(), unified: unified.clone() })
         }
+        // What is displayed of a call is one file; its question shows all of them.
+        Confirmation::Edits { .. } => None,
         Confirmation::Exec { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => None,
     }
 }

@@ -386,7 +386,11 @@ impl Gate {
             // By its real folder: a link would make a rule for one folder count in another.
             Some(Confirmation::Exec { argv, directory, .. }) => (Some(argv.as_slice()), self.real(directory)),
             Some(
-                Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call,
+                Confirmation::Edit { .. }
+                | Confirmation::Edits { .. }
+                | Confirmation::Info { .. }
+                | Confirmation::Mcp { .. }
+                | Confirmation::Call,
             )
             | None => (None, None),
         };
@@ -496,9 +500,11 @@ impl Gate {
                 // From the words alone, so that nothing has to run to show it.
                 (simple_commands(argv), effects(argv, intent.uses.as_ref(), &self.shared.workspace))
             }
-            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-                Default::default()
-            }
+            Confirmation::Edit { .. }
+            | Confirmation::Edits { .. }
+            | Confirmation::Info { .. }
+            | Confirmation::Mcp { .. }
+            | Confirmation::Call => Default::default(),
         };
         // Reasons that are not rules: an answer that was given to another version, and calls that no answer covers.
         let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());

@@ -235,7 +235,7 @@ impl PluginTool {
             Confirmation::Mcp { .. } | Confirmation::Call => self.unnamed(&named, granted, at_most),
             // With what the last run of this command was kept from, so that one question opens all of it.
             Confirmation::Exec { argv, .. } => self.with_wanted(argv, named).meet(at_most),
-            Confirmation::Edit { .. } | Confirmation::Info { .. } => named.meet(at_most),
+            Confirmation::Edit { .. } | Confirmation::Edits { .. } | Confirmation::Info { .. } => named.meet(at_most),
         };
         match self.beyond(confirmation, granted) {
             Some(_) => touches,
@@ -264,9 +264,11 @@ impl PluginTool {
             Confirmation::Exec { argv, .. } => {
                 self.fenced.lock().unwrap_or_else(PoisonError::into_inner).contains(argv)
             }
-            Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-                false
-            }
+            Confirmation::Edit { .. }
+            | Confirmation::Edits { .. }
+            | Confirmation::Info { .. }
+            | Confirmation::Mcp { .. }
+            | Confirmation::Call => false,
         }
     }
 
@@ -311,7 +313,8 @@ impl PluginTool {
                 self.sandbox.runtime.not_undone(changes, *background)
             }
             (Some(_), Confirmation::Mcp { .. }) => vec!["what the server changes outside of the workspace".to_owned()],
-            (None, _) | (_, Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Call) => Vec::new(),
+            (None, _) | (_, Confirmation::Edit { .. } | Confirmation::Edits { .. }) => Vec::new(),
+            (_, Confirmation::Info { .. } | Confirmation::Call) => Vec::new(),
         }
     }
 
@@ -346,8 +349,9 @@ impl PluginTool {
     fn beyond(&self, confirmation: &Confirmation, grants: &Grants) -> Option<Denied> {
         match confirmation {
             Confirmation::Exec { argv, .. } => grants.permit_process(self.plugin.name(), argv).err(),
-            Confirmation::Edit { path, .. } => self.unwritable(path, grants),
-            Confirmation::Info { writes, .. } => writes.iter().find_map(|path| self.unwritable(path, grants)),
+            Confirmation::Edit { .. } | Confirmation::Edits { .. } | Confirmation::Info { .. } => {
+                confirmation.writes().into_iter().find_map(|path| self.unwritable(path, grants))
+            }
             Confirmation::Mcp { .. } | Confirmation::Call => None,
         }
     }

@@ -1,8 +1,8 @@
 //! What a call is called on one line, beside the name of its tool: `src/fuel.rs`, `cargo test`.
 //!
 //! The title is the same wherever a call is named: on a terminal, in a report, in a recorded session. Promises: it is
-//! one line that is safe to show; a call that runs a command has the command as its title, as it was decided about, so
-//! no plugin chooses the words for it.
+//! one line that is safe to show; a call that runs a command has the command as its title, as it was decided about, and
+//! one that changes several files their names, so no plugin chooses the words for them.
 //!
 //! Deliberately not here: the template language (`host-text`), and where titles are shown.
 
@@ -37,9 +37,10 @@ pub fn of_arguments(call: &FunctionCall) -> String {
     call.arguments.values().find_map(text).map(|text| title_line(&text)).unwrap_or_default()
 }
 
-/// Returns the title of a call that runs this command; `None` if the preview names none. A command that reads the
-/// arguments of the call is one that the user configured for the tool: there the arguments say more.
-pub(crate) fn of_command(shown: Option<&Confirmation>) -> Option<String> {
+/// Returns the title of a call that runs this command or changes these files; `None` if the preview names neither. A
+/// command that reads the arguments of the call is one that the user configured for the tool: there the arguments say
+/// more. So they do of a call that changes the one file that they name.
+pub(crate) fn of_preview(shown: Option<&Confirmation>) -> Option<String> {
     match shown? {
         Confirmation::Exec { argv, directory, input: None, background } => {
             let line = title_line(&command_line(argv));
@@ -47,6 +48,11 @@ pub(crate) fn of_command(shown: Option<&Confirmation>) -> Option<String> {
                 if matches!(directory.as_str(), "" | ".") { String::new() } else { format!(" (in {directory})") };
             let behind = if *background { " &" } else { "" };
             Some(title_line(&(line + behind + &place)))
+        }
+        Confirmation::Edits { changes } => {
+            let names: Vec<&str> = changes.iter().take(LIST_ITEMS).map(|change| change.path.as_str()).collect();
+            let more = if changes.len() > LIST_ITEMS { ", …" } else { "" };
+            Some(title_line(&(names.join(", ") + more)))
         }
         Confirmation::Exec { input: Some(_), .. }
         | Confirmation::Edit { .. }
@@ -85,6 +91,7 @@ fn scalar(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use host_message::{Annotations, CallId, ToolName};
+    use host_plugin::FileChange;
     use serde_json::json;
 
     use super::*;
@@ -130,22 +137,28 @@ mod tests {
     }
 
     #[test]
-    fn call_title_of_a_command_is_the_command() {
+    fn call_title_is_the_command_or_the_files_of_its_preview() {
         let exec = |argv: &[&str], directory: &str, input: Option<&str>| Confirmation::Exec {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
             directory: directory.to_owned(),
             input: input.map(str::to_owned),
             background: false,
         };
+        let edits = |paths: &[&str]| {
+            let change = |path: &&str| FileChange { path: (*path).to_owned(), unified: String::new(), proposed: None };
+            Confirmation::Edits { changes: paths.iter().map(change).collect() }
+        };
         for (shown, title) in [
             (exec(&["sh", "-c", "make -j2\nrm -rf x"], ".", None), Some("make -j2↵ rm -rf x")),
             (exec(&["git", "log", "a b"], "", None), Some("git log 'a b'")),
             (exec(&["make"], "sub\u{202e}dir", None), Some("make (in sub\\u{202e}dir)")),
             (exec(&["tool", "x"], ".", Some("{}")), None),
+            (edits(&["src/a", "b\u{202e}"]), Some("src/a, b\\u{202e}")),
+            (edits(&["a", "b", "c", "d", "e"]), Some("a, b, c, d, …")),
             (Confirmation::Call, None),
         ] {
-            assert_eq!(of_command(Some(&shown)).as_deref(), title, "{shown:?}");
+            assert_eq!(of_preview(Some(&shown)).as_deref(), title, "{shown:?}");
         }
-        assert_eq!(of_command(None), None);
+        assert_eq!(of_preview(None), None);
     }
 }

@@ -39,6 +39,7 @@
 
 pub(crate) mod background;
 pub(crate) mod context;
+pub(crate) mod file_changes;
 pub(crate) mod fs_read;
 pub(crate) mod fs_write;
 mod grants;
@@ -57,6 +58,7 @@ use host_capability::Grants;
 use serde_json::Value;
 
 pub use self::context::Progress;
+pub use self::file_changes::NamedChange;
 pub use self::http::Answer;
 pub use self::mcp::McpCall;
 pub use self::process::Printed;
@@ -101,6 +103,7 @@ pub(crate) struct World {
     /// Whether a preview announced that its command goes on.
     announced: bool,
     background: Vec<self::background::Started>,
+    named: Vec<NamedChange>,
     emitted: String,
     progress: Vec<Progress>,
     logged: Vec<(Level, String)>,
@@ -349,6 +352,11 @@ impl FakeHost {
     /// The commands that were run. What was refused is not among them.
     pub fn commands(&self) -> Vec<crate::process::Command> {
         self.world.borrow().commands.clone()
+    }
+
+    /// The changes to files that previews named with [`crate::file_changes`], in order.
+    pub fn named_changes(&self) -> Vec<NamedChange> {
+        self.world.borrow().named.clone()
     }
 
     /// Whether a preview announced that its command goes on after the call.

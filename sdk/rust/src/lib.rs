@@ -70,7 +70,7 @@
 //! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`],
 //! [`http`], [`state`], [`mcp`]. Using one makes it an import of the component, and so a request that the user must
 //! grant; a module that is not used leaves no trace. It must stand in the tool's `needs` and in `plugin.toml`.
-//! [`context`] and [`background`] need no grant.
+//! [`context`], [`background`] and [`file_changes`] need no grant.
 //!
 //! # Failures
 //!
@@ -98,6 +98,7 @@ pub mod bindings {
             world everything {
                 import host:tool/context@0.1.0;
                 import host:tool/background@0.1.0;
+                import host:tool/file-changes@0.1.0;
                 import host:cap/fs-read@0.1.0;
                 import host:cap/fs-write@0.1.0;
                 import host:cap/process@0.1.0;
@@ -125,6 +126,7 @@ pub mod export;
 mod failure;
 #[cfg(not(target_family = "wasm"))]
 pub mod fake;
+pub mod file_changes;
 pub mod fs_read;
 pub mod fs_write;
 pub mod http;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use host_plugin::Confirmation;
+use host_plugin::{Confirmation, FileChange};
 use host_tests::Bench;
 use host_tests::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -82,6 +82,45 @@ async fn a_call_that_showed_a_difference_writes_that_and_nothing_else() {
     bench.file("f", "old");
     after(&bench, &shown, "write", json!({"path": "f", "text": "new"})).await.expect("it was shown");
     assert_eq!(bench.content("f"), "new");
+}
+
+// promise preview.difference
+#[tokio::test]
+async fn a_call_that_showed_several_files_makes_these_changes_and_no_others() {
+    let bench = Bench::new("reach", EVERYTHING);
+    bench.file("f", "old\n").file("g", "gone\n").file("h", "stays\n");
+    let change = |path: &str, unified: &str, proposed: Option<&str>| FileChange {
+        path: path.to_owned(),
+        unified: unified.to_owned(),
+        proposed: proposed.map(str::to_owned),
+    };
+    let shown = Confirmation::Edits {
+        changes: vec![
+            change("f", "@@ -1 +1 @@\n-old\n+new\n", Some("new\n")),
+            change("g", "@@ -1 +0,0 @@\n-gone\n", None),
+        ],
+    };
+    for (tool, arguments) in [
+        ("write", json!({"path": "f", "text": "another\n"})),
+        ("write", json!({"path": "g", "text": "new\n"})),
+        ("write", json!({"path": "h", "text": "new\n"})),
+        ("remove", json!({"path": "f"})),
+        ("remove", json!({"path": "h"})),
+        ("rename", json!({"path": "g", "text": "g2"})),
+        ("run", json!({"argv": ["rm", "g"]})),
+    ] {
+        let refused = after(&bench, &shown, tool, arguments.clone()).await.expect_err("it was not shown");
+        assert!(refused.contains("preview"), "{tool} {arguments}: {refused}");
+    }
+    // What somebody wrote to it while the question was open was not shown as lost.
+    bench.file("g", "gone\nand mine\n");
+    let refused = after(&bench, &shown, "remove", json!({"path": "g"})).await.expect_err("it changed");
+    assert!(refused.contains("the file changed"), "{refused}");
+    assert_eq!(["f", "g", "h"].map(|name| bench.content(name)), ["old\n", "gone\nand mine\n", "stays\n"]);
+    bench.file("g", "gone\n");
+    after(&bench, &shown, "write", json!({"path": "f", "text": "new\n"})).await.expect("it was shown");
+    after(&bench, &shown, "remove", json!({"path": "g"})).await.expect("it was shown");
+    assert!(bench.content("f") == "new\n" && !bench.root().join("g").exists());
 }
 
 // promise preview.difference

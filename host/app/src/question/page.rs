@@ -8,8 +8,8 @@
 
 use std::path::Path;
 
-use host_plugin::{Confirmation, command_line};
-use host_text::exact;
+use host_plugin::{Confirmation, FileChange, command_line};
+use host_text::{counted, exact};
 use host_tool::{About, ApprovalMode, Question};
 
 use super::{Choice, Summary, Touches, asker, choices, commands, line, reaching, reason_of_model, server_in_words};
@@ -217,6 +217,23 @@ fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
             blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
             Title::new(format!("{who} wants to change"), path)
         }
+        Confirmation::Edits { changes } => {
+            blocks.extend(reason);
+            let only = match changes.as_slice() {
+                [FileChange { path, proposed: Some(_), .. }] => Some(path),
+                _ => None,
+            };
+            for FileChange { path, unified, proposed } in changes {
+                // The title has no room for all of them.
+                let what = if proposed.is_some() { "" } else { " is removed" };
+                blocks.extend(only.is_none().then(|| Block::Note(format!("`{}`{what}:", line(path)))));
+                blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
+            }
+            match only {
+                Some(path) => Title::new(format!("{who} wants to change"), path),
+                None => Title::new(format!("{who} wants to change {}", counted(changes.len(), "file")), ""),
+            }
+        }
         Confirmation::Info { text, requests, writes } => {
             let what = match (requests.len(), writes.is_empty()) {
                 (0, true) => "do this",
@@ -282,6 +299,12 @@ mod tests {
             },
             Confirmation::Exec { argv, directory: words("."), input: None, background: false },
             Confirmation::Edit { path: words("src/f"), unified: words(unified), proposed: words("new line\n") },
+            Confirmation::Edits {
+                changes: vec![
+                    FileChange { path: words("src/g"), unified: words(unified), proposed: Some(words("new line\n")) },
+                    FileChange { path: words("src/gone"), unified: words(unified), proposed: None },
+                ],
+            },
             Confirmation::Info {
                 text: words("It fetches a page."),
                 requests: vec![(words("GET"), words("https://example.org/a"))],
@@ -308,6 +331,7 @@ mod tests {
             let commands = match &confirmation {
                 Confirmation::Exec { argv, .. } => simple_commands(argv),
                 Confirmation::Edit { .. }
+                | Confirmation::Edits { .. }
                 | Confirmation::Info { .. }
                 | Confirmation::Mcp { .. }
                 | Confirmation::Call => Vec::new(),

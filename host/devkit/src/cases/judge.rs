@@ -98,7 +98,7 @@ fn preview(expect: &Expect, seen: &Seen, wrong: &mut Vec<String>) {
         Err(error) => return wrong.push(format!("the preview failed: {error}")),
         Ok(None) => Preview::None,
         Ok(Some(Confirmation::Exec { .. })) => Preview::Exec,
-        Ok(Some(Confirmation::Edit { .. })) => Preview::Edit,
+        Ok(Some(Confirmation::Edit { .. } | Confirmation::Edits { .. })) => Preview::Edit,
         Ok(Some(Confirmation::Info { .. })) => Preview::Info,
         Ok(Some(Confirmation::Mcp { .. } | Confirmation::Call)) => Preview::Call,
     };

@@ -54,6 +54,10 @@ impl Gate {
                 exact.map(|_| offer(Lasting::Always, format!("edits of `{path}`"))),
                 within.map(|_| offer(Lasting::AlwaysTool, format!("all edits by `{}`", call.name))),
             ],
+            Confirmation::Edits { .. } => [
+                exact.map(|touches| offer(Lasting::Always, named(touches))),
+                within.map(|_| offer(Lasting::AlwaysTool, format!("all edits by `{}`", call.name))),
+            ],
             Confirmation::Info { requests, writes, .. } if !requests.is_empty() || !writes.is_empty() => [
                 exact.map(|touches| offer(Lasting::Always, named(touches))),
                 within
@@ -76,7 +80,7 @@ impl Gate {
         };
         let [narrow, wide] = offered;
         // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
-        let is_edit = matches!(confirmation, Confirmation::Edit { .. });
+        let is_edit = matches!(confirmation, Confirmation::Edit { .. } | Confirmation::Edits { .. });
         // Else the narrowest, which is what the user has just read.
         let for_now = if is_edit { wide.as_ref().or(narrow.as_ref()) } else { narrow.as_ref().or(wide.as_ref()) };
         let for_now = for_now.map(|offer| Always { until: Until::SessionEnds, ..offer.clone() });

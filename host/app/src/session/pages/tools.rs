@@ -6,7 +6,7 @@ use host_extensions::plugins::{LoadedPlugin, MCP};
 use host_extensions::servers::{McpHub, ReportedTool};
 use host_manifest::ToolEntry;
 use host_message::{Output, OutputPart, ToolName, ToolSpec};
-use host_plugin::{Confirmation, command_line};
+use host_plugin::{Confirmation, FileChange, command_line};
 use host_settings::error::Failure;
 use host_settings::mcp::SEPARATOR;
 use host_text::{Newlines, clip, escape_exact, exact, excerpt, visible, visible_line};
@@ -197,6 +197,9 @@ pub fn preview(preview: Option<&Confirmation>) -> String {
             format!("run in {}{where_to}:\n{command}\n{}", exact(directory), input.unwrap_or_default())
         }
         Some(Confirmation::Edit { unified, .. }) => escape_exact(unified, Newlines::Keep).into_owned(),
+        Some(Confirmation::Edits { changes }) => {
+            changes.iter().map(|change| escape_exact(&change.unified, Newlines::Keep).into_owned()).collect()
+        }
         Some(Confirmation::Info { text, .. }) => format!("{}\n", visible(text)),
         Some(Confirmation::Mcp { server, identity, tool, changed: _ }) => {
             format!("call `{}` of the MCP server `{server}` ({})\n", exact(tool), exact(identity))
@@ -214,6 +217,12 @@ pub fn preview_json(preview: Option<&Confirmation>) -> Value {
         }
         Some(Confirmation::Edit { path, unified, proposed }) => {
             json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})
+        }
+        Some(Confirmation::Edits { changes }) => {
+            let changes = changes.iter().map(|FileChange { path, unified, proposed }| {
+                json!({"path": path, "unified": unified, "proposed": proposed})
+            });
+            json!({"kind": "edits", "changes": changes.collect::<Vec<_>>()})
         }
         Some(Confirmation::Info { text, requests, writes }) => {
             let requests = requests.iter().map(|(method, url)| json!({"method": method, "url": url}));

@@ -14,9 +14,11 @@ const PLAIN: Style = Style { colour: false };
 fn question(confirmation: Confirmation) -> Question {
     let (commands, effects) = match &confirmation {
         Confirmation::Exec { argv, .. } => (simple_commands(argv), effects(argv, None, Path::new("/w"))),
-        Confirmation::Edit { .. } | Confirmation::Info { .. } | Confirmation::Mcp { .. } | Confirmation::Call => {
-            Default::default()
-        }
+        Confirmation::Edit { .. }
+        | Confirmation::Edits { .. }
+        | Confirmation::Info { .. }
+        | Confirmation::Mcp { .. }
+        | Confirmation::Call => Default::default(),
     };
     let arguments = Map::from_iter([("n".to_owned(), json!("x\u{1b}[2J"))]);
     Question {
