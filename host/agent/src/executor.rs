@@ -10,6 +10,7 @@ mod compression;
 mod cut_short;
 mod declared;
 mod hooks;
+mod repeated;
 mod result;
 mod run;
 mod step;

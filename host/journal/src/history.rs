@@ -283,6 +283,11 @@ impl Unsettled<'_> {
         self.content.function_calls()
     }
 
+    /// The conversation before the reply that has the calls.
+    pub fn before(&self) -> &[Content] {
+        &self.exchange.history.contents
+    }
+
     /// Adds the response to each call, in the order of the calls: each begins with one function response, followed by
     /// the data that belongs to it.
     ///

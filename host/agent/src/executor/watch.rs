@@ -9,6 +9,7 @@ use host_journal::{CallEnd, Fact, SessionError};
 use host_message::{CallId, Part, PromptId};
 use host_tool::{CallChange, CallEvent, Live, Registry, SettledCall};
 
+use super::repeated::{Ended, Repeated};
 use super::run::Run;
 use crate::EventKind;
 
@@ -20,6 +21,8 @@ pub(super) struct Watch<'w> {
     run: &'w Run<'w>,
     prompt: &'w PromptId,
     tools: &'w Registry,
+    /// What the calls returned when they were made before.
+    repeated: Repeated,
     answers: Mutex<HashMap<CallId, Vec<Part>>>,
     /// Why each call may run that has not begun.
     because: Mutex<HashMap<CallId, Vec<String>>>,
@@ -29,8 +32,9 @@ pub(super) struct Watch<'w> {
 
 impl<'w> Watch<'w> {
     /// Watches the calls of the reply to this request, which are of these tools.
-    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry) -> Self {
-        Self { run, prompt, tools, answers: Mutex::default(), because: Mutex::default(), failure: Mutex::default() }
+    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry, repeated: Repeated) -> Self {
+        let (answers, because, failure) = Default::default();
+        Self { run, prompt, tools, repeated, answers, because, failure }
     }
 
     /// Returns the response to the model for each settled call, and the error if the log could not be written.
@@ -81,8 +85,10 @@ impl<'w> Watch<'w> {
     fn settled(&self, settled: &SettledCall) -> ControlFlow<String> {
         let SettledCall { call, outcome, decided, .. } = settled;
         self.run.loops.settled(call, outcome, *decided);
-        let source = self.tools.get(&call.name).and_then(|tool| tool.source());
-        let answer = self.run.agent.responder.respond(settled, source);
+        let tool = self.tools.get(&call.name);
+        let mut answer = self.run.agent.responder.respond(settled, tool.and_then(|tool| tool.source()));
+        // Before it is recorded: a later process sends what this one sent.
+        self.repeated.shorten(&call.id, Ended::of(outcome, tool), &mut answer.parts);
         let end = Arc::new(CallEnd::new(settled, &answer));
         let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call.id.clone(), end };
         let recorded = self.recorded(self.run.agent.append(&fact));

@@ -1,5 +1,7 @@
 //! A conversation that gets long: when it is shortened, and how invalid summaries are handled.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::*;
 use crate::CompressionConfig;
 use host_journal::TerminateReason::*;
@@ -9,17 +11,23 @@ use host_tool::{Known, Supplied, ToolSupply};
 pub(super) fn small(window: u64) -> AgentDefinition {
     let mut definition = definition(Completion::Text);
     definition.run.max_turns = Some(10);
-    // The same call again and again is what these conversations are made of.
+    // Calls of one tool again and again are what these conversations are made of.
     definition.run.loops = crate::LoopDetection::Off;
     definition.run.compression = CompressionConfig { window: Some(window), ..CompressionConfig::default() };
     definition
+}
+
+/// A call like no other: of the same one twice, the model would get the result once.
+fn long() -> Part {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    call("long", json!({"part": NEXT.fetch_add(1, Ordering::Relaxed)}))
 }
 
 /// A reply with a call whose prompt took this many tokens.
 pub(super) fn round(tokens: u64) -> Scripted {
     let usage = Usage { input: tokens, output: 1, ..Usage::default() };
     let end = Chunk { finish: Some(FinishReason::Stop), usage: Some(usage), ..Chunk::default() };
-    let events = vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))];
+    let events = vec![chunk(vec![long()], None), Ok(ModelEvent::Chunk(end))];
     Scripted { events, hangs: false }
 }
 
@@ -65,7 +73,7 @@ async fn compression_asks_a_service_that_reports_no_usage_for_the_size() {
     // Three rounds with 10,000 characters each are about 7,500 tokens, of a window of 10,000, by our estimate.
     let silent = || {
         let end = Chunk { finish: Some(FinishReason::Stop), ..Chunk::default() };
-        Scripted { events: vec![chunk(vec![call("long", json!({}))], None), Ok(ModelEvent::Chunk(end))], hangs: false }
+        Scripted { events: vec![chunk(vec![long()], None), Ok(ModelEvent::Chunk(end))], hangs: false }
     };
     let check = async |counts: Option<Option<u64>>, summaries: usize, waited: u64| {
         let mut bench = bench(small(10_000), [silent(), silent(), silent()]);
@@ -159,7 +167,7 @@ impl Provider for Strict {
             self.summary.map(Part::text).into_iter().collect()
         } else if *rounds > 0 {
             *rounds -= 1;
-            vec![call("long", json!({}))]
+            vec![long()]
         } else {
             vec![Part::text("done")]
         };
