@@ -205,7 +205,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     edit (cases.toml)
       FAIL l ([DURATION])
            expected the failure `failed`, but the call failed with `conflict`: `a.txt` was not changed: \
-    `old_string` occurs 0 times; not even its first line is in the file: read the file again
+    `old_string` is not in it, and none of its lines is; read the file again
 
     0 passed, 1 failed
 
@@ -214,8 +214,8 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     ----- stdout
     edit (cases.toml)
       FAIL m ([DURATION])
-           the call failed with `conflict`: `a.txt` was not changed: `old_string` occurs 0 times; not even \
-    its first line is in the file: read the file again
+           the call failed with `conflict`: `a.txt` was not changed: `old_string` is not in it, and none of \
+    its lines is; read the file again
 
     0 passed, 1 failed
 
@@ -225,8 +225,8 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     edit (cases.toml)
       FAIL n ([DURATION])
            the call failed with `invalid-arguments`: "old_string" is a required property
-           unknown property "odl_string"; the properties are "expected_replacements", "new_string", \
-    "old_string" and "path"
+           unknown property "odl_string"; the properties are "new_string", "old_string", "path" and \
+    "replace_all"
 
     0 passed, 1 failed
 

@@ -3,25 +3,25 @@
 //! The write names the digest of what was read, so a file that changed in between stays as it is.
 //!
 //! Deliberately not here: regular expressions and line numbers, which a model gets wrong without noticing; text
-//! that must be there is its own check.
+//! that must be there is its own check. Which ways of writing it count as the same is in `tool-matching`.
 
-mod file;
-mod flexible;
 mod replace;
 
-use file::TextFile;
 use host_sdk::{Annotations, Confirmation, Failure, FileDifference, Outcome, Tool, export_plugin, fs_read, fs_write};
-use replace::{Replaced, replace};
+use replace::{Replaced, how, replace};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tool_difference::unified;
+use tool_matching::TextFile;
 use tool_text::printable;
 
 const DESCRIPTION: &str = "\
-Replaces text in a file. `old_string` must stand in the file exactly `expected_replacements` times (default 1). \
-When it is not there to the letter, lines that differ only in the white space at their start and end are taken, \
-and the new lines are indented like them. Line endings are kept. Read the file before you edit it. With an empty \
-`old_string` a new file is made.";
+Replaces text in a file. `old_string` is text of the file as you read it, without the line numbers, and with just \
+enough of the lines around it to be there only once; `replace_all` replaces each place. If the text is not there to \
+the letter, text is taken that differs only in white space or in the form of quotes and dashes; what you do not change \
+stays as it is in the file, and new lines are indented like those around them. Line ends are kept. If the text is not \
+there, the nearest lines are shown. An empty `old_string` creates a file. Only UTF-8 text of at most 20 MiB; a file that \
+somebody else changed since you last saw it is not changed, and the difference is shown.";
 
 export_plugin!(edit());
 
@@ -41,12 +41,8 @@ struct Arguments {
     path: String,
     old_string: String,
     new_string: String,
-    #[serde(default = "once")]
-    expected_replacements: usize,
-}
-
-fn once() -> usize {
-    1
+    #[serde(default)]
+    replace_all: bool,
 }
 
 /// An edit that was thought through and not yet done.
@@ -65,7 +61,7 @@ fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
 fn revise(arguments: Arguments, content: String) -> Result<Value, Failure> {
     let path = arguments.path;
     let old_string = match fs_read::read_whole(&path) {
-        Ok(whole) => TextFile::new(&whole.data).map(|file| file.text).ok_or_else(|| no_text(&path))?,
+        Ok(whole) => TextFile::new(&whole.data).map(|file| file.text().to_owned()).ok_or_else(|| no_text(&path))?,
         Err(fs_read::Error::NotFound(_)) => String::new(),
         Err(error) => return Err(error.into()),
     };
@@ -75,7 +71,7 @@ fn revise(arguments: Arguments, content: String) -> Result<Value, Failure> {
 }
 
 fn no_text(path: &str) -> Failure {
-    Failure::InvalidArguments(format!("`{path}` is no UTF-8 text, and cannot be edited as one"))
+    Failure::InvalidArguments(format!("`{path}` is not UTF-8 text, and cannot be edited as such"))
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {
@@ -85,7 +81,7 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
 }
 
 fn plan(arguments: Arguments) -> Result<Plan, Failure> {
-    let Arguments { path, old_string, new_string, expected_replacements } = arguments;
+    let Arguments { path, old_string, new_string, replace_all } = arguments;
     let whole = match fs_read::read_whole(&path) {
         Ok(whole) => Some(whole),
         Err(fs_read::Error::NotFound(_)) => None,
@@ -109,7 +105,7 @@ fn plan(arguments: Arguments) -> Result<Plan, Failure> {
         )));
     }
     let file = TextFile::new(&whole.data).ok_or_else(|| no_text(&path))?;
-    let Replaced { text, count, exactly } = replace(&file.text, &old_string, &new_string, expected_replacements)
+    let Replaced { text, count, closeness, read_as } = replace(file.text(), &old_string, &new_string, replace_all)
         .map_err(|why| Failure::Conflict(format!("`{path}` was not changed: {why}")))?;
     let proposed = file.restore(&text);
     if proposed.as_bytes() == whole.data {
@@ -118,7 +114,7 @@ fn plan(arguments: Arguments) -> Result<Plan, Failure> {
     let before = String::from_utf8_lossy(&whole.data);
     let unified = unified(&path, Some(&before), &proposed);
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    let how = if exactly { "" } else { " (matched without regard to indentation; the new lines are indented alike)" };
+    let how = how(closeness, read_as).map(|how| format!(" ({how})")).unwrap_or_default();
     let words = format!("Edited `{}` in {times}{how}", printable(&path));
     let difference = FileDifference { path, unified, proposed };
     Ok(Plan { difference, expected: fs_write::Expected::Digest(whole.digest), words })

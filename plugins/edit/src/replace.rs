@@ -1,30 +1,19 @@
-//! Finding the text that is to be replaced, and replacing it.
+//! Replacing a text in a file, and why it may not be.
 //!
-//! Works on text whose line ending is `\n`; the file's own endings are put back by [`crate::file`].
+//! Works on text whose line ending is `\n`; the file's own endings are put back by [`tool_matching::TextFile`].
 
+use std::fmt::{self, Write};
 use std::ops::Range;
 
-use crate::flexible;
+use tool_matching::{Closeness, Text, find, nearest, replace_at};
+use tool_text::{MAX_LINE_CHARACTERS, cut_line};
 
 /// How many bytes a file may have after an edit; the host has its own, lower limit. It bounds what a short text that
 /// is replaced in very many places costs.
 const MAX_RESULT: usize = 40 * 1024 * 1024;
 
-/// A text after a replacement, in pieces.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Text {
-    /// The pieces in order.
-    pub(crate) pieces: Vec<Piece>,
-}
-
-/// A piece of a text after a replacement.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Piece {
-    /// The piece itself.
-    pub(crate) text: String,
-    /// For a piece of the old text: how many line breaks come before it there. None for what is new.
-    pub(crate) kept_from: Option<usize>,
-}
+/// How many lines are named where a text is that should be there once.
+const MAX_NAMED: usize = 10;
 
 /// What came of a replacement.
 #[derive(Debug)]
@@ -33,8 +22,10 @@ pub(crate) struct Replaced {
     pub(crate) text: Text,
     /// How many places were replaced.
     pub(crate) count: usize,
-    /// Whether the old text stood there to the letter.
-    pub(crate) exactly: bool,
+    /// How close the old text is to what was there.
+    pub(crate) closeness: Closeness,
+    /// How the old text was read, if not as it was given.
+    pub(crate) read_as: Option<&'static str>,
 }
 
 /// Why nothing was replaced, in words for the model.
@@ -42,125 +33,183 @@ pub(crate) struct Replaced {
 pub(crate) enum Problem {
     /// The new text is the old one.
     NoChange,
-    /// The old text is nowhere; a hint where it nearly is.
-    NotFound { hint: String },
-    /// The old text is there another number of times.
-    WrongCount { expected: usize, found: usize },
+    /// The old text is not there. The lines that are nearest to it, as `read_file` shows them.
+    NotFound { nearest: Option<String> },
+    /// The new text is there already: at this line.
+    Done { line: usize },
+    /// The old text is there more than once: at these lines, counted from 1.
+    Several { lines: Vec<usize> },
     /// The file would become too large.
     TooLarge,
 }
 
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoChange => write!(f, "`old_string` and `new_string` are the same"),
             Self::TooLarge => write!(f, "it would have more than {MAX_RESULT} bytes"),
-            Self::NotFound { hint } => write!(f, "`old_string` occurs 0 times; {hint}"),
-            Self::WrongCount { expected, found } => write!(
-                f,
-                "`old_string` occurs {found} times, expected {expected}; give more of the lines around the right place, \
-                 or pass `expected_replacements: {found}` to replace all"
-            ),
+            Self::NotFound { nearest: None } => {
+                write!(f, "`old_string` is not in it, and none of its lines is; read the file again")
+            }
+            Self::NotFound { nearest: Some(lines) } => {
+                write!(f, "`old_string` is not in it. The nearest lines, with their numbers:\n{lines}")
+            }
+            Self::Done { line } => {
+                write!(f, "`new_string` is in it already, at line {line}: the edit may have been made before")
+            }
+            Self::Several { lines } => {
+                let named: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
+                let more = if lines.len() > MAX_NAMED { ", …" } else { "" };
+                write!(
+                    f,
+                    "`old_string` is in it {} times, at the lines {}{more}; give more of the lines around the place that \
+                     you mean, or pass `replace_all: true`",
+                    lines.len(),
+                    named.join(", ")
+                )
+            }
         }
     }
 }
 
-/// Replaces `old` by `new` where it stands, which must be `expected` times.
+/// Replaces `old` by `new` where it is: once, or each time if `all` are wanted.
 ///
 /// # Errors
 ///
-/// When that is another number of times, or there is nothing to change.
-pub(crate) fn replace(text: &str, old: &str, new: &str, expected: usize) -> Result<Replaced, Problem> {
+/// If it is not there, or several times without `all`, or there is nothing to change.
+pub(crate) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Replaced, Problem> {
     let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
     if old == new {
         return Err(Problem::NoChange);
     }
-    // Counted before anything is made of them: there may be millions.
-    let found = text.matches(&old).count();
-    let exactly = found > 0;
-    let ranges: Vec<Range<usize>> = if exactly && found == expected {
-        text.match_indices(&old).map(|(at, found)| at..at + found.len()).collect()
-    } else if exactly {
-        return Err(Problem::WrongCount { expected, found });
-    } else {
-        flexible::places(text, &old)
-    };
-    match ranges.len() {
-        0 => return Err(Problem::NotFound { hint: flexible::nearest(text, &old) }),
-        found if found != expected => return Err(Problem::WrongCount { expected, found }),
-        count if count.saturating_mul(new.len()).saturating_add(text.len()) > MAX_RESULT => {
-            return Err(Problem::TooLarge);
+    let Some(found) = find(text, &old, &new) else { return Err(missing(text, &old, &new)) };
+    let count = found.places.len();
+    if count > 1 && !all {
+        let mut lines = Vec::with_capacity(count);
+        let (mut line, mut at) = (1, 0);
+        for place in &found.places {
+            line += text.get(at..place.start).unwrap_or("").matches('\n').count();
+            at = place.start;
+            lines.push(line);
         }
-        _ => {}
+        return Err(Problem::Several { lines });
     }
-    let count = ranges.len();
-    let places = ranges.into_iter().map(|range| match exactly {
-        true => (range, new.clone()),
-        false => flexible::replacement(text, range, &old, &new),
-    });
-    Ok(Replaced { text: put(text, places), count, exactly })
+    if let [place] = found.places.as_slice()
+        && let Some(line) = inserted_before(text, place.clone(), &old, &new)
+    {
+        return Err(Problem::Done { line });
+    }
+    if count.saturating_mul(new.len()).saturating_add(text.len()) > MAX_RESULT {
+        return Err(Problem::TooLarge);
+    }
+    let places = found.places.iter().map(|place| found.replacement(text, place.clone()));
+    let replaced = replace_at(text, places);
+    Ok(Replaced { text: replaced, count, closeness: found.closeness, read_as: found.read_as })
 }
 
-fn put(text: &str, places: impl Iterator<Item = (Range<usize>, String)>) -> Text {
-    let mut pieces = Vec::new();
-    let (mut at, mut breaks) = (0, 0);
-    let count = |part: &str| part.bytes().filter(|&byte| byte == b'\n').count();
-    for (place, new) in places {
-        let (before, old) = (text.get(at..place.start).unwrap_or(""), text.get(place.clone()).unwrap_or(""));
-        pieces.push(Piece { text: before.to_owned(), kept_from: Some(breaks) });
-        pieces.push(Piece { text: new, kept_from: None });
-        breaks += count(before) + count(old);
-        at = place.end;
+/// The shortest text that is recognised as one that was put there before. Something shorter, such as a bracket, may be
+/// meant to be there twice.
+const MIN_DONE: usize = 10;
+
+/// The line where `new` is, if all of it is around the place of `old` already: an edit that only inserts finds its old
+/// text a second time as well.
+fn inserted_before(text: &str, place: Range<usize>, old: &str, new: &str) -> Option<usize> {
+    let ahead = new.find(old)?;
+    let start = place.start.checked_sub(ahead)?;
+    let is_there = text.get(start..).is_some_and(|rest| rest.starts_with(new));
+    let inserted = new.len() - old.len();
+    (is_there && inserted >= MIN_DONE).then(|| line_of(text, start))
+}
+
+/// The line that the place is in, from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or("").matches('\n').count() + 1
+}
+
+fn missing(text: &str, old: &str, new: &str) -> Problem {
+    // Of a line or more: a word may be there for another reason.
+    let new_lines = new.trim_matches('\n');
+    if new_lines.trim().len() >= MIN_DONE
+        && let Some(at) = text.find(new_lines)
+    {
+        return Problem::Done { line: line_of(text, at) };
     }
-    let rest = text.get(at..).unwrap_or("");
-    let last_is_empty = rest.is_empty();
-    pieces.push(Piece { text: rest.to_owned(), kept_from: Some(breaks) });
-    // A file that ended with a line break still does, though a model seldom thinks of the last one.
-    let ends = pieces.iter().rev().find(|piece| !piece.text.is_empty()).is_none_or(|last| last.text.ends_with('\n'));
-    if text.ends_with('\n') && last_is_empty && !ends {
-        pieces.push(Piece { text: "\n".to_owned(), kept_from: None });
-    }
-    Text { pieces }
+    let lines = nearest(text, old).map(|nearest| {
+        let mut shown = String::new();
+        for (number, line) in (nearest.first..).zip(nearest.lines) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(shown, "{number}\t{}", cut_line(line, MAX_LINE_CHARACTERS));
+        }
+        shown
+    });
+    Problem::NotFound { nearest: lines }
+}
+
+/// What the model is told of a text that was not there to the letter; `None` if it was.
+pub(crate) fn how(closeness: Closeness, read_as: Option<&str>) -> Option<String> {
+    let differs = match closeness {
+        Closeness::Exact => None,
+        Closeness::Punctuation => Some("with other quotes, dashes or spaces"),
+        Closeness::LineEnds => Some("with other white space at line ends"),
+        Closeness::Indentation | Closeness::PartOfLines => Some("with other indentation"),
+        Closeness::Spacing => Some("with other white space"),
+    };
+    let how: Vec<&str> = read_as.into_iter().chain(differs).collect();
+    (!how.is_empty()).then(|| format!("found {}; what you did not change is as it was in the file", how.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, old: &str, new: &str, expected: usize, result: Result<&str, Problem>) {
-        let replaced = replace(text, old, new, expected)
-            .map(|replaced| replaced.text.pieces.iter().map(|piece| piece.text.as_str()).collect::<String>());
+    fn check(text: &str, old: &str, new: &str, all: bool, result: Result<&str, Problem>) {
+        let replaced = replace(text, old, new, all).map(|replaced| replaced.text.to_string());
         assert_eq!(replaced, result.map(str::to_owned), "{text:?} {old:?}");
     }
 
     #[test]
     fn text_that_is_there_to_the_letter_is_replaced() {
-        check("let a = 1;\n", "1", "2", 1, Ok("let a = 2;\n"));
-        check("aXbXc", "X", "", 2, Ok("abc"));
-        check("a\nb\nc\n", "a\nb", "x", 1, Ok("x\nc\n"));
-        check("ä ö ä", "ä", "é", 2, Ok("é ö é"));
+        check("let a = 1;\n", "1", "2", false, Ok("let a = 2;\n"));
+        check("aXbXc", "X", "", true, Ok("abc"));
+        check("aXbc", "X", "", true, Ok("abc"));
+        check("a\nb\nc\n", "a\nb", "x", false, Ok("x\nc\n"));
+        check("ä ö ä", "ä", "é", true, Ok("é ö é"));
     }
 
     #[test]
-    fn edit_unexpected_number_of_places_is_an_error_that_names_both() {
-        check("a a a", "a", "b", 1, Err(Problem::WrongCount { expected: 1, found: 3 }));
-        check(&"a".repeat(1_000), "a", &"b".repeat(1_000_000), 1_000, Err(Problem::TooLarge));
-        check("a", "a", "b", 2, Err(Problem::WrongCount { expected: 2, found: 1 }));
-        check("  x\n x\n", "x\n\n", "y", 1, Err(Problem::NotFound { hint: flexible::nearest("  x\n x\n", "x\n\n") }));
+    fn edit_of_several_places_is_an_error_that_names_them() {
+        check("a a\na", "a", "b", false, Err(Problem::Several { lines: vec![1, 1, 2] }));
+        check(&"a".repeat(1_000), "a", &"b".repeat(1_000_000), true, Err(Problem::TooLarge));
+        let words = Problem::Several { lines: (1..=12).collect() }.to_string();
+        assert!(words.contains("12 times, at the lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …; give"), "{words}");
+    }
+
+    #[test]
+    fn edit_of_text_that_is_not_there_shows_the_lines_that_are() {
+        let lines = "3\tlet b = 2;\n4\tlet c = 3;\n";
+        let text = "\nlet a = 1;\nlet b = 2;\nlet c = 3;\n";
+        check(text, "let b = 2;\nlet c = 4;\n", "", false, Err(Problem::NotFound { nearest: Some(lines.to_owned()) }));
+        check(text, "let d = 5;", "let d = 6;", false, Err(Problem::NotFound { nearest: None }));
+        check(text, "let c = 2;", "let c = 3;", false, Err(Problem::Done { line: 4 }));
+        let inserted = "let a = 1;\nlet b = 2;\n";
+        check(text, "let a = 1;\n", inserted, false, Err(Problem::Done { line: 2 }));
+        check(text, "let b = 2;\n", inserted, false, Err(Problem::Done { line: 2 }));
+        // What is short may be meant to be there twice.
+        check("{\n}\n}\n", "{\n", "{\n}\n", false, Ok("{\n}\n}\n}\n"));
     }
 
     #[test]
     fn an_edit_that_changes_nothing_is_an_error() {
-        check("a", "a", "a", 1, Err(Problem::NoChange));
-        check("a\n", "a\r\n", "a\n", 1, Err(Problem::NoChange));
+        check("a", "a", "a", false, Err(Problem::NoChange));
+        check("a\n", "a\r\n", "a\n", false, Err(Problem::NoChange));
     }
 
     #[test]
     fn the_last_line_break_is_kept() {
-        check("a\nb\n", "b\n", "c", 1, Ok("a\nc\n"));
-        check("a\nb\n", "\nb\n", "", 1, Ok("a\n"));
-        check("a\nb\n", "a\nb\n", "", 1, Ok(""));
-        check("a\nb", "b", "c", 1, Ok("a\nc"));
-        check("a\nb", "b", "c\n", 1, Ok("a\nc\n"));
+        check("a\nb\n", "b\n", "c", false, Ok("a\nc\n"));
+        check("a\nb\n", "\nb\n", "", false, Ok("a\n"));
+        check("a\nb\n", "a\nb\n", "", false, Ok(""));
+        check("a\nb", "b", "c", false, Ok("a\nc"));
+        check("a\nb", "b", "c\n", false, Ok("a\nc\n"));
     }
 }

@@ -1,17 +1,19 @@
-//! The tool `read_file`: one file, as text or as data that a model can take.
-//!
-//! Deliberately not here: line numbers in the text, which a model would copy into an edit.
+//! The tool `read_file`: one file, as text with numbered lines or as data that a model can take.
 
 mod shown;
+mod similar;
 
-use host_sdk::{Annotations, Blob, Content, Failure, Outcome, Tool, export_plugin, fs_read};
+use host_sdk::{Annotations, Blob, Content, Failure, Outcome, Tool, context, export_plugin, fs_read};
 use serde::Deserialize;
+use shown::Numbers;
 use tool_text::{Kind, Window, kind_of, printable};
 
 const DESCRIPTION: &str = "\
-Reads one file. Text comes as it is, at most 2000 lines of at most 2000 characters each; a first line in \
-parentheses says when that is not all of it, and with which `offset` to read on. Images, audio, video and PDF \
-files come as data. Other binary files, files over 20 MiB and files that ignore rules leave out are refused.";
+Reads one file. Of text, each line comes behind its number and a tab, which are not part of the file; at most 2000 lines \
+of at most 2000 characters each. A first line in parentheses says when that is not all of it, and with which `offset` \
+to read on: read a large part at once rather than many small ones. Images, audio, video and PDF files come as data. \
+Other binary files, files over 20 MiB and files that ignore rules leave out are not read. If there is no such file, \
+similar names are given.";
 
 /// The largest file that is read. It bounds what one call makes the host read and the model's service take.
 const MAX_FILE: u64 = 20 * 1024 * 1024;
@@ -60,7 +62,10 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     if offset == 0 || limit == 0 {
         return Err(Failure::InvalidArguments("`offset` and `limit` count from 1".to_owned()));
     }
-    let metadata = fs_read::stat(&path)?;
+    let metadata = match fs_read::stat(&path) {
+        Err(fs_read::Error::NotFound(_)) => return Err(Failure::NotFound(similar::not_found(&path))),
+        known => known?,
+    };
     match metadata.kind {
         fs_read::Kind::File => {}
         fs_read::Kind::Directory => {
@@ -114,5 +119,16 @@ fn text(path: &str, start: fs_read::Part, offset: u64, limit: u64) -> Result<Out
     }
     let shown = window.finish();
     let summary = shown::summary(&shown);
-    Ok(Outcome::text(shown::write(path, shown)?).with_summary(summary))
+    Ok(Outcome::text(shown::write(path, shown, numbers()?)?).with_summary(summary))
+}
+
+/// Whether lines are numbered, which the user can turn off.
+fn numbers() -> Result<Numbers, Failure> {
+    match context::config("line_numbers").as_deref() {
+        None | Some("true") => Ok(Numbers::Shown),
+        Some("false") => Ok(Numbers::Hidden),
+        Some(other) => {
+            Err(Failure::Failed(format!("the setting `line_numbers` of `read_file` is {other}; use true or false")))
+        }
+    }
 }

@@ -1,14 +1,23 @@
 //! How the lines of a file are put before a model, with what it must know about them in a first line.
 
+use std::fmt::Write;
+
 use host_sdk::Failure;
 use tool_text::{Shown, printable};
+
+/// Whether each line has its number in front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    Shown,
+    Hidden,
+}
 
 /// The text for a model.
 ///
 /// # Errors
 ///
 /// `invalid-arguments` when the file ends before the first line that was wanted.
-pub(crate) fn write(path: &str, shown: Shown) -> Result<String, Failure> {
+pub(crate) fn write(path: &str, shown: Shown, numbers: Numbers) -> Result<String, Failure> {
     let path = printable(path);
     if shown.total == 0 {
         return Ok(format!("(`{path}` is empty)\n"));
@@ -34,10 +43,22 @@ pub(crate) fn write(path: &str, shown: Shown) -> Result<String, Failure> {
     if shown.lossy {
         notes.push("bytes that are no UTF-8 are shown as \u{fffd}".to_owned());
     }
-    if notes.is_empty() {
-        return Ok(shown.text);
+    let text = match numbers {
+        Numbers::Shown => numbered(&shown.text, shown.first),
+        Numbers::Hidden => shown.text,
+    };
+    Ok(if notes.is_empty() { text } else { format!("({})\n{text}", notes.join("; ")) })
+}
+
+/// The text with a number and a tab in front of each line: fewer tokens than numbers that are aligned.
+fn numbered(text: &str, first: u64) -> String {
+    let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    let mut numbered = String::with_capacity(text.len() + lines * 6);
+    for (number, line) in (first..).zip(text.split_inclusive('\n')) {
+        // Writing to a string cannot fail.
+        let _ = write!(numbered, "{number}\t{line}");
     }
-    Ok(format!("({})\n{}", notes.join("; "), shown.text))
+    numbered
 }
 
 /// The line for a user.
@@ -57,7 +78,20 @@ mod tests {
     fn of(file: &[u8], first: u64, limit: u64) -> Result<String, Failure> {
         let mut window = Window::new(first, limit);
         window.feed(file);
-        write("f", window.finish())
+        write("f", window.finish(), Numbers::Hidden)
+    }
+
+    #[test]
+    fn read_file_lines_have_their_numbers_in_the_file() {
+        let check = |file: &[u8], first, limit, expected: &str| {
+            let mut window = Window::new(first, limit);
+            window.feed(file);
+            assert_eq!(write("f", window.finish(), Numbers::Shown).as_deref(), Ok(expected));
+        };
+        check(b"a\n\tb\n\n", 1, 10, "1\ta\n2\t\tb\n3\t\n");
+        check(b"a\nb", 1, 10, "1\ta\n2\tb");
+        check(b"a\nb\nc\n", 2, 1, "(lines 2-2 of 3; to read on, pass offset: 3)\n2\tb\n");
+        check(b"", 1, 10, "(`f` is empty)\n");
     }
 
     #[test]

@@ -62,7 +62,7 @@ async fn mcp_serve_returns_every_kind_of_result() {
     let mut new = Client::new(&host, &["--plugin", plugin], json!({}));
     for client in [&mut old, &mut new] {
         let read = client.call("read_file", json!({"path": "a.txt"}));
-        assert!(text(&read).contains("first\nsecond"), "{read}");
+        assert!(text(&read).contains("1\tfirst\n2\tsecond"), "{read}");
         assert_eq!(read["isError"], false);
         assert_eq!(read["_meta"]["host/decided"], "allowed", "{read}");
         let added = client.call("add", json!({"a": 2, "b": 3}));

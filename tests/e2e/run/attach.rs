@@ -37,8 +37,8 @@ fn a_file_a_folder_and_a_glob_stand_behind_the_prompt() {
         texts(&parts),
         [
             "Compare @src/a.rs, @\"my notes.md\" and @src with @src/*.txt, @src/a.rs again.",
-            "\n--- attached: src/a.rs ---\nfn a() {} // ${prompt} 5$\n--- end of src/a.rs ---\n",
-            "\n--- attached: my notes.md ---\nnoted\n--- end of my notes.md ---\n",
+            "\n--- attached: src/a.rs ---\n1\tfn a() {} // ${prompt} 5$\n--- end of src/a.rs ---\n",
+            "\n--- attached: my notes.md ---\n1\tnoted\n--- end of my notes.md ---\n",
             "\n--- attached: src ---\na.rs (26 bytes)\nb.txt (4 bytes)\n--- end of src ---\n",
             "\n--- attached: src/*.txt ---\n--- src/b.txt ---\nbee\n--- end of src/*.txt ---\n",
         ]

@@ -85,10 +85,14 @@ fn a_conversation_that_was_shortened_replays_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let talk = folder.path().join("talk.jsonl");
     let talk = talk.to_str().expect("text");
-    let read = || json!({"chunks": [{"call": {"name": "read_file", "arguments": {"path": "long.txt"}}}]});
+    // Not the same call twice, whose result would come once.
+    let read = |limit: u32| {
+        let arguments = json!({"path": "long.txt", "limit": limit});
+        json!({"chunks": [{"call": {"name": "read_file", "arguments": arguments}}]})
+    };
     let replies = [
-        read(),
-        read(),
+        read(500),
+        read(499),
         json!({"expect": {"last_text": "write a summary"}, "chunks": [{"text": "<state_snapshot>x</state_snapshot>"}]}),
         json!({"expect": {"responses": ["a line"]}, "chunks": [{"text": "Done."}]}),
     ];

@@ -28,6 +28,10 @@ async fn text_is_replaced_and_the_rest_of_the_file_stays_as_it_was() {
         }),
         ("\tx  \n", "x", "y", 1, "\ty  \n"),
         ("\tx  \n\tz\n", "  x\n  z\n", "  y\n", 1, "\ty\n"),
+        // Quotes and dashes too, and what is not changed stays the file's.
+        ("say(“a” – “b”)\n", "say(\"a\" - \"b\")", "say(\"a\" - \"c\")", 1, "say(“a” – “c”)\n"),
+        // Line numbers were copied.
+        ("a\nb\n", "2\tb\n", "2\tc\n", 1, "a\nc\n"),
         // Endings are kept line by line, and new lines take the one that most lines have.
         ("a\r\nb\r\nc\r\n", "b", "x\ny", 1, "a\r\nx\r\ny\r\nc\r\n"),
         ("a\r\nb\r\nc\nd\n", "b\nc", "x", 1, "a\r\nx\nd\n"),
@@ -39,7 +43,7 @@ async fn text_is_replaced_and_the_rest_of_the_file_stays_as_it_was() {
         ("a.b\n", "a.b", r"$1\n$0", 1, "$1\\n$0\n"),
     ] {
         let mut arguments = edit(old, new);
-        arguments["expected_replacements"] = times.into();
+        arguments["replace_all"] = (times > 1).into();
         bench.file("f", content);
         let said = bench.text("edit", arguments.clone()).await;
         assert_eq!(bench.content("f"), after, "{content:?} {arguments}: {said}");
@@ -53,7 +57,7 @@ async fn edit_match_without_regard_to_indentation_is_reported() {
     let bench = bench();
     bench.file("f", "  a\n    b\n");
     let said = bench.text("edit", edit("a\n  b\n", "a\n  c\n")).await;
-    assert!(said.contains("without regard to indentation"), "{said}");
+    assert!(said.contains("found with other indentation; what you did not change is as it was"), "{said}");
     assert_eq!(bench.content("f"), "  a\n    c\n");
 }
 
@@ -62,20 +66,23 @@ async fn edit_that_does_not_fit_reports_in_which_way_and_changes_nothing() {
     let bench = bench();
     let content = "one\ntwo\n  two\nthree\nfour\n";
     bench.file("f", content).file("data", b"a\0b").file("src/x", "");
-    let twice = json!({"path": "f", "old_string": "three", "new_string": "3", "expected_replacements": 2});
     let at = |path: &str| json!({"path": path, "old_string": "a", "new_string": "b"});
     refuses(
         &bench,
         "edit",
         [
-            (edit("seven", "7"), "conflict", &["`f` was not changed", "occurs 0 times", "not even its first line"]),
-            (edit("three\nfive\n", "x"), "conflict", &["occurs 0 times", "line 4", "`four` instead of `five`"]),
-            (edit("two", "2"), "conflict", &["occurs 2 times, expected 1", "`expected_replacements: 2`"]),
-            (twice, "conflict", &["occurs 1 times, expected 2"]),
+            (
+                edit("seven", "7"),
+                "conflict",
+                &["`f` was not changed", "`old_string` is not in it", "none of its lines"],
+            ),
+            (edit("three\nfive\n", "x"), "conflict", &["nearest lines", "\n4\tthree\n5\tfour\n"]),
+            (edit("two", "2"), "conflict", &["2 times, at the lines 2, 3", "`replace_all: true`"]),
+            (edit("seven\n", "one\ntwo\n  two\n"), "conflict", &["`new_string` is in it already, at line 1"]),
             (edit("one", "one"), "conflict", &["`old_string` and `new_string` are the same"]),
             (edit("", "x"), "conflict", &["`f` exists", "`write_file`"]),
-            (edit(" \n", "x"), "conflict", &["occurs 0 times"]),
-            (at("data"), "invalid-arguments", &["`data` is no UTF-8 text"]),
+            (edit(" \n", "x"), "conflict", &["`old_string` is not in it"]),
+            (at("data"), "invalid-arguments", &["`data` is not UTF-8 text"]),
             (at("nowhere"), "not-found", &["there is no file `nowhere`", "leave `old_string` empty"]),
             (at("src"), "invalid-arguments", &["`src` is a directory"]),
             (at("/etc/hostname"), "denied", &["--grant edit:fs-read=/etc/hostname"]),

@@ -19,23 +19,28 @@ fn lines(numbers: std::ops::RangeInclusive<u32>) -> String {
     numbers.map(|number| format!("line {number}\n")).collect()
 }
 
+/// The lines as they are shown.
+fn numbered(numbers: std::ops::RangeInclusive<u32>) -> String {
+    numbers.map(|number| format!("{number}\tline {number}\n")).collect()
+}
+
 #[tokio::test]
 async fn read_file_part_of_a_file_names_its_lines_and_how_to_read_on() {
     let bench = bench();
     bench.file("long", lines(1..=2_500)).file("short", "a\nb\nc").file("empty", "").file("dos", "a\r\nb\r\n");
     for (arguments, note, shown) in [
-        (json!({"path": "short"}), "", "a\nb\nc"),
-        (json!({"path": "short", "limit": 2}), "(lines 1-2 of 3; to read on, pass offset: 3)\n", "a\nb\n"),
-        (json!({"path": "short", "offset": 3}), "(lines 3-3 of 3)\n", "c"),
-        (json!({"path": "short", "offset": 2, "limit": 1}), "(lines 2-2 of 3; to read on, pass offset: 3)\n", "b\n"),
+        (json!({"path": "short"}), "", "1\ta\n2\tb\n3\tc"),
+        (json!({"path": "short", "limit": 2}), "(lines 1-2 of 3; to read on, pass offset: 3)\n", "1\ta\n2\tb\n"),
+        (json!({"path": "short", "offset": 3}), "(lines 3-3 of 3)\n", "3\tc"),
+        (json!({"path": "short", "offset": 2, "limit": 1}), "(lines 2-2 of 3; to read on, pass offset: 3)\n", "2\tb\n"),
         (json!({"path": "empty"}), "(`empty` is empty)\n", ""),
-        (json!({"path": "dos"}), "(lines end in CRLF)\n", "a\nb\n"),
-        (json!({"path": "long"}), "(lines 1-2000 of 2500; to read on, pass offset: 2001)\n", &lines(1..=2_000)),
-        (json!({"path": "long", "offset": 2_001}), "(lines 2001-2500 of 2500)\n", &lines(2_001..=2_500)),
+        (json!({"path": "dos"}), "(lines end in CRLF)\n", "1\ta\n2\tb\n"),
+        (json!({"path": "long"}), "(lines 1-2000 of 2500; to read on, pass offset: 2001)\n", &numbered(1..=2_000)),
+        (json!({"path": "long", "offset": 2_001}), "(lines 2001-2500 of 2500)\n", &numbered(2_001..=2_500)),
         (
             json!({"path": "long", "offset": 10, "limit": 9_999}),
             "(lines 10-2009 of 2500; to read on, pass offset: 2010)\n",
-            &lines(10..=2_009),
+            &numbered(10..=2_009),
         ),
     ] {
         assert_eq!(bench.text("read_file", arguments.clone()).await, format!("{note}{shown}"), "{arguments}");
@@ -47,8 +52,8 @@ async fn read_file_long_line_is_cut_between_characters_and_marked() {
     let bench = bench();
     bench.file("wide", format!("{}\nend\n", "é".repeat(2_001))).file("fits", "é".repeat(2_000));
     let text = bench.text("read_file", json!({"path": "wide"})).await;
-    assert_eq!(text, format!("{}… [line cut after 2000 characters]\nend\n", "é".repeat(2_000)));
-    assert_eq!(bench.text("read_file", json!({"path": "fits"})).await, "é".repeat(2_000));
+    assert_eq!(text, format!("1\t{}… [line cut after 2000 characters]\n2\tend\n", "é".repeat(2_000)));
+    assert_eq!(bench.text("read_file", json!({"path": "fits"})).await, format!("1\t{}", "é".repeat(2_000)));
 }
 
 #[tokio::test]
@@ -56,7 +61,7 @@ async fn a_file_of_the_largest_size_is_read_and_one_byte_more_is_refused() {
     let bench = bench();
     bench.file("largest", "0123456789abcde\n".repeat(LARGEST / 16));
     let text = bench.text("read_file", json!({"path": "largest", "offset": LARGEST / 16})).await;
-    assert_eq!(text, "(lines 1310720-1310720 of 1310720)\n0123456789abcde\n");
+    assert_eq!(text, "(lines 1310720-1310720 of 1310720)\n1310720\t0123456789abcde\n");
 
     bench.file("larger", "");
     let file = File::options().write(true).open(bench.root().join("larger")).expect("it is there");
@@ -77,7 +82,7 @@ async fn images_and_pdfs_come_as_data_whatever_they_are_called() {
         let data = InlineData { mime_type: mime_type.to_owned(), base64: base64.to_owned() };
         assert_eq!(output.content, [OutputPart::Text(line.to_owned()), OutputPart::Data(data)]);
     }
-    assert_eq!(bench.text("read_file", json!({"path": "page.png"})).await, "<html>");
+    assert_eq!(bench.text("read_file", json!({"path": "page.png"})).await, "1\t<html>");
 
     let mut largest = b"\x89PNG\r\n\x1a\n".to_vec();
     largest.resize(LARGEST, 0);
@@ -96,7 +101,7 @@ async fn read_file_path_that_cannot_be_read_is_reported_as_what_it_is() {
         &bench,
         "read_file",
         [
-            (json!({"path": "nowhere"}), "not-found", &["nothing at `nowhere`"]),
+            (json!({"path": "nowhere"}), "not-found", &["there is no file `nowhere`"]),
             (json!({"path": "src"}), "invalid-arguments", &["`src` is a directory", "`ls`"]),
             (json!({"path": "program"}), "invalid-arguments", &["`program` is a binary file of 8 bytes"]),
             (json!({"path": "x.zip"}), "invalid-arguments", &["`x.zip` is a binary file of 6 bytes"]),
@@ -108,5 +113,24 @@ async fn read_file_path_that_cannot_be_read_is_reported_as_what_it_is() {
     )
     .await;
     // What the refusal says works.
-    assert_eq!(bench.text("read_file", json!({"path": "x.log", "respect_ignore": false})).await, "hot\n");
+    assert_eq!(bench.text("read_file", json!({"path": "x.log", "respect_ignore": false})).await, "1\thot\n");
+}
+
+#[tokio::test]
+async fn read_file_that_is_not_there_has_the_nearest_names() {
+    let bench = bench();
+    bench.file("src/config.rs", "").file("tests/main.rs", "").file("src/main.rs", "");
+    refuses(
+        &bench,
+        "read_file",
+        [
+            (
+                json!({"path": "src/confg.rs"}),
+                "not-found",
+                &["there is no file `src/confg.rs`; there is `src/config.rs`"],
+            ),
+            (json!({"path": "main.rs"}), "not-found", &["there are `src/main.rs` and `tests/main.rs`"]),
+        ],
+    )
+    .await;
 }

@@ -115,8 +115,9 @@ impl Findings {
     pub(super) fn gather(task: &Task, past: &Past<'_>, tools: &[ToolSpec]) -> Self {
         let known = KnownFiles::new(past);
         let reads = known.reads(task);
-        let read =
-            |path: &str| past.outputs("read_file", "path").find(|(read, _, _)| *read == path).map(|(_, _, text)| text);
+        let read = |path: &str| {
+            past.outputs("read_file", "path").find(|(read, _, _)| *read == path).map(|(_, _, text)| unnumbered(text))
+        };
         // A prompt may name a file without its folders.
         let is_named =
             |path: &str| task.paths.iter().any(|named| path == named || path.ends_with(&format!("/{named}")));
@@ -127,12 +128,11 @@ impl Findings {
             Some((path, text.to_owned()))
         });
         let named = reads.iter().filter(|path| is_named(path));
-        let looked_at: Vec<_> =
-            named.filter_map(|path| Some((path.clone(), read(path)?.to_owned()))).chain(listed).collect();
+        let looked_at: Vec<_> = named.filter_map(|path| Some((path.clone(), read(path)?))).chain(listed).collect();
         Self {
             survey: task.survey,
-            manifests: manifests.filter_map(|path| Some((path.clone(), Manifest::read(path, read(path)?)))).collect(),
-            readme: readme.filter_map(|path| Some((path.clone(), Readme::read(read(path)?)))).next(),
+            manifests: manifests.filter_map(|path| Some((path.clone(), Manifest::read(path, &read(path)?)))).collect(),
+            readme: readme.filter_map(|path| Some((path.clone(), Readme::read(&read(path)?)))).next(),
             searches: task.words.iter().filter_map(|word| Search::find(word, past)).collect(),
             looked_at,
             failures: failures(past),
@@ -146,6 +146,17 @@ impl Findings {
             known,
         }
     }
+}
+
+/// The text of a file without the numbers that `read_file` puts in front of its lines.
+fn unnumbered(text: &str) -> String {
+    let bare = |line: &'_ str| match line.split_once('\t') {
+        Some((number, rest)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            rest.to_owned()
+        }
+        _ => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(bare).collect()
 }
 
 impl Search {

@@ -83,7 +83,11 @@ fn run(files: &Files, call: &FunctionCall) -> ResponseBody {
             }
         }
         "read_file" => match files.get(argument("path").as_str()) {
-            Some(text) => text.clone(),
+            // As the tool shows it.
+            Some(text) => {
+                let lines = (1..).zip(text.split_inclusive('\n'));
+                lines.map(|(number, line)| format!("{number}\t{line}")).collect()
+            }
             None => return ResponseBody::Error(format!("`{}` does not exist", argument("path"))),
         },
         other => panic!("`{other}` was not declared"),

@@ -3,22 +3,22 @@
 //! A model is shown neither carriage returns nor a byte order mark, so it cannot give them back. They are taken off
 //! here and put on again: line by line, since a file may mix its endings.
 
-use crate::replace::Text;
+use crate::pieces::Text;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A text file, with what was taken off it.
-pub(crate) struct TextFile {
+pub struct TextFile {
     /// The text with `\n` alone as line ending.
-    pub(crate) text: String,
+    text: String,
     byte_order_mark: bool,
     /// For each line that has an ending, whether it was `\r\n`.
     crlf: Vec<bool>,
 }
 
 impl TextFile {
-    /// None when the bytes are no UTF-8, or hold a NUL, which no text does.
-    pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
+    /// `None` if the bytes are not UTF-8, or hold a NUL, which no text does.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
         let (byte_order_mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (true, rest),
@@ -29,9 +29,14 @@ impl TextFile {
         Some(Self { text: text.replace("\r\n", "\n"), byte_order_mark, crlf })
     }
 
+    /// The text with `\n` alone as the end of lines, and without a byte order mark.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The content of the file after an edit: each line that stayed has the ending that it had, new lines have the
     /// one that most lines have.
-    pub(crate) fn restore(&self, edited: &Text) -> String {
+    pub fn restore(&self, edited: &Text) -> String {
         let mostly_crlf = self.crlf.iter().filter(|&&crlf| crlf).count() * 2 > self.crlf.len();
         let mut content = String::with_capacity(edited.pieces.iter().map(|piece| piece.text.len()).sum::<usize>() + 16);
         if self.byte_order_mark {
@@ -64,12 +69,14 @@ impl TextFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replace::replace;
+    use crate::{find, replace_at};
 
     fn check(content: &str, old: &str, new: &str, expected: &str) {
         let file = TextFile::new(content.as_bytes()).expect("text");
-        let replaced = replace(&file.text, old, new, 1).expect("one place");
-        assert_eq!(file.restore(&replaced.text), expected, "{content:?}");
+        let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
+        let found = find(file.text(), &old, &new).expect("it is there");
+        let places = found.places.iter().map(|place| found.replacement(file.text(), place.clone()));
+        assert_eq!(file.restore(&replace_at(file.text(), places)), expected, "{content:?}");
     }
 
     #[test]
