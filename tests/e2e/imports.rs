@@ -8,7 +8,8 @@ use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 
 /// Each built-in tool with the smallest list of capabilities that it can do its work with.
-const SMALLEST: [(&str, &[&str]); 14] = [
+const SMALLEST: [(&str, &[&str]); 15] = [
+    ("apply_patch", &["fs-read", "fs-write"]),
     ("discovered", &["process"]),
     ("edit", &["fs-read", "fs-write"]),
     ("glob", &["fs-read"]),
@@ -45,7 +46,11 @@ fn each_component_imports_its_capabilities_and_nothing_else() {
         println!("{name}: {}", imports.names.join(", "));
         let needed: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
         let types = (!capabilities.is_empty()).then_some(TYPES);
-        let own = (*name == *"shell").then_some("host:tool/background@0.1.0");
+        let own = match name {
+            "shell" => Some("host:tool/background@0.1.0"),
+            "apply_patch" => Some("host:tool/file-changes@0.1.0"),
+            _ => None,
+        };
         let smallest: BTreeSet<&str> = needed.iter().map(String::as_str).chain(FREE).chain(types).chain(own).collect();
         assert_eq!(listed, smallest, "{name}");
         assert_eq!(imports.names.len(), listed.len(), "{name} imports something twice");

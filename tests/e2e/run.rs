@@ -17,6 +17,7 @@ mod formats;
 mod input;
 mod interrupt;
 mod loops;
+mod patch;
 mod prefix;
 mod recording;
 mod schema;

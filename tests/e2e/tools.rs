@@ -7,6 +7,7 @@ use host_plugin::{CallError, Failure};
 use host_tests::Bench;
 use serde_json::Value;
 
+mod apply_patch;
 mod edit;
 mod glob;
 mod grep;

@@ -13,7 +13,7 @@ mod tools;
 pub use self::catalog::Catalog;
 pub use self::opened::{Opened, Opening, Tooling};
 use self::tools::ColdTools;
-pub(crate) use self::tools::SessionFiles;
+pub(crate) use self::tools::{Offered, SessionFiles};
 
 use std::sync::{Arc, Mutex};
 

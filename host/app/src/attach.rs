@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::mention::{Mention, Prompt};
 use self::resource::Resource;
-use crate::app::App;
+use crate::app::{App, Offered};
 use crate::context::name;
 
 /// The most files and folders that one prompt attaches. Protects against a pasted text that is full of names.
@@ -147,7 +147,7 @@ pub async fn attach_supplied(
     grants: &UserGrants,
     stop: &CancellationToken,
 ) -> Result<Attached, Failure> {
-    let tools = app.tools_of(&app.plugins, grants, None, None)?;
+    let tools = app.tools_of(&app.plugins, grants, Offered::default())?;
     let Prompt { text, mut mentions } = Prompt::read(prompt);
     let mut texts = Vec::new();
     let mut images = Vec::new();

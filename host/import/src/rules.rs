@@ -74,7 +74,7 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
     let (name, inside) = split(text)?;
     let tools = tools(name)?;
     // There it is about every tool that changes a file.
-    let tools = if name == "Edit" { vec!["edit", "write_file"] } else { tools };
+    let tools = if name == "Edit" { vec!["edit", "write_file", "apply_patch"] } else { tools };
     match inside.filter(|inside| !matches!(*inside, "*" | ":*" | "")) {
         None => whole(&tools, decision, workspace),
         Some(command) if name == "Bash" => {

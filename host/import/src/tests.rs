@@ -41,7 +41,7 @@ fn import_reads_permissions_as_rules_that_allow_no_more() {
         ("WebFetch(domain:*)", Allow, "it allows everything"),
         ("WebFetch", Allow, "it allows everything"),
         ("WebFetch", Deny, "web_fetch"),
-        ("Edit", Ask, "edit+write_file"),
+        ("Edit", Ask, "edit+write_file+apply_patch"),
         ("Read(./.env)", Deny, "--deny '*:fs-read=FILE'"),
         ("Edit(src/**)", Allow, "not about single files"),
         ("mcp__github__search", Allow, "github__search"),
@@ -59,7 +59,7 @@ fn import_reads_permissions_as_rules_that_allow_no_more() {
         ("run_shell_command(git status)", Allow, "shell git status"),
         ("ShellTool(rm)", Deny, "shell rm"),
         ("run_shell_command", Allow, "it allows everything"),
-        ("replace", Deny, "edit"),
+        ("replace", Deny, "edit+apply_patch"),
         ("read_file(x)", Allow, "only commands can be named"),
         ("my_tool", Allow, "there is no such tool here"),
     ] {

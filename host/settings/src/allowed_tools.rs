@@ -142,7 +142,8 @@ mod tests {
         check(&one("[Bash(git add:*), Bash(jq:*), Grep]"), git, &[]);
         check(&many(&["Bash(git add:*)", "Bash(jq:*)", "Grep"]), git, &[]);
         check(&one("Read"), &[("read_file", &[]), ("read_many_files", &[])], &[]);
-        check(&one("Bash(*) Edit(src/**) my_tool"), &[("shell", &[]), ("edit", &[]), ("my_tool", &[])], &[]);
+        let edit: &[(&str, &[&str])] = &[("shell", &[]), ("edit", &[]), ("apply_patch", &[]), ("my_tool", &[])];
+        check(&one("Bash(*) Edit(src/**) my_tool"), edit, &[]);
         check(
             &one("mcp__github__list mcp__github Task Nothing"),
             &[("github__list", &[])],

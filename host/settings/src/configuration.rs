@@ -47,6 +47,7 @@ pub use self::resolved::{
 };
 pub use self::schema::schema;
 pub use self::written::{NOT_SHOWN, Origin, Setting, Written, address as shown_address};
+use crate::editing::Editing;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 
@@ -79,6 +80,9 @@ pub(crate) struct ConfigurationFile {
     /// How many words the model's answers have, as `--verbosity` takes it. If it is not set, the model decides.
     #[schemars(schema_with = "schema::verbosity")]
     pub(crate) verbosity: Option<Verbosity>,
+    /// The tools with which the model changes files: `edit` means `edit` and `write_file`, `patch` means
+    /// `apply_patch`. If it is not set, those that the model's family works best with.
+    pub(crate) editing: Option<Editing>,
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]
@@ -475,6 +479,9 @@ pub struct Model {
     /// `anthropic` and `openai-responses`; if it is not set, as the catalogue says at the service's own address, and
     /// not at others.
     pub deferred_tools: Option<bool>,
+    /// Whether `apply_patch` is declared with its grammar, so that the model writes the patch as it is and not as JSON,
+    /// on the wire `openai-responses`; if it is not set, as `deferred_tools`.
+    pub custom_tools: Option<bool>,
 }
 
 /// Price of a million tokens of a model, in any currency.

@@ -39,6 +39,14 @@ const TOOLS: &[ForeignNames] = &[
         also: &["apply_patch"],
         arguments: &[("path", "file_path", "file_path")],
     },
+    // Codex has it under this name, and answers to the others, whose hooks and rules are about changed files.
+    ForeignNames {
+        host: "apply_patch",
+        claude: "apply_patch",
+        gemini: "apply_patch",
+        also: &["Edit", "MultiEdit", "Write", "replace", "write_file", "edit"],
+        arguments: &[("patch", "command", "patch")],
+    },
     ForeignNames {
         host: "read_file",
         claude: "Read",
@@ -114,7 +122,9 @@ mod tests {
             ("Bash", &["shell"][..]),
             ("run_shell_command", &["shell"]),
             ("Read", &["read_file", "read_many_files"]),
-            ("apply_patch", &["edit", "write_file"]),
+            ("apply_patch", &["edit", "write_file", "apply_patch"]),
+            ("Edit", &["edit", "apply_patch"]),
+            ("Write", &["write_file", "apply_patch"]),
             ("KillShell", &["process"]),
             ("shell", &[]),
             ("Task", &[]),

@@ -16,6 +16,7 @@ pub mod brought;
 pub mod configuration;
 pub mod confinement;
 pub mod denied_files;
+pub mod editing;
 pub mod environment;
 pub mod error;
 pub mod file_sizes;

@@ -28,6 +28,7 @@ use tokio::time::timeout;
 
 use self::saved::SavedModel;
 use crate::configuration::{Auth, Configuration, Routing, Tools};
+use crate::editing;
 use crate::environment::Environment;
 use crate::error::{ErrorKind, Failure, Fault};
 
@@ -410,12 +411,16 @@ fn connect_once(
     let mut settings = options.settings();
     settings.effort = effort(selection.provider, &name, &settings, configuration);
     settings.verbosity = verbosity(selection.provider, &name, &settings, configuration);
+    // Other servers with the format may reject what they do not know.
+    let is_known =
+        |kind| kinds.is_some() && has(kind) && is_own_address(selection.provider, configuration, environment);
     settings.deferred_tools = matches!((tools, loading), (Tools::Native, Loading::AsKnown))
         && [OpenAiResponses::PROVIDER, Anthropic::PROVIDER].contains(&selection.provider)
-        && options.deferred_tools.unwrap_or_else(|| {
-            // Other servers with the format may reject what they do not know.
-            kinds.is_some() && has(ToolKind::Deferred) && is_own_address(selection.provider, configuration, environment)
-        });
+        && options.deferred_tools.unwrap_or_else(|| is_known(ToolKind::Deferred));
+    let has_custom = tools == Tools::Native
+        && selection.provider == OpenAiResponses::PROVIDER
+        && options.custom_tools.unwrap_or_else(|| is_known(ToolKind::Custom));
+    settings.custom_tools = has_custom.then(editing::patch_by_grammar).into_iter().collect();
     let searches = has(ToolKind::WebSearch);
     let window = options.window.unwrap_or_else(|| known.window(&name));
     // A window of the user's own is for the user to fill.

@@ -10,6 +10,7 @@ use serde_json::Value;
 /// Each plugin's folder, and the tools that it exports.
 fn plugins() -> Vec<(&'static str, Vec<Tool>)> {
     vec![
+        ("apply_patch", plugin_apply_patch::tools()),
         ("discovered", plugin_discovered::tools()),
         ("edit", plugin_edit::tools()),
         ("glob", plugin_glob::tools()),

@@ -88,7 +88,7 @@ fn leaves(pty: &mut Pty, way: Way) {
 
 /// Waits for a question with this in it that listens, and answers.
 #[track_caller]
-fn answers(pty: &mut Pty, asked: &str, keys: &str) {
+pub(super) fn answers(pty: &mut Pty, asked: &str, keys: &str) {
     pty.until(asked, |screen| screen.contains(asked) && listens(screen));
     let before = answered(pty);
     pty.types(keys);

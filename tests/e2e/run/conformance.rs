@@ -137,7 +137,7 @@ async fn converse(format: &'static Format, conversation: &'static Conversation) 
     })
     .await;
     let arguments = [&["--output-format", "stream-json", "Look"], conversation.arguments].concat();
-    let host = files(format.host(&server, &arguments, ""));
+    let host = files(format.host(&server, &arguments, "editing = \"edit\"\n"));
     let running = tokio::task::spawn_blocking(move || (host.run(), host));
     let (mut ended, host) = running.await.expect("it ends");
     let what = format!("{} with {}", conversation.name, format.name());

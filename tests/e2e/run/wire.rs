@@ -37,6 +37,8 @@ fn openai(server: &Server, arguments: &[&str]) -> Host {
         .args(arguments)
         .env("OPENAI_API_KEY", "sk-secret")
         .env("OPENAI_BASE_URL", server.url("/v1"))
+        // One script of calls for all wires.
+        .configured("editing = \"edit\"\n")
 }
 
 fn files(host: Host) -> Host {
@@ -205,7 +207,8 @@ async fn a_conversation_with_openais_responses() {
     let server = server(vec![Answer::events(first), Answer::events(second)]).await;
     let host = Host::new(["run", "--model", "openai-responses/gpt-5", "--output-format", "json", "Look"])
         .env("OPENAI_API_KEY", "sk-secret")
-        .env("OPENAI_BASE_URL", server.url("/v1"));
+        .env("OPENAI_BASE_URL", server.url("/v1"))
+        .configured("editing = \"edit\"\n");
     let (ended, _) = run(files(host)).await;
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.json()["response"], "It is done.");

@@ -13,7 +13,7 @@ fn failed(name: &str, host: Host) {
 #[test]
 fn screens_errors_of_the_command_line() {
     failed("error_no_model", Host::new(["run", "Look"]).env("OLLAMA_HOST", "127.0.0.1:1"));
-    failed("error_unknown_provider", Host::new(["run", "--model", "gpt-5", "Look"]));
+    failed("error_unknown_provider", Host::new(["run", "--model", "unheard-of", "Look"]));
     failed("error_missing_key", Host::new(["run", "--model", "anthropic/claude-sonnet-5", "Look"]));
     failed("error_nothing_to_do", Host::scripted(&[answer("x")], &[]));
     failed("error_unknown_flag", Host::new(["run", "--modle", "offline", "Look"]));

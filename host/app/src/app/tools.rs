@@ -11,6 +11,7 @@ use host_extensions::plugins::{LoadedPlugin, PluginOrigin};
 use host_extensions::servers::{Deferral, McpSupply};
 use host_message::ToolName;
 use host_plugin::{Network, NetworkService, Plugin, SeenFiles};
+use host_settings::editing::Editing;
 use host_settings::error::Failure;
 use host_settings::mcp::SEPARATOR;
 use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
@@ -43,6 +44,17 @@ enum Holder {
     Subagent,
 }
 
+/// What of a session and its model decides which tools there are.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Offered<'a> {
+    /// The files of the session.
+    pub(crate) files: Option<&'a SessionFiles>,
+    /// The search of the model's service.
+    pub(crate) search: Option<&'a Arc<dyn NetworkService>>,
+    /// How the model changes files; all tools for that if it is `None`.
+    pub(crate) editing: Option<Editing>,
+}
+
 impl App {
     /// The tools, each with what these grants let it touch; those of MCP servers as they come, which begin to be
     /// connected.
@@ -51,7 +63,7 @@ impl App {
     ///
     /// If two tools have one name.
     pub fn tools(&self, grants: &UserGrants) -> Result<Registry, Failure> {
-        let mut tools = self.tools_of(&self.plugins, grants, None, None)?;
+        let mut tools = self.tools_of(&self.plugins, grants, Offered::default())?;
         self.supply(&mut tools, &self.plugins, grants, None, None);
         Ok(tools)
     }
@@ -121,19 +133,18 @@ impl App {
         self.reading_tools_of(&self.plugins, grants)
     }
 
-    /// The tools of these plugins, in a session with these files, whose model's service searches the web like this.
+    /// The tools of these plugins, as a session and its model have them.
     pub(crate) fn tools_of(
         &self,
         plugins: &[LoadedPlugin],
         grants: &UserGrants,
-        files: Option<&SessionFiles>,
-        search: Option<&Arc<dyn NetworkService>>,
+        offered: Offered<'_>,
     ) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Run, (files, search))
+        self.registry(plugins, grants, Holder::Run, offered)
     }
 
     pub(crate) fn reading_tools_of(&self, plugins: &[LoadedPlugin], grants: &UserGrants) -> Result<Registry, Failure> {
-        self.registry(plugins, grants, Holder::Subagent, (None, None))
+        self.registry(plugins, grants, Holder::Subagent, Offered::default())
     }
 
     fn registry(
@@ -141,10 +152,16 @@ impl App {
         plugins: &[LoadedPlugin],
         granted: &UserGrants,
         holder: Holder,
-        (files, search): (Option<&SessionFiles>, Option<&Arc<dyn NetworkService>>),
+        Offered { files, search, editing }: Offered<'_>,
     ) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
+            if let (Some(editing), PluginOrigin::BuiltIn(_)) = (editing, &installed.origin)
+                && installed.tools().any(|name| editing.leaves_out(name))
+            {
+                installed.tools().for_each(|name| registry.leave_out(ToolName::new(name)));
+                continue;
+            }
             let Some((installed, by_model)) = installed.searching(search.map(|search| search.address()))? else {
                 // It has nobody to ask, with this model.
                 installed.tools().for_each(|name| registry.leave_out(ToolName::new(name)));

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::aside::MAX_OUTPUT;
+use crate::app::Offered;
 use crate::attach::{Attached, Author, attach};
 
 /// The tool that runs a shell line.
@@ -161,7 +162,8 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<String, Failure> {
         let files = &self.conversation.files;
-        let tools = self.app.tools_of(&self.app.plugins, self.grants(), Some(files), None)?;
+        let offered = Offered { files: Some(files), ..Offered::default() };
+        let tools = self.app.tools_of(&self.app.plugins, self.grants(), offered)?;
         // Its own in the whole session, which another process may have begun.
         let id = CallId::new(format!("/{}#{}", command.name, jiff::Timestamp::now().as_nanosecond()));
         let arguments = Map::from_iter([

@@ -12,6 +12,7 @@ use host_extensions::grants::UserGrants;
 use host_extensions::plugins::{self, LoadedPlugin};
 use host_message::{ToolName, ToolSpec};
 use host_model::{estimate_text, estimate_tools};
+use host_settings::editing::Editing;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, RegistryError};
@@ -19,7 +20,7 @@ use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, RegistryError};
 use super::prompted::{self, AskedModel, Prompted, Surrounded};
 use super::setup;
 use super::skills::SessionSkills;
-use crate::app::App;
+use crate::app::{App, Offered};
 use crate::start_mode;
 
 /// What a model gets.
@@ -85,7 +86,9 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     let root = app.workspace.root();
     let gate = app.gate(ApprovalQueue::new(), grants.mode());
     let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
-    let tools = |grants: &UserGrants, gate: &Gate| specs(app, &agents, grants, gate, is_attended);
+    let editing = prompted::editing(&app.configuration, model.family);
+    let declaring = Declaring { app, agents: &agents, editing, is_attended };
+    let tools = |grants: &UserGrants, gate: &Gate| declaring.specs(grants, gate);
     let mut declarations = Declarations::default();
     if is_attended {
         declarations.add(&prompted::ahead(&grants, root, &gate, tools)?);
@@ -116,31 +119,37 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     })
 }
 
-/// Returns the declarations of a conversation with these grants, the agents that the main one can call included.
-fn specs(
-    app: &App,
-    agents: &Agents,
-    grants: &UserGrants,
-    gate: &Gate,
+/// What decides which tools a conversation declares, besides its grants.
+struct Declaring<'a> {
+    app: &'a App,
+    agents: &'a Agents,
+    editing: Editing,
     is_attended: bool,
-) -> Result<Vec<ToolSpec>, Failure> {
-    let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
-    let root = app.workspace.root();
-    let mut tools = app.tools_of(&app.plugins, grants, None, None)?;
-    if is_attended && grants.mode() == ApprovalMode::Plan {
-        let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
-        tools.register(Arc::new(plan)).map_err(unusable)?;
+}
+
+impl Declaring<'_> {
+    /// Returns the declarations of a conversation with these grants, the agents that the main one can call included.
+    fn specs(&self, grants: &UserGrants, gate: &Gate) -> Result<Vec<ToolSpec>, Failure> {
+        let Self { app, agents, editing, is_attended } = *self;
+        let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
+        let root = app.workspace.root();
+        let offered = Offered { editing: Some(editing), ..Offered::default() };
+        let mut tools = app.tools_of(&app.plugins, grants, offered)?;
+        if is_attended && grants.mode() == ApprovalMode::Plan {
+            let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));
+            tools.register(Arc::new(plan)).map_err(unusable)?;
+        }
+        let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
+        let skills = SessionSkills::new(&app.skills, names, grants.reads(), gate, root);
+        if skills.has_any() {
+            tools.register(Arc::new(ActivateSkill::new(Arc::new(skills) as Arc<_>))).map_err(unusable)?;
+        }
+        tools.register(Arc::new(AskUser::new(gate.queue().clone()))).map_err(unusable)?;
+        let mut specs = prompted::specs(&tools, gate);
+        if app.configuration.tree_limits().subagents > 0 {
+            let enabled = agents.all().iter().filter(|agent| agent.enabled);
+            specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
+        }
+        Ok(specs)
     }
-    let names = app.plugins.iter().flat_map(LoadedPlugin::tools).map(str::to_owned).collect();
-    let skills = SessionSkills::new(&app.skills, names, grants.reads(), gate, root);
-    if skills.has_any() {
-        tools.register(Arc::new(ActivateSkill::new(Arc::new(skills) as Arc<_>))).map_err(unusable)?;
-    }
-    tools.register(Arc::new(AskUser::new(gate.queue().clone()))).map_err(unusable)?;
-    let mut specs = prompted::specs(&tools, gate);
-    if app.configuration.tree_limits().subagents > 0 {
-        let enabled = agents.all().iter().filter(|agent| agent.enabled);
-        specs.extend(enabled.map(|agent| Subagent::spec_of(&agent.declared.definition)));
-    }
-    Ok(specs)
 }

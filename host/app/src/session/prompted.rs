@@ -12,6 +12,8 @@ use host_agent::{AgentDefinition, Completion, PromptConfig, ToolConfig};
 use host_capability::{Capability, Scope};
 use host_extensions::grants::UserGrants;
 use host_message::{ToolName, ToolSpec};
+use host_settings::configuration::Configuration;
+use host_settings::editing::Editing;
 use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::repository::repository_of;
@@ -54,6 +56,11 @@ pub(super) struct Prompted<'a> {
 /// Returns the tools that a model is offered, as they are now.
 pub(super) fn offered(tools: &Registry, gate: &Gate) -> BTreeSet<ToolName> {
     specs(tools, gate).into_iter().map(|spec| spec.name).collect()
+}
+
+/// Returns how a model of this family changes files.
+pub(super) fn editing(configuration: &Configuration, family: PromptFamily) -> Editing {
+    configuration.editing.unwrap_or_else(|| Editing::of_family(family))
 }
 
 /// Returns the declarations of those tools, in their order.

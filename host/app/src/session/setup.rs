@@ -28,7 +28,7 @@ use super::prompted::{self, Prompted};
 use super::skills::SessionSkills;
 use super::subagents::{self, Asked};
 use super::{Conversation, Observers, main_agent, task, undo};
-use crate::app::{App, SessionFiles};
+use crate::app::{App, Offered, SessionFiles};
 use crate::context::{self, Context, ContextPart};
 
 /// The agent to run, the inputs of its prompts, and its model.
@@ -348,7 +348,12 @@ impl Tools<'_> {
     pub(super) fn with_agents(&self, context: &SubagentContext<'_>) -> Result<Registry, Failure> {
         let Self { app, agents, plugins, grants, request, model, recording, switch, .. } = *self;
         let search = ModelSearch::of(model, context.budget, context.session);
-        let mut tools = app.tools_of(plugins, grants, Some(self.files), search.as_ref())?;
+        let offered = Offered {
+            files: Some(self.files),
+            search: search.as_ref(),
+            editing: Some(prompted::editing(&app.configuration, model.prompts)),
+        };
+        let mut tools = app.tools_of(plugins, grants, offered)?;
         app.supply(&mut tools, plugins, grants, Some(&self.files.changes), Some(self.deferral()));
         app.warm_next(plugins, &tools);
         if request.agent.is_some() {

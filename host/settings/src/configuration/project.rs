@@ -120,6 +120,7 @@ impl ConfigurationFile {
             any_folder: self.any_folder,
             effort: project.effort.or(self.effort),
             verbosity: project.verbosity.or(self.verbosity),
+            editing: project.editing.or(self.editing),
             written: self.written.overlaid_by(project.written),
             confine: Confine {
                 // A project may only ask for more.
@@ -219,6 +220,7 @@ impl Model {
             price: self.price.or(project.price),
             tools: project.tools.or(self.tools),
             deferred_tools: project.deferred_tools.or(self.deferred_tools),
+            custom_tools: project.custom_tools.or(self.custom_tools),
         }
     }
 }

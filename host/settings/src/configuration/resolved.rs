@@ -19,6 +19,7 @@ use super::{
     ConfigurationFile, Confine, Conversation, DailyBudget, Deny, HooksConfig, IndexConfig, InnerShare, Keys, Limits,
     MCP_SHARE, McpConfig, Model, ModelPrice, Owner, PluginConfigs, Routing, Run, Service, Setting, Written,
 };
+use crate::editing::Editing;
 use crate::environment::{Environment, Folders};
 use crate::error::Failure;
 use crate::models::saved::SavedModel;
@@ -38,6 +39,8 @@ pub struct Configuration {
     pub effort: Option<Effort>,
     /// How many words the model's answers have; `None` if the model decides.
     pub verbosity: Option<Verbosity>,
+    /// The tools with which the model changes files; `None` for those of its family.
+    pub editing: Option<Editing>,
     /// Confinement of the programs that tools start.
     pub confine: ConfineSettings,
     /// Files that no tool and no program may have.
@@ -282,6 +285,7 @@ impl Configuration {
             model: file.model,
             effort: file.effort,
             verbosity: file.verbosity,
+            editing: file.editing,
             deny: file.deny,
             hooks: file.hooks,
             providers: file.providers,

@@ -152,6 +152,25 @@ fn model_without_a_provider_is_asked_on_the_wire_of_the_catalogue() {
 }
 
 #[test]
+fn custom_tools_are_for_models_that_have_them_at_the_services_own_address() {
+    let check = |id: &str, text: &str, expected: bool| {
+        let key = [("OPENAI_API_KEY", "sk-test"), ("ANTHROPIC_API_KEY", "sk-test")];
+        let model = connect(id, &parsed(text), &environment(&key)).expect("it can be asked");
+        assert_eq!(!model.settings.custom_tools.is_empty(), expected, "{id} {text}");
+    };
+    let of = |id: &str, option: &str| format!("[models.\"{id}\"]\n{option}\n");
+    let gpt = "openai-responses/gpt-5";
+    check(gpt, "", true);
+    check(gpt, &of(gpt, "custom_tools = false"), false);
+    check(gpt, &of(gpt, "tools = \"text\""), false);
+    check("openai-responses/own-1", "", false);
+    check("openai-responses/own-1", &of("openai-responses/own-1", "custom_tools = true"), true);
+    for id in ["openai/gpt-5", "anthropic/claude-haiku-4-5"] {
+        check(id, &of(id, "custom_tools = true"), false);
+    }
+}
+
+#[test]
 fn deferred_tools_are_for_models_that_have_them_at_the_services_own_address() {
     let check = |id: &str, text: &str, expected: bool| {
         let key = [("OPENAI_API_KEY", "sk-test"), ("ANTHROPIC_API_KEY", "sk-test"), ("GEMINI_API_KEY", "sk-test")];

@@ -226,7 +226,10 @@ impl Rule {
 
     /// Whether its `tool` matches the tool.
     pub(super) fn is_of(&self, tool: &str) -> bool {
-        self.tool.is_empty() || self.tool.iter().any(|pattern| names(pattern, tool))
+        let is_named = |tool: &str| self.tool.iter().any(|pattern| names(pattern, tool));
+        // A patch changes files in place of these two: who denies or asks about either means what it does.
+        let is_patched = tool == "apply_patch" && self.decision != Decision::Allow;
+        self.tool.is_empty() || is_named(tool) || (is_patched && ["edit", "write_file"].into_iter().any(is_named))
     }
 
     /// Whether all criteria except `command` hold; `arguments` are the call's, as text.

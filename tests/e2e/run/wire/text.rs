@@ -9,7 +9,7 @@ fn saying(pieces: &[&str]) -> Answer {
 }
 
 pub(super) fn host(server: &Server, arguments: &[&str]) -> Host {
-    openai(server, arguments).configured("[models.\"openai/gpt-5\"]\ntools = \"text\"\n")
+    openai(server, arguments).configured("editing = \"edit\"\n[models.\"openai/gpt-5\"]\ntools = \"text\"\n")
 }
 
 #[tokio::test]
