@@ -120,7 +120,7 @@ fn a_good_plugin_is_good_and_each_mistake_ends_with_its_code() {
     exit: 0
     ----- stdout
     ls 0.1.0
-      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      imports  host:tool/context@0.1.0, host:tool/types@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
       no errors
     ----- stderr
@@ -148,7 +148,7 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
     exit: 54
     ----- stdout
     ls 0.1.1
-      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      imports  host:tool/context@0.1.0, host:tool/types@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
       since 0.1.0
         breaking `ls`, arguments: `path` is required
@@ -161,7 +161,7 @@ fn plugin_check_version_that_does_not_reflect_the_changes_is_too_low() {
     exit: 0
     ----- stdout
     ls 0.2.0
-      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      imports  host:tool/context@0.1.0, host:tool/types@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
       since 0.1.0
         breaking `ls`, arguments: `path` is required
@@ -199,7 +199,7 @@ fn plugin_whose_licence_is_a_placeholder_is_not_published() {
     exit: 54
     ----- stdout
     ls 0.1.0
-      imports  host:tool/context@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0, host:tool/types@0.1.0
+      imports  host:tool/context@0.1.0, host:tool/types@0.1.0, host:cap/types@0.1.0, host:cap/fs-read@0.1.0
       size     [SIZE] bytes; compiled in [DURATION]
       error    `./LICENSE` is still a template of a licence: it contains `[year] [fullname]`
       not ready: see the errors above
