@@ -2,7 +2,7 @@
 //!
 //! Deliberately not here: its words (`host_app::session::pages`), and which parts fit into the row (`host_terminal`).
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use host_agent::{Event, EventKind, Observer};
 use host_app::session::status::{SessionStatus, StatusTracker};
@@ -15,6 +15,14 @@ use super::Repl;
 fn parts(status: &SessionStatus) -> Vec<StatusPart> {
     let part = |(words, importance)| StatusPart { words, importance };
     pages::status::parts(status).into_iter().map(part).collect()
+}
+
+/// Draws the row as the session is now. One at a time, from the look at the session until the row has it: whoever
+/// looked before another one and draws after it would put back a port that is gone, and nothing would correct it.
+fn draw(look: impl FnOnce() -> SessionStatus, show: impl FnOnce(Vec<StatusPart>)) {
+    static DRAWING: Mutex<()> = Mutex::new(());
+    let _alone = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+    show(parts(&look()));
 }
 
 /// Keeps the row up to date while a run is under way.
@@ -45,7 +53,7 @@ impl StatusRow {
         let mut changes = status.port_changes();
         let task = tokio::spawn(async move {
             while changes.changed().await.is_ok() {
-                terminal.show_status(parts(&status.status()));
+                draw(|| status.status(), |parts| terminal.show_status(parts));
             }
         });
         StatusTask(task.abort_handle())
@@ -61,7 +69,7 @@ impl Observer for StatusRow {
             | EventKind::ToolCallForming { .. }
             | EventKind::ToolCallOutput { .. }
             | EventKind::ToolCallProgress { .. } => {}
-            _ => self.terminal.set_status(parts(&self.status.status())),
+            _ => draw(|| self.status.status(), |parts| self.terminal.set_status(parts)),
         }
     }
 }
@@ -70,7 +78,7 @@ impl Repl {
     /// Brings the row up to date before the user's turn.
     pub(super) fn refresh_status(&self) {
         if is_shown(&self.session) {
-            self.terminal.set_status(parts(&self.session.refresh_status()));
+            draw(|| self.session.refresh_status(), |parts| self.terminal.set_status(parts));
         }
     }
 }
