@@ -3,11 +3,10 @@
 //! A hunk goes to the one place where its old lines are. With lines that narrow it down (`@@ fn main`), it goes to the
 //! first place behind them; without, a second place is an error: an edit in a wrong place is worse than none.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::ops::Range;
 
-use tool_matching::{Closeness, LinesPlace, Text, carry, find_lines, nearest, replace_at};
-use tool_text::{MAX_LINE_CHARACTERS, cut_line};
+use tool_matching::{Closeness, LinesPlace, Text, carry, find_lines, line_of, nearest, replace_at};
 
 use crate::patch::Hunk;
 
@@ -81,7 +80,7 @@ pub(crate) fn put(text: &str, hunks: &[Hunk]) -> Result<(Text, bool), Vec<NoPlac
         if let [(one, _), (other, _)] = pair
             && one.end > other.start
         {
-            errors.push(NoPlace::Overlap { line: text.get(..other.start).unwrap_or("").matches('\n').count() + 1 });
+            errors.push(NoPlace::Overlap { line: line_of(text, other.start) });
         }
     }
     if errors.is_empty() { Ok((replace_at(text, places), exact)) } else { Err(errors) }
@@ -120,14 +119,7 @@ fn place(text: &str, hunk: &Hunk, cursor: usize, count: usize) -> Result<Placed,
     let first =
         || old.iter().find(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned()).unwrap_or_default();
     let Some((closeness, mut places, old, new)) = found else {
-        let nearest = nearest(text, &old.join("\n")).map(|nearest| {
-            let mut shown = String::new();
-            for (number, line) in (nearest.first..).zip(nearest.lines) {
-                // Writing to a string cannot fail.
-                let _ = writeln!(shown, "{number}\t{}", cut_line(line, MAX_LINE_CHARACTERS));
-            }
-            shown
-        });
+        let nearest = nearest(text, &old.join("\n")).map(|nearest| nearest.to_string());
         return Err(NoPlace::Missing { first: first(), nearest });
     };
     if hunk.at_end {

@@ -2,11 +2,10 @@
 //!
 //! Works on text whose line ending is `\n`; the file's own endings are put back by [`tool_matching::TextFile`].
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::ops::Range;
 
-use tool_matching::{Closeness, Text, find, nearest, replace_at};
-use tool_text::{MAX_LINE_CHARACTERS, cut_line};
+use tool_matching::{Closeness, Text, find, line_of, nearest, replace_at};
 
 /// How many bytes a file may have after an edit; the host has its own, lower limit. It bounds what a short text that
 /// is replaced in very many places costs.
@@ -86,6 +85,7 @@ pub(crate) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Rep
     let count = found.places.len();
     if count > 1 && !all {
         let mut lines = Vec::with_capacity(count);
+        // From one place to the next: there may be millions.
         let (mut line, mut at) = (1, 0);
         for place in &found.places {
             line += text.get(at..place.start).unwrap_or("").matches('\n').count();
@@ -121,11 +121,6 @@ fn inserted_before(text: &str, place: Range<usize>, old: &str, new: &str) -> Opt
     (is_there && inserted >= MIN_DONE).then(|| line_of(text, start))
 }
 
-/// The line that the place is in, from 1.
-fn line_of(text: &str, at: usize) -> usize {
-    text.get(..at).unwrap_or("").matches('\n').count() + 1
-}
-
 fn missing(text: &str, old: &str, new: &str) -> Problem {
     // Of a line or more: a word may be there for another reason.
     let new_lines = new.trim_matches('\n');
@@ -134,15 +129,7 @@ fn missing(text: &str, old: &str, new: &str) -> Problem {
     {
         return Problem::Done { line: line_of(text, at) };
     }
-    let lines = nearest(text, old).map(|nearest| {
-        let mut shown = String::new();
-        for (number, line) in (nearest.first..).zip(nearest.lines) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(shown, "{number}\t{}", cut_line(line, MAX_LINE_CHARACTERS));
-        }
-        shown
-    });
-    Problem::NotFound { nearest: lines }
+    Problem::NotFound { nearest: nearest(text, old).map(|nearest| nearest.to_string()) }
 }
 
 /// What the model is told of a text that was not there to the letter; `None` if it was.

@@ -77,7 +77,8 @@ pub fn find(text: &str, old: &str, new: &str) -> Option<Found> {
         let Some((closeness, mut places)) = within.or_else(|| in_lines(text, &old, whole_lines)) else { continue };
         if let Some(line) = first_line
             && places.len() > 1
-            && let Some(place) = places.iter().find(|place| line_of(text, place.start) == line)
+            && let Some(start) = start_of(text, line)
+            && let Some(place) = places.iter().find(|place| place.start == start)
         {
             // The number that the model copied says which of them it means.
             places = vec![place.clone()];
@@ -88,8 +89,17 @@ pub fn find(text: &str, old: &str, new: &str) -> Option<Found> {
     None
 }
 
-/// The line that a place is in, counted from 1.
-fn line_of(text: &str, at: usize) -> usize {
+/// Where the line with this number begins, counted from 1; `None` if the text has fewer. Found once and compared with
+/// each place, of which there may be millions.
+fn start_of(text: &str, line: usize) -> Option<usize> {
+    match line.checked_sub(2) {
+        None => (line == 1).then_some(0),
+        Some(before) => text.match_indices('\n').nth(before).map(|(at, _)| at + 1),
+    }
+}
+
+/// Returns the line that a place is in, counted from 1.
+pub fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes().get(..at).unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
@@ -311,6 +321,16 @@ mod tests {
         ] {
             check(text, old, None);
         }
+    }
+
+    #[test]
+    fn copied_number_says_which_of_several_places_is_meant() {
+        let text = "a\nb\na\nb\n";
+        let at = |old: &str| find(text, old, "").map(|found| found.places);
+        assert_eq!(at("3\ta\n4\tb\n"), Some(vec![4..7]));
+        assert_eq!(at("1\ta\n"), Some(vec![0..1]));
+        // A number at which the text is not says nothing.
+        assert_eq!(at("9\ta\n").map(|places| places.len()), Some(2));
     }
 
     #[test]

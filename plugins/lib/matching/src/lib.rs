@@ -17,7 +17,7 @@ mod reading;
 mod text_file;
 
 pub use carry::carry;
-pub use find::{Closeness, Found, LinesPlace, find, find_lines};
+pub use find::{Closeness, Found, LinesPlace, find, find_lines, line_of};
 pub use nearest::{Nearest, nearest};
 pub use pieces::{Piece, Text, replace_at};
 pub use text_file::TextFile;

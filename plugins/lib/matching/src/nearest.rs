@@ -1,6 +1,9 @@
 //! The place of a file that looks most like a text which is not there.
 
 use std::collections::HashMap;
+use std::fmt;
+
+use tool_text::{MAX_LINE_CHARACTERS, cut_line};
 
 use crate::fold::fold;
 
@@ -19,6 +22,14 @@ pub struct Nearest<'t> {
     pub lines: Vec<&'t str>,
     /// How many lines of the copy are among them, in their place.
     pub agreeing: usize,
+}
+
+/// The lines behind their numbers, as `read_file` shows them.
+impl fmt::Display for Nearest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut numbered = (self.first..).zip(&self.lines);
+        numbered.try_for_each(|(number, line)| writeln!(f, "{number}\t{}", cut_line(line, MAX_LINE_CHARACTERS)))
+    }
 }
 
 /// The lines of `text` that are nearest to `wanted`; `None` if none of its lines is there.
