@@ -16,7 +16,7 @@ use std::ptr;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::descriptors::{Kept, close_from, close_on_exec};
+use super::descriptors::{KeptDescriptors, close_from, close_on_exec};
 use super::door;
 use super::join;
 use super::step::{Failed, Step, check, errno};
@@ -141,13 +141,13 @@ impl Plan<'_> {
     }
 
     /// Returns the descriptors that the guard and the program use.
-    fn kept(&self, failed: c_int) -> Kept {
+    fn kept(&self, failed: c_int) -> KeptDescriptors {
         let streams = self.image.iter().flat_map(|(_, streams)| {
             let Streams { stdin, stdout, stderr, report } = *streams;
             [stdin, stdout, stderr, report]
         });
         let walls = self.walls.into_iter().flat_map(Walls::descriptors);
-        Kept::new([failed].into_iter().chain(streams).chain(self.door).chain(walls))
+        KeptDescriptors::new([failed].into_iter().chain(streams).chain(self.door).chain(walls))
     }
 
     /// What the guard does. Runs between clone and exec.
@@ -294,7 +294,7 @@ impl Image {
 const SIGCHLD: u32 = libc::SIGCHLD.unsigned_abs();
 
 /// Clones a process in new namespaces, which does this and nothing else, with these descriptors.
-pub(super) fn cloned(namespaces: u32, kept: &Kept, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
+pub(super) fn cloned(namespaces: u32, kept: &KeptDescriptors, child: impl FnOnce() -> Infallible) -> io::Result<Pid> {
     // A signal in the child before it has its own handlers would run the host's, on a copy of its locks.
     let blocked = Blocked::all()?;
     // SAFETY: a clone without `CLONE_VM` is a fork: the child has a copy of this thread's memory. It does what the head

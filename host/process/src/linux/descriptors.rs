@@ -11,9 +11,9 @@ use super::step::{Stepped, check};
 /// It has copies of all that the host has open: a pipe of another program does not end, a listener takes connections
 /// and a script that was just written cannot be run until the last copy is closed. So it closes the others first of
 /// all, and not when it has put up its walls.
-pub(super) struct Kept(Vec<c_int>);
+pub(super) struct KeptDescriptors(Vec<c_int>);
 
-impl Kept {
+impl KeptDescriptors {
     pub(super) fn new(descriptors: impl IntoIterator<Item = c_int>) -> Self {
         let mut kept: Vec<c_int> = descriptors.into_iter().collect();
         kept.sort_unstable();

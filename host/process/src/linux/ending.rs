@@ -1,6 +1,6 @@
 //! The ends of guards, beside what the host does next.
 //!
-//! With a guard the kernel ends its mounts, for which it waits until nobody looks at them: some tenths of a
+//! With a guard the kernel ends its mounts, for which it waits until nothing looks at them: some tenths of a
 //! millisecond. With nothing left of the program it is of no use to wait for that too. A guard whose end matters to a
 //! later program, since it has layers or a group of processes, is not handed over here.
 

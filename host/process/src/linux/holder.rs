@@ -22,7 +22,7 @@ use rustix::process::Pid;
 use tokio::net::TcpSocket;
 
 use super::child;
-use super::descriptors::{Kept, close_from};
+use super::descriptors::{KeptDescriptors, close_from};
 use super::handover::{MOST, give, take};
 use super::join::Joins;
 use super::means::Means;
@@ -79,7 +79,7 @@ impl Holder {
         // A holder that is stopped or starved must not hang the host at the start of each program.
         let timeout = [Timeout::Recv, Timeout::Send].map(|id| set_socket_timeout(&socket, id, Some(PATIENCE)));
         timeout.into_iter().collect::<Result<(), _>>().map_err(|error| failed(error.into()))?;
-        let kept = Kept::new(walls.descriptors().chain([inside.as_raw_fd()]));
+        let kept = KeptDescriptors::new(walls.descriptors().chain([inside.as_raw_fd()]));
         let pid = child::cloned(walls.namespaces, &kept, || hold(&walls, inside.as_raw_fd())).map_err(failed)?;
         drop(inside);
         // Ends the holder if anything below fails; until then nobody else knows its id.

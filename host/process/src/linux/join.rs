@@ -12,7 +12,7 @@ use std::io;
 
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use super::descriptors::Kept;
+use super::descriptors::KeptDescriptors;
 use super::step::{Failed, Step, Stepped, check, errno};
 
 /// The namespaces that a guard joins.
@@ -37,7 +37,7 @@ const STACK: usize = 128 << 10;
 /// What the process between does, and how that ended.
 struct Joining<'a, F> {
     joins: Joins,
-    kept: &'a Kept,
+    kept: &'a KeptDescriptors,
     users: c_int,
     flags: u32,
     /// `None` once it is under way.
@@ -51,7 +51,7 @@ pub(super) fn cloned<F: FnOnce() -> Infallible>(
     joins: Joins,
     users: c_int,
     namespaces: u32,
-    kept: &Kept,
+    kept: &KeptDescriptors,
     guard: F,
 ) -> Result<Pid, Failed> {
     // The host becomes the parent of the guard, although another process clones it: only a parent can wait for it.
