@@ -244,7 +244,7 @@ impl Runtime {
             if let Ok(absolute) = workspace.absolute(&path)
                 && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
             {
-                // The write would be refused: nobody is asked about it.
+                // The write would be refused, so there is nothing to ask.
                 return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
             }
         }

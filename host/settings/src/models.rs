@@ -343,8 +343,10 @@ fn connect_with(
     configuration: &Configuration,
     environment: &Environment,
 ) -> Result<Model, Failure> {
-    let id = &*with_provider(id, configuration, environment)?;
     let mut model = connect_once(id, loading, configuration, environment)?;
+    // With its provider, by which it has its settings.
+    let id = model.id.clone();
+    let id = id.as_str();
     if id.parse::<Selection>()?.provider.address.is_none() {
         // A model without a service has no temporary failures.
         return Ok(model);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use host_tests::host::Host;
+use host_tests::host::{Ended, Host};
 use host_tests::pty::Pty;
 use host_tests::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -16,6 +16,15 @@ const PATCH: &str = "*** Begin Patch\n*** Add File: new\n+1\n*** Delete File: ol
 
 fn patched(path: &str) -> Value {
     json!({"patch": format!("*** Begin Patch\n*** Update File: {path}\n@@\n-b\n+B\n*** End Patch\n")})
+}
+
+/// Runs the host while the server of the test answers.
+async fn beside(host: Host, run: impl FnOnce(&Host) -> Ended + Send + 'static) -> (Host, Ended) {
+    let running = tokio::task::spawn_blocking(move || {
+        let ended = run(&host);
+        (host, ended)
+    });
+    running.await.expect("it runs")
 }
 
 /// The tools that the model is offered and that change files.
@@ -57,12 +66,7 @@ async fn patch_of_a_model_changes_files_on_each_wire_and_is_undone() {
             .await;
         let host = format.host(&server, &["--approval-mode", "auto-edit", "Change it"], "editing = \"patch\"\n");
         let host = host.file("old", "gone\n").file("f", "a\nb\n");
-        let (host, ended) = tokio::task::spawn_blocking(move || {
-            let ended = host.run();
-            (host, ended)
-        })
-        .await
-        .expect("it runs");
+        let (host, ended) = beside(host, Host::run).await;
         assert_eq!((ended.code, ended.stdout.trim()), (Some(0), "Done."), "{}: {ended:?}", format.name());
         let text = |name: &str| fs::read_to_string(host.repository().join(name)).ok();
         assert_eq!(
@@ -71,11 +75,7 @@ async fn patch_of_a_model_changes_files_on_each_wire_and_is_undone() {
             "{}",
             format.name()
         );
-        let undone = tokio::task::spawn_blocking(move || {
-            let undone = host.run_of(&["undo", "--to", "1"]);
-            (host, undone)
-        });
-        let (host, undone) = undone.await.expect("it runs");
+        let (host, undone) = beside(host, |host| host.run_of(&["undo", "--to", "1"])).await;
         assert_eq!(undone.code, Some(0), "{undone:?}");
         let text = |name: &str| fs::read_to_string(host.repository().join(name)).ok();
         assert_eq!(["new", "old", "f"].map(text), [None, Some("gone\n".into()), Some("a\nb\n".into())]);
@@ -104,12 +104,7 @@ async fn patch_by_its_grammar_changes_files_on_the_responses_wire() {
     let configuration = format!("[models.\"{}\"]\ncustom_tools = true\n", format.model);
     let host = format.host(&server, &["--approval-mode", "auto-edit", "Change it"], &configuration);
     let host = host.file("old", "gone\n").file("f", "a\nb\n");
-    let (host, ended) = tokio::task::spawn_blocking(move || {
-        let ended = host.run();
-        (host, ended)
-    })
-    .await
-    .expect("it runs");
+    let (host, ended) = beside(host, Host::run).await;
     assert_eq!((ended.code, ended.stdout.trim()), (Some(0), "Done."), "{ended:?}");
     assert_eq!(fs::read_to_string(host.repository().join("f")).expect("text"), "a\nB\n");
     let requests = format.asked(&server);

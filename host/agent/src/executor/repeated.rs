@@ -15,11 +15,11 @@ use host_tool::{CallFailure, FailureKind, Outcome, Tool};
 /// The shortest text that is left out. Of less than this the note would save nothing.
 const MIN_TEXT: usize = 400;
 
-/// What stands in the place of a text that the conversation has.
+/// The note in place of a text that the conversation has.
 const SAME: &str = "Nothing has changed: the result is the same, to the letter, as that of your earlier call with these \
                     arguments, which is above in this conversation.";
 
-/// What is said behind a failure that the model has seen before.
+/// The note behind a failure that the model has seen before.
 const FAILED_AGAIN: &str = "This call has failed in the same way before. Do not make it a third time: look at what is \
                             there now, for instance by reading the file again, and change the call.";
 

@@ -100,7 +100,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     Task { run: &run, prompt, compressed, environment: &environment }.run(session, interrupt).await
 }
 
-/// Opens the application: asks about the folder and the project if there is somebody to ask.
+/// Opens the application: asks about the folder and the project if a user is there.
 async fn open(
     run: &Run,
     environment: &Environment,

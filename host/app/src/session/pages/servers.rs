@@ -12,7 +12,7 @@ use crate::page::{Line, Page};
 /// How much of a description is shown, in characters.
 const DESCRIPTION: usize = 120;
 
-/// What is said where servers are configured and none of them can be used.
+/// The first line of the list where servers are configured and none of them can be used.
 pub const NONE_USABLE: &str = "no MCP server can be used";
 
 /// The page.

@@ -17,8 +17,8 @@ fn parts(status: &SessionStatus) -> Vec<StatusPart> {
     pages::status::parts(status).into_iter().map(part).collect()
 }
 
-/// Draws the row as the session is now. One at a time, from the look at the session until the row has it: whoever
-/// looked before another one and draws after it would put back a port that is gone, and nothing would correct it.
+/// Draws the row as the session is now. One caller at a time, from reading the session until the row is drawn: one that
+/// read earlier and drew later would put back a port that is gone, and nothing would correct it.
 fn draw(look: impl FnOnce() -> SessionStatus, show: impl FnOnce(Vec<StatusPart>)) {
     static DRAWING: Mutex<()> = Mutex::new(());
     let _alone = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
