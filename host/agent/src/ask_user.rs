@@ -57,70 +57,11 @@ pub struct AskUser {
 impl AskUser {
     /// Creates the tool, whose questions go to the listeners of this queue.
     pub fn new(queue: ApprovalQueue) -> Self {
-        let input_schema = json!({
-            "type": "object",
-            "properties": {
-                "questions": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MAX_QUESTIONS,
-                    "description": "The questions. Ask together what you need to know now, each about one thing.",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "question": {
-                                "type": "string",
-                                "minLength": 1,
-                                "maxLength": MAX_QUESTION,
-                                "description": "The question, with what the user has to know in order to answer it.",
-                            },
-                            "choices": {
-                                "type": "array",
-                                "maxItems": MAX_CHOICES,
-                                "description": "Answers to choose from. Leave it out for a question whose answer is \
-                                                free text.",
-                                "items": {
-                                    "type": "object",
-                                    "properties": {
-                                        "label": {
-                                            "type": "string",
-                                            "minLength": 1,
-                                            "maxLength": MAX_CHOICE,
-                                            "description": "The answer, in a few words.",
-                                        },
-                                        "description": {
-                                            "type": "string",
-                                            "maxLength": MAX_DESCRIPTION,
-                                            "description": "What it means or costs, in one sentence.",
-                                        },
-                                        "recommended": {
-                                            "type": "boolean",
-                                            "description": "Whether you would take it: one of the choices at most. \
-                                                            Default: false.",
-                                        },
-                                    },
-                                    "required": ["label"],
-                                    "additionalProperties": false,
-                                },
-                            },
-                            "multiple": {
-                                "type": "boolean",
-                                "description": "Whether the user can take several of the choices. Default: false.",
-                            },
-                        },
-                        "required": ["question"],
-                        "additionalProperties": false,
-                    },
-                },
-            },
-            "required": ["questions"],
-            "additionalProperties": false,
-        });
         let spec = ToolSpec {
             name: ToolName::new(ASK_USER),
             title: Some("Ask the user".to_owned()),
             description: DESCRIPTION.to_owned(),
-            input_schema: Arc::new(input_schema),
+            input_schema: Arc::new(input_schema()),
             output_schema: None,
             // Not read-only, so that the scheduler runs it alone: nothing else is asked at the same time.
             annotations: Annotations { read_only: false, destructive: false, idempotent: false, open_world: false },
@@ -156,6 +97,75 @@ impl AskUser {
             .into(),
         }
     }
+}
+
+/// The schema of the arguments.
+fn input_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "questions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MAX_QUESTIONS,
+                "description": "The questions. Ask together what you need to know now, each about one thing.",
+                "items": question_schema(),
+            },
+        },
+        "required": ["questions"],
+        "additionalProperties": false,
+    })
+}
+
+fn question_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "question": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_QUESTION,
+                "description": "The question, with what the user has to know in order to answer it.",
+            },
+            "choices": {
+                "type": "array",
+                "maxItems": MAX_CHOICES,
+                "description": "Answers to choose from. Leave it out for a question whose answer is free text.",
+                "items": choice_schema(),
+            },
+            "multiple": {
+                "type": "boolean",
+                "description": "Whether the user can take several of the choices. Default: false.",
+            },
+        },
+        "required": ["question"],
+        "additionalProperties": false,
+    })
+}
+
+fn choice_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "label": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_CHOICE,
+                "description": "The answer, in a few words.",
+            },
+            "description": {
+                "type": "string",
+                "maxLength": MAX_DESCRIPTION,
+                "description": "What it means or costs, in one sentence.",
+            },
+            "recommended": {
+                "type": "boolean",
+                "description": "Whether you would take it: one of the choices at most. Default: false.",
+            },
+        },
+        "required": ["label"],
+        "additionalProperties": false,
+    })
 }
 
 impl Tool for AskUser {

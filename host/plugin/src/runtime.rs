@@ -240,14 +240,7 @@ impl Runtime {
             // The others name no files, which are compared with what the model saw.
             Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => return Ok(Some(confirmation)),
         };
-        for path in edited {
-            if let Ok(absolute) = workspace.absolute(&path)
-                && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
-            {
-                // The write would be refused, so there is nothing to ask.
-                return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
-            }
-        }
+        self.refuse_unsaved(&workspace, &edited).await?;
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {
             if let Some(seen) = &seen {
@@ -256,28 +249,24 @@ impl Runtime {
                 })?;
             }
             // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
-            let truthful = |path: &str, proposed: &str, unified: String| {
-                let there = difference::there(path, &name, &grants, &workspace);
-                difference::of_file(path, there, proposed, unified)
-            };
-            Ok(match confirmation {
-                Confirmation::Edit { path, unified, proposed } => {
-                    let unified = truthful(&path, &proposed, unified);
-                    Confirmation::Edit { path, unified, proposed }
-                }
-                Confirmation::Edits { mut changes } => {
-                    for change in &mut changes {
-                        let proposed = change.proposed.as_deref().unwrap_or("");
-                        change.unified = truthful(&change.path, proposed, std::mem::take(&mut change.unified));
-                    }
-                    Confirmation::Edits { changes }
-                }
-                other => other,
-            })
+            Ok(difference::checked(confirmation, |path| difference::there(path, &name, &grants, &workspace)))
         });
         let lost =
             |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error: wasmtime::Error::new(error) };
         compared.await.map_err(lost)?.map(Some)
+    }
+
+    /// Fails if a file that is to be written has changes in an editor that are not saved: the write would be refused, and
+    /// nobody is asked about it.
+    async fn refuse_unsaved(&self, workspace: &Workspace, files: &[String]) -> Result<(), CallError> {
+        for path in files {
+            if let Ok(absolute) = workspace.absolute(path)
+                && self.shared.unsaved.text(workspace.root(), &absolute).await.is_some()
+            {
+                return Err(CallError::Unsaved { file: workspace.shown(&absolute) });
+            }
+        }
+        Ok(())
     }
 
     /// Asks a plugin for the arguments of a call that the user changed: `text` replaces the content or the command that

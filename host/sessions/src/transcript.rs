@@ -244,22 +244,11 @@ impl Transcript {
                 }
                 Fact::Content { prompt, content } => {
                     let agent = prompt.agent.to_string();
-                    let said = Message::from_content(&content);
-                    match content.role {
-                        Role::User => add(Some(agent), What::User(said)),
-                        Role::Model => {
-                            if !said.is_empty() {
-                                add(Some(agent.clone()), What::Model(said));
-                            }
-                            for call in Arc::unwrap_or_clone(content).parts.into_iter().filter_map(call_of) {
-                                positions.push(self.entries.len());
-                                self.entries.push(Entry {
-                                    time,
-                                    agent: Some(agent.clone()),
-                                    what: What::Call(Box::new(call)),
-                                });
-                            }
+                    for what in said(Arc::unwrap_or_clone(content)) {
+                        if let What::Call(_) = what {
+                            positions.push(self.entries.len());
                         }
+                        self.entries.push(Entry { time, agent: Some(agent.clone()), what });
                     }
                 }
                 Fact::HistoryReplaced { agent_id, contents } => {
@@ -288,10 +277,7 @@ impl Transcript {
                 Fact::CallSettled { end, .. } => {
                     let at = ended.and_then(|call| positions.get(call.number).copied());
                     if let Some(Entry { what: What::Call(call), .. }) = at.and_then(|at| self.entries.get_mut(at)) {
-                        if let Some(report) = &end.report {
-                            call.title.clone_from(&report.title);
-                        }
-                        call.outcome = Some(Outcome::new(Arc::unwrap_or_clone(end)));
+                        call.settle(Arc::unwrap_or_clone(end));
                     }
                 }
                 Fact::Error { agent_id, message } => add(Some(agent_id.to_string()), What::Error { message }),
@@ -341,6 +327,13 @@ impl Outcome {
 }
 
 impl Call {
+    fn settle(&mut self, end: CallEnd) {
+        if let Some(report) = &end.report {
+            self.title.clone_from(&report.title);
+        }
+        self.outcome = Some(Outcome::new(end));
+    }
+
     /// Returns whether it failed, or the command that it ran.
     pub fn failed(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| match &outcome.report {
@@ -385,6 +378,19 @@ pub fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     }
     safe.push('\n');
     Ok(safe)
+}
+
+/// Returns what a content says, and the calls in it.
+fn said(content: Content) -> Vec<What> {
+    let said = Message::from_content(&content);
+    match content.role {
+        Role::User => vec![What::User(said)],
+        Role::Model => {
+            let said = Some(said).filter(|said| !said.is_empty()).map(What::Model);
+            let calls = content.parts.into_iter().filter_map(call_of);
+            said.into_iter().chain(calls.map(|call| What::Call(Box::new(call)))).collect()
+        }
+    }
 }
 
 fn call_of(part: Part) -> Option<Call> {

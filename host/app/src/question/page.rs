@@ -186,53 +186,20 @@ fn origin(question: &Question) -> Option<Block> {
 
 fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
     let reason = reason_of_model(question).map(Block::Reason);
-    let arguments = || {
-        let text = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
-        Block::Code { language: "json", text }
-    };
-    let mut blocks: Vec<Block> = Vec::new();
-    let title = match &question.confirmation {
+    match &question.confirmation {
         Confirmation::Exec { argv, directory, input, background } => {
-            let ground = if *background { " in the background" } else { "" };
-            let place = if directory == "." { String::new() } else { format!("in {directory}") };
-            blocks.extend(reason);
-            let line = command_line(argv);
-            let commands = question.commands.iter().map(|command| command.text.clone()).collect();
-            blocks.push(Block::Code { language: "sh", text: line.clone() });
-            blocks.push(Block::Effects(Summary::new(question)));
-            blocks.push(Block::Commands(CommandList { line, commands }));
-            if let Some(input) = input {
-                blocks.push(Block::Note("which reads this:".to_owned()));
-                blocks.push(Block::Code { language: "", text: input.clone() });
-            }
-            if *background {
-                let words = "it runs on after the call, until it ends, is stopped, or this session ends";
-                blocks.push(Block::Note(words.to_owned()));
-            }
-            let before_reason = Some(format!("{who} wants to run{ground}, in the model's words"));
-            Title { before_reason, ..Title::new(format!("{who} wants to run this command{ground}"), &place) }
+            let command = Command { argv, directory, input: input.as_deref(), background: *background };
+            let (title, blocks) = about_command(question, who, &command);
+            (title, reason.into_iter().chain(blocks).collect())
         }
         Confirmation::Edit { path, unified, .. } => {
-            blocks.extend(reason);
-            blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
-            Title::new(format!("{who} wants to change"), path)
+            let difference = Block::Difference { path: Some(path.clone()), unified: unified.clone() };
+            let title = Title::new(format!("{who} wants to change"), path);
+            (title, reason.into_iter().chain([difference]).collect())
         }
         Confirmation::Edits { changes } => {
-            blocks.extend(reason);
-            let only = match changes.as_slice() {
-                [FileChange { path, proposed: Some(_), .. }] => Some(path),
-                _ => None,
-            };
-            for FileChange { path, unified, proposed } in changes {
-                // The title has no room for all of them.
-                let what = if proposed.is_some() { "" } else { " is removed" };
-                blocks.extend(only.is_none().then(|| Block::Note(format!("`{}`{what}:", line(path)))));
-                blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
-            }
-            match only {
-                Some(path) => Title::new(format!("{who} wants to change"), path),
-                None => Title::new(format!("{who} wants to change {}", counted(changes.len(), "file")), ""),
-            }
+            let (title, blocks) = about_changes(who, changes);
+            (title, reason.into_iter().chain(blocks).collect())
         }
         Confirmation::Info { text, requests, writes } => {
             let what = match (requests.len(), writes.is_empty()) {
@@ -242,33 +209,85 @@ fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
                 (_, true) => "send requests",
                 (_, false) => "send requests and change files",
             };
-            blocks.extend(reason);
-            blocks.push(Block::Prose(text.clone()));
             let requests = requests.iter().map(|(method, url)| format!("{method} {url}"));
+            let mut blocks: Vec<Block> = reason.into_iter().chain([Block::Prose(text.clone())]).collect();
             blocks.extend(list("it sends", requests, true));
             blocks.extend(list("it changes", writes.iter().cloned(), true));
-            Title::new(format!("{who} wants to {what}"), "")
+            (Title::new(format!("{who} wants to {what}"), ""), blocks)
         }
         Confirmation::Mcp { server, identity, tool, changed } => {
-            blocks.push(arguments());
-            blocks.push(Block::Note(format!("`{server}` is: {}", line(identity))));
+            let mut blocks = vec![arguments(question), Block::Note(format!("`{server}` is: {}", line(identity)))];
             if let Some(changed) = changed {
                 let words = "what the server says about this tool has changed since you allowed it:";
                 blocks.push(Block::Note(words.to_owned()));
                 blocks.push(Block::Difference { path: None, unified: changed.clone() });
             }
             let name = format!("`{tool}` of the MCP server `{server}`");
-            Title::new(format!("{} wants to call", asker(question)), &name)
+            (Title::new(format!("{} wants to call", asker(question)), &name), blocks)
         }
         Confirmation::Call => {
-            blocks.push(arguments());
             let Touches { capabilities, exceptions } = Touches::new(&question.touches);
+            let mut blocks = vec![arguments(question)];
             blocks.extend(list("it could touch", capabilities.into_iter(), false));
             blocks.extend(list("but not", exceptions.into_iter(), false));
-            Title::new(format!("{who} wants to run with these arguments"), "")
+            (Title::new(format!("{who} wants to run with these arguments"), ""), blocks)
         }
+    }
+}
+
+/// A command that is asked about.
+struct Command<'a> {
+    argv: &'a [String],
+    directory: &'a str,
+    input: Option<&'a str>,
+    background: bool,
+}
+
+fn about_command(question: &Question, who: &str, command: &Command<'_>) -> (Title, Vec<Block>) {
+    let Command { argv, directory, input, background } = *command;
+    let ground = if background { " in the background" } else { "" };
+    let place = if directory == "." { String::new() } else { format!("in {directory}") };
+    let line = command_line(argv);
+    let commands = question.commands.iter().map(|command| command.text.clone()).collect();
+    let mut blocks = vec![
+        Block::Code { language: "sh", text: line.clone() },
+        Block::Effects(Summary::new(question)),
+        Block::Commands(CommandList { line, commands }),
+    ];
+    if let Some(input) = input {
+        blocks.push(Block::Note("which reads this:".to_owned()));
+        blocks.push(Block::Code { language: "", text: input.to_owned() });
+    }
+    if background {
+        let words = "it runs on after the call, until it ends, is stopped, or this session ends";
+        blocks.push(Block::Note(words.to_owned()));
+    }
+    let before_reason = Some(format!("{who} wants to run{ground}, in the model's words"));
+    (Title { before_reason, ..Title::new(format!("{who} wants to run this command{ground}"), &place) }, blocks)
+}
+
+fn about_changes(who: &str, changes: &[FileChange]) -> (Title, Vec<Block>) {
+    let only = match changes {
+        [FileChange { path, proposed: Some(_), .. }] => Some(path),
+        _ => None,
+    };
+    let mut blocks = Vec::new();
+    for FileChange { path, unified, proposed } in changes {
+        // The title has no room for all of them.
+        let what = if proposed.is_some() { "" } else { " is removed" };
+        blocks.extend(only.is_none().then(|| Block::Note(format!("`{}`{what}:", line(path)))));
+        blocks.push(Block::Difference { path: Some(path.clone()), unified: unified.clone() });
+    }
+    let title = match only {
+        Some(path) => Title::new(format!("{who} wants to change"), path),
+        None => Title::new(format!("{who} wants to change {}", counted(changes.len(), "file")), ""),
     };
     (title, blocks)
+}
+
+fn arguments(question: &Question) -> Block {
+    let text = serde_json::to_string_pretty(&question.call.arguments).unwrap_or_default();
+    Block::Code { language: "json", text }
 }
 
 #[cfg(test)]

@@ -78,11 +78,7 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
     let has_prompt = is_prompted || talks;
     let request = SessionRequest { run: run.request(), resume, has_prompt, attended };
     let mut session = Session::start(app, request).await?;
-    printer::notes(&session.take_notices(), &environment);
-    if is_prompted && session.left() == Left::Question {
-        let note = "the last prompt has no reply and is sent again with this one";
-        printer::notes(&[note.to_owned()], &environment);
-    }
+    print_start(&mut session, is_prompted, &environment);
     let prompt = match line {
         Some(line) => command_prompt(line, attended, &session, &stop).await?,
         None => prompt,
@@ -98,6 +94,15 @@ pub(crate) async fn run(mut run: Run, environment: Environment, interrupt: Inter
         return conversation::hold(session, interrupt, run.stats, first_prompt).await;
     }
     Task { run: &run, prompt, compressed, environment: &environment }.run(session, interrupt).await
+}
+
+/// Prints what the user should know of the session before its first prompt.
+fn print_start(session: &mut Session, is_prompted: bool, environment: &Environment) {
+    printer::notes(&session.take_notices(), environment);
+    if is_prompted && session.left() == Left::Question {
+        let note = "the last prompt has no reply and is sent again with this one";
+        printer::notes(&[note.to_owned()], environment);
+    }
 }
 
 /// Opens the application: asks about the folder and the project if a user is there.

@@ -1,7 +1,7 @@
 //! A session as a document that reads well where Markdown is shown. Calls are folded away, the
 //! changes that they made are not.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use host_journal::CallStatus;
 use host_message::Display;
@@ -49,27 +49,8 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
             )
         }
         What::Resumed { model } => writeln!(text, "---\n\n*Resumed with {}, {}*", inline_code(model), local(*time)),
-        What::User(said) => {
-            let _ = writeln!(text, "## User\n");
-            for line in said.text.lines() {
-                let _ = writeln!(text, "> {line}");
-            }
-            kinds(text, &said.data)
-        }
-        What::Model(Message { text: said, thoughts, data }) => {
-            let _ = writeln!(text, "## Model");
-            if !thoughts.is_empty() {
-                let _ = writeln!(
-                    text,
-                    "\n<details>\n<summary>Thoughts</summary>\n\n{}\n\n</details>",
-                    fenced("", thoughts)
-                );
-            }
-            if !said.is_empty() {
-                let _ = writeln!(text, "\n{}", said.trim_end());
-            }
-            kinds(text, data)
-        }
+        What::User(said) => of_user(text, said),
+        What::Model(said) => of_model(text, said),
         What::Call(call) => {
             written_call(text, call);
             Ok(())
@@ -104,6 +85,24 @@ fn one(text: &mut String, Entry { time, agent, what }: &Entry) {
     };
 }
 
+fn of_user(text: &mut String, said: &Message) -> fmt::Result {
+    writeln!(text, "## User\n")?;
+    said.text.lines().try_for_each(|line| writeln!(text, "> {line}"))?;
+    kinds(text, &said.data)
+}
+
+fn of_model(text: &mut String, Message { text: said, thoughts, data }: &Message) -> fmt::Result {
+    writeln!(text, "## Model")?;
+    if !thoughts.is_empty() {
+        let thoughts = fenced("", thoughts);
+        writeln!(text, "\n<details>\n<summary>Thoughts</summary>\n\n{thoughts}\n\n</details>")?;
+    }
+    if !said.is_empty() {
+        writeln!(text, "\n{}", said.trim_end())?;
+    }
+    kinds(text, data)
+}
+
 fn written_call(text: &mut String, call: &Call) {
     let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
     let name = escaped(&call.name);
@@ -123,7 +122,7 @@ fn written_call(text: &mut String, call: &Call) {
     }
 }
 
-fn kinds(text: &mut String, data: &[String]) -> std::fmt::Result {
+fn kinds(text: &mut String, data: &[String]) -> fmt::Result {
     data.iter().try_for_each(|kind| writeln!(text, "\n*[{}]*", inline_code(kind)))
 }
 

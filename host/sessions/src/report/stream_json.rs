@@ -298,6 +298,7 @@ impl Observer for StreamJson {
         self.stats.lock().unwrap_or_else(PoisonError::into_inner).count(event);
         let subagent = event.agent_id.is_subagent().then_some((event.agent, event.agent_id));
         let say = |line| self.line(subagent, line);
+        let warn = |message: &str| self.line(subagent, Line::Error { severity: Severity::Warning, message });
         match event.kind {
             // It begins with the call that asks for it; and it was the run that was cancelled.
             EventKind::RunRequested { .. } | EventKind::Asked { .. } | EventKind::UserCancelled
@@ -325,27 +326,19 @@ impl Observer for StreamJson {
             EventKind::HookWaiting { event, hook } => say(Line::HookWaiting { hook_event_name: event.name(), hook }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
-                let message = format!("{again}; the partial reply is discarded");
-                say(Line::Error { severity: Severity::Warning, message: &message });
+                warn(&format!("{again}; the partial reply is discarded"));
             }
             EventKind::ModelSwitched { model, reason } => {
-                let message = format!("{}; the partial reply is discarded", notices::switched(model, reason));
-                say(Line::Error { severity: Severity::Warning, message: &message });
+                warn(&format!("{}; the partial reply is discarded", notices::switched(model, reason)));
             }
             EventKind::ChatCompressed { status, tokens_before, tokens_after, reason } => {
-                let message = notices::compressed(status, tokens_before, tokens_after, reason);
-                say(Line::Error { severity: Severity::Warning, message: &message });
+                warn(&notices::compressed(status, tokens_before, tokens_after, reason));
             }
             EventKind::LoopDetected { repeated } => {
-                let message = format!(
-                    "{}; asking it to try another way, and an unfinished reply is discarded",
-                    notices::repetition(repeated)
-                );
-                say(Line::Error { severity: Severity::Warning, message: &message });
+                let repetition = notices::repetition(repeated);
+                warn(&format!("{repetition}; asking it to try another way, and an unfinished reply is discarded"));
             }
-            EventKind::UserCancelled => {
-                say(Line::Error { severity: Severity::Warning, message: "cancelled by the user" })
-            }
+            EventKind::UserCancelled => warn("cancelled by the user"),
             EventKind::TurnStarted { .. }
             | EventKind::ToolCallForming { .. }
             | EventKind::Citation { .. }

@@ -296,28 +296,13 @@ impl Highlighter {
 
     /// Returns the length and the style of what is next on the line, behind this character.
     fn token(&mut self, language: &'static Language, rest: &str, line: &str, before: Option<char>) -> (usize, Style) {
-        // A comment or a text of several lines goes on, whatever the line looks like.
-        if let Some((end, block)) = self.open {
-            let length = rest.find(end).map(|at| at + end.len());
-            if length.is_some() {
-                self.open = None;
-            }
-            return (length.unwrap_or(rest.len()), style_of(block));
-        }
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let first = rest.chars().next().unwrap_or(' ');
         // `'` in `don't` begins no text.
-        if !before.is_some_and(is_word) {
-            for (begin, end, block) in language.blocks {
-                if let Some(inner) = rest.strip_prefix(begin) {
-                    let length = inner.find(end).map(|at| begin.len() + at + end.len());
-                    if length.is_none() {
-                        self.open = Some((end, *block));
-                    }
-                    return (length.unwrap_or(rest.len()), style_of(*block));
-                }
-            }
+        let can_begin = !before.is_some_and(is_word);
+        if let Some(token) = self.of_block(language, rest, can_begin) {
+            return token;
         }
+        let first = rest.chars().next().unwrap_or(' ');
         // In a shell and in YAML, `#` and `;` begin a comment only behind a blank.
         let begins_comment = |mark: &&str| {
             rest.starts_with(*mark)
@@ -360,6 +345,27 @@ impl Highlighter {
         };
         let length = rest.find(|c: char| !is_plain(c)).unwrap_or(rest.len());
         (length.max(first.len_utf8()), Style::new())
+    }
+
+    /// Returns the length and the style of what is next if it belongs to a comment or a text of several lines, one that
+    /// is open or one that begins here.
+    fn of_block(&mut self, language: &'static Language, rest: &str, can_begin: bool) -> Option<(usize, Style)> {
+        // It goes on until its end, whatever the line looks like.
+        if let Some((end, block)) = self.open {
+            let length = rest.find(end).map(|at| at + end.len());
+            if length.is_some() {
+                self.open = None;
+            }
+            return Some((length.unwrap_or(rest.len()), style_of(block)));
+        }
+        let mut blocks = language.blocks.iter().filter(|_| can_begin);
+        let (inner, (begin, end, block)) =
+            blocks.find_map(|block| rest.strip_prefix(block.0).map(|inner| (inner, block)))?;
+        let length = inner.find(end).map(|at| begin.len() + at + end.len());
+        if length.is_none() {
+            self.open = Some((end, *block));
+        }
+        Some((length.unwrap_or(rest.len()), style_of(*block)))
     }
 }
 

@@ -30,11 +30,29 @@ impl Gate {
         confirmation: &Confirmation,
         commands: &[SimpleCommand],
     ) -> Vec<Always> {
-        let Considered { call, intent, .. } = considered;
+        let Considered { intent, .. } = considered;
         // Without a plugin, or for a call that lacks no grant, a rule asked: that rule stays.
         let Some(origin) = intent.origin.as_ref().filter(|_| !intent.touches.le(&intent.granted)) else {
             return Vec::new();
         };
+        let [narrow, wide] = self.narrow_and_wide(considered, origin, confirmation, commands);
+        // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
+        let is_edit = matches!(confirmation, Confirmation::Edit { .. } | Confirmation::Edits { .. });
+        // Else the narrowest, which is what the user has just read.
+        let for_now = if is_edit { wide.as_ref().or(narrow.as_ref()) } else { narrow.as_ref().or(wide.as_ref()) };
+        let for_now = for_now.map(|offer| Always { until: Until::SessionEnds, ..offer.clone() });
+        [for_now, narrow, wide].into_iter().flatten().collect()
+    }
+
+    /// Returns the two answers that are offered until they are taken back, the narrow and the wide one.
+    fn narrow_and_wide(
+        &self,
+        considered: &Considered,
+        origin: &Origin,
+        confirmation: &Confirmation,
+        commands: &[SimpleCommand],
+    ) -> [Option<Always>; 2] {
+        let Considered { call, intent, .. } = considered;
         let plugin = origin.plugin.as_str();
         // Private addresses, and servers that are not named, are asked about each time.
         let exact = Some(&intent.touches).filter(|touches| is_lasting(touches));
@@ -43,7 +61,7 @@ impl Gate {
         let of_tool = |grants: &Grants| format!("`{}` with {}", call.name, named(grants));
         let of_plugin = |grants: &Grants| format!("all tools of the plugin `{plugin}` with {}", named(grants));
         let uses_more = matches!(intent.touches.scope(Capability::Process), Some(Scope::Process(programs)) if !programs.resources().is_empty());
-        let offered = match confirmation {
+        match confirmation {
             // A rule names commands, and neither servers nor files.
             Confirmation::Exec { .. } if uses_more => [None, None],
             Confirmation::Exec { .. } => {
@@ -77,14 +95,7 @@ impl Gate {
                 within.as_ref().map(|within| offer(Lasting::AlwaysTool, of_tool(within))),
                 within.as_ref().map(|within| offer(Lasting::AlwaysPlugin, of_plugin(within))),
             ],
-        };
-        let [narrow, wide] = offered;
-        // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
-        let is_edit = matches!(confirmation, Confirmation::Edit { .. } | Confirmation::Edits { .. });
-        // Else the narrowest, which is what the user has just read.
-        let for_now = if is_edit { wide.as_ref().or(narrow.as_ref()) } else { narrow.as_ref().or(wide.as_ref()) };
-        let for_now = for_now.map(|offer| Always { until: Until::SessionEnds, ..offer.clone() });
-        [for_now, narrow, wide].into_iter().flatten().collect()
+        }
     }
 
     /// Returns the rule that an answer makes; `None` if the answer was not offered.
