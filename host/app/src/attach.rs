@@ -7,6 +7,7 @@
 //! and passwords. A file that exists and may not be read is an error, since the answer would be without it; a name
 //! without a file is text (`@Override`, `@types/node`).
 
+pub mod images;
 mod mention;
 mod resource;
 

@@ -10,7 +10,7 @@ use host_settings::error::{ErrorKind, Failure, Fault as _};
 use host_settings::models::saved::{self, SavedKey, SavedModel};
 use host_settings::models::ways::{self, KeyCheck, Way};
 use host_terminal::{Choice, Escape, Line, Pick, PickEntry, Question};
-use host_text::{exact, visible, visible_line};
+use host_text::{visible, visible_line};
 use host_tool::ApprovalMode;
 
 use crate::approval::look::Page;
@@ -108,10 +108,10 @@ async fn way(app: &App, asker: &Asker<'_>) -> Result<(Way, String), Failure> {
     page.title("No model is set up yet. Which one do you want to use?");
     let mut choices: Vec<Choice> = Vec::new();
     for way in &ways {
-        let (letter, label) = described(way);
         let is_free = |letter: &char| choices.iter().all(|choice| choice.letter != *letter);
-        let letter = std::iter::once(letter).chain(LETTERS).find(is_free).unwrap_or(letter);
-        choices.push(choice(letter, label));
+        let own = letter(way);
+        let letter = std::iter::once(own).chain(LETTERS).find(is_free).unwrap_or(own);
+        choices.push(choice(letter, way.to_string()));
     }
     choices.push(choice('q', "Quit"));
     let line = Line {
@@ -158,32 +158,13 @@ fn none() -> Failure {
         .help("set a key in the environment or name a model with --model; to try it without a model: --model offline")
 }
 
-fn described(way: &Way) -> (char, String) {
+/// The letter of a way.
+fn letter(way: &Way) -> char {
     match way {
-        Way::Key(provider) => {
-            let name = service_name(*provider);
-            let letter = provider.name().chars().next().unwrap_or('k');
-            (letter, format!("{name}: paste an API key"))
-        }
-        Way::Local { server, model } => {
-            let id = match model {
-                SavedModel::Model { id, .. } => exact(id).into_owned(),
-                SavedModel::Service { provider, .. } => provider.name().to_owned(),
-            };
-            ('l', format!("{id}, from {server} on this machine"))
-        }
-        Way::NotRunning { server, start } => ('l', format!("{server}: not running; start it with `{start}`")),
-        Way::Address => ('u', "Another server: type its address".to_owned()),
-        Way::Offline => ('t', "Try it offline: a planner in code, not a language model".to_owned()),
-    }
-}
-
-fn service_name(provider: ProviderId) -> &'static str {
-    match provider.name() {
-        "gemini" => "Gemini",
-        "openai" => "OpenAI",
-        "anthropic" => "Anthropic",
-        name => name,
+        Way::Key(provider) => provider.name().chars().next().unwrap_or('k'),
+        Way::Local { .. } | Way::NotRunning { .. } => 'l',
+        Way::Address => 'u',
+        Way::Offline => 't',
     }
 }
 

@@ -5,11 +5,13 @@
 //! with a note that names its file and line. Deliberately not here: what a rule means (`host_tool::Policy`), and
 //! whether a project is trusted.
 
+pub mod listed;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::FileError;
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use host_tool::{Policy, PolicyError, PolicyFile, Rule, RuleSource, Tier};
 
 use crate::environment::Folders;
@@ -67,10 +69,10 @@ impl Fault for PoliciesError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Unreadable { .. } | Self::Exposed { .. } | Self::TooMany(_) => Vec::new(),
-            Self::Invalid(cause) => vec![cause.to_string()],
+            Self::Invalid(cause) => vec![cause.to_string().into()],
         }
     }
 

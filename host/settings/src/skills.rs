@@ -10,6 +10,7 @@
 //! [`SkillOrigin`] and its folders in `sources`.
 
 pub mod file;
+pub mod listed;
 pub mod sources;
 
 use std::collections::BTreeMap;

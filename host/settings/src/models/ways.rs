@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: asking, and saving the answer (`saved`).
 
+use std::fmt;
 use std::time::Duration;
 
 use host_model::{Access, ModelError, Offline, Ollama, OpenAi, PROVIDERS, Provider, ProviderId};
@@ -47,6 +48,34 @@ pub enum Way {
     Address,
     /// The planner in code, which is not a language model.
     Offline,
+}
+
+/// What a user reads of it, safe to show.
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(provider) => write!(f, "{}: paste an API key", service_name(*provider)),
+            Self::Local { server, model } => {
+                let id = match model {
+                    SavedModel::Model { id, .. } => exact(id),
+                    SavedModel::Service { provider, .. } => provider.name().into(),
+                };
+                write!(f, "{id}, from {server} on this machine")
+            }
+            Self::NotRunning { server, start } => write!(f, "{server}: not running; start it with `{start}`"),
+            Self::Address => f.write_str("Another server: type its address"),
+            Self::Offline => f.write_str("Try it offline: a planner in code, not a language model"),
+        }
+    }
+}
+
+fn service_name(provider: ProviderId) -> &'static str {
+    match provider.name() {
+        "gemini" => "Gemini",
+        "openai" => "OpenAI",
+        "anthropic" => "Anthropic",
+        name => name,
+    }
 }
 
 /// The models of a server at an address that the user typed.

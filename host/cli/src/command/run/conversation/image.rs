@@ -1,33 +1,24 @@
-//! The image in the clipboard, and images that are dropped onto the terminal.
+//! The image in the clipboard, for an input line that takes it with a key.
 //!
 //! A terminal passes on text alone, so the image is taken from the system's clipboard by the program that the desktop
 //! has for it: `wl-paste`, `xclip`, or `osascript`. It is found in folders of `PATH` that lie outside of the workspace,
-//! so that no repository puts a program of its own in its place. The image becomes a private file beside the session's
-//! other outputs, which the reading tools may read.
+//! so that no repository puts a program of its own in its place.
 //!
-//! Deliberately not here: sending it, which is an attachment like any other.
+//! Deliberately not here: keeping and attaching it (`host_app::attach::images`).
 
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use host_app::attach::images::{self, MAX_IMAGE, MentionedImages};
 use host_settings::environment::Environment;
 use host_terminal::Folded;
-use host_text::visible_line;
-use percent_encoding::percent_decode_str;
-
-/// The largest image that is taken, in bytes. Services take requests of up to 20 MB, in which data is a third larger.
-const MAX_IMAGE: u64 = 14 << 20;
 
 /// How long the program may take. A clipboard belongs to another program, which may not answer.
 const LIMIT: Duration = Duration::from_secs(5);
-
-/// How an image begins, and its extension.
-const FORMATS: &[(&[u8], &str)] =
-    &[(b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpg"), (b"GIF8", "gif"), (b"RIFF", "webp")];
 
 /// A program that prints the image in the clipboard.
 struct Source {
@@ -77,10 +68,16 @@ pub(super) fn take(environment: &Environment, workspace: &Path, folder: &Path) -
     };
     let printed = printed(&program, source, environment)?;
     let image = if source.is_hex { from_hex(&printed).unwrap_or_default() } else { printed };
-    let Some((_, extension)) = FORMATS.iter().find(|(begin, _)| image.starts_with(begin)) else {
-        return Err("no image in the clipboard".to_owned());
-    };
-    save(&image, extension, folder)
+    images::keep(&image, folder).map(folded).map_err(|error| error.to_string())
+}
+
+/// The images whose paths were pasted, which is how a terminal passes on what is dropped onto it.
+pub(super) fn dropped(paste: &str) -> Option<Folded> {
+    images::pasted(paste).map(folded)
+}
+
+fn folded(MentionedImages { text, label }: MentionedImages) -> Folded {
+    Folded { text, label }
 }
 
 /// The program in the first folder of `PATH` that has it. Relative folders and those of the workspace are left out.
@@ -140,86 +137,6 @@ fn from_hex(text: &[u8]) -> Option<Vec<u8>> {
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// Writes an image into a file of its own that only the user can read.
-fn save(image: &[u8], extension: &str, folder: &Path) -> Result<Folded, String> {
-    let failed = |error: std::io::Error| format!("cannot keep the image in {}: {error}", folder.display());
-    host_files::make_private_folder(folder).map_err(failed)?;
-    for number in 1..1_000 {
-        let name = format!("clipboard-{number}.{extension}");
-        let path = folder.join(&name);
-        match host_files::create_private(&path) {
-            Ok(mut file) => {
-                file.write_all(image).map_err(failed)?;
-                let text = mention(&path).ok_or("the folder of the session has no usable name")?;
-                return Ok(Folded { text, label: format!("[image {name}]") });
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Err("there are too many images from the clipboard in this session".to_owned())
-}
-
-fn mention(path: &Path) -> Option<String> {
-    let path = path.to_str().filter(|path| !path.contains(['"', '\n']))?;
-    Some(format!("@\"{path}\""))
-}
-
-/// What an image that was dropped onto the terminal is written as: terminals paste its path, quoted as for a shell or
-/// as a `file://` address. `None` if the paste is anything else. Nothing is looked up: a path without a file stays
-/// text.
-pub(super) fn dropped(paste: &str) -> Option<Folded> {
-    let paste = paste.trim();
-    if paste.len() > 4_096 || paste.contains('\n') {
-        return None;
-    }
-    let paths = words(paste)?;
-    let mut mentions = Vec::new();
-    let mut names = Vec::new();
-    for path in &paths {
-        let path = Path::new(path);
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        let is_image = matches!(extension.as_str(), "png" | "jpg" | "jpeg" | "gif" | "webp");
-        if !path.is_absolute() || !is_image {
-            return None;
-        }
-        mentions.push(mention(path)?);
-        names.push(format!("[image {}]", visible_line(path.file_name()?.to_str()?)));
-    }
-    (!paths.is_empty()).then(|| Folded { text: mentions.join(" "), label: names.join(" ") })
-}
-
-/// The words of a line as a shell reads them, without anything that a shell would replace.
-// The crate `shlex` begins a comment at a `#`: of the paste `/tmp/a.png # too dark` it would leave the image alone.
-fn words(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut rest = line.chars().peekable();
-    while rest.peek().is_some() {
-        let mut word = String::new();
-        let mut quote = None;
-        while let Some(c) = rest.next() {
-            match (c, quote) {
-                ('\'' | '"', None) => quote = Some(c),
-                (c, Some(quoted)) if c == quoted => quote = None,
-                ('\\', None) => word.push(rest.next()?),
-                // No other blank: macOS writes a narrow one before the `PM` in the name of a screenshot.
-                (' ' | '\t' | '\r', None) => break,
-                (c, _) => word.push(c),
-            }
-        }
-        if quote.is_some() {
-            return None;
-        }
-        if let Some(path) = word.strip_prefix("file://") {
-            word = percent_decode_str(path).decode_utf8().ok()?.into_owned();
-        }
-        if !word.is_empty() {
-            words.push(word);
-        }
-    }
-    Some(words)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -231,39 +148,6 @@ mod tests {
     use super::*;
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
-
-    #[test]
-    fn image_that_is_dropped_becomes_a_mention() {
-        for (paste, text, label) in [
-            ("/tmp/a.png", "@\"/tmp/a.png\"", "[image a.png]"),
-            ("'/tmp/a b.PNG' ", "@\"/tmp/a b.PNG\"", "[image a b.PNG]"),
-            ("/tmp/a\\ b.jpeg", "@\"/tmp/a b.jpeg\"", "[image a b.jpeg]"),
-            ("file:///tmp/a%20b.webp", "@\"/tmp/a b.webp\"", "[image a b.webp]"),
-            ("file:///tmp/100%25%20a%.png", "@\"/tmp/100% a%.png\"", "[image 100% a%.png]"),
-            ("/tmp/9.41\u{202f}PM.png", "@\"/tmp/9.41\u{202f}PM.png\"", "[image 9.41\u{202f}PM.png]"),
-            ("/a.gif /b.jpg", "@\"/a.gif\" @\"/b.jpg\"", "[image a.gif] [image b.jpg]"),
-        ] {
-            assert_eq!(dropped(paste), Some(Folded { text: text.into(), label: label.into() }), "{paste}");
-        }
-        for paste in [
-            "",
-            "a.png",
-            "/tmp/a.rs",
-            "see /tmp/a.png",
-            "/tmp/a.png\n/tmp/b.png",
-            "'/a.png",
-            "/a\".png",
-            "/.png",
-            "/a.png # too dark",
-        ] {
-            assert_eq!(dropped(paste), None, "{paste}");
-        }
-        let bad = dropped("file:///tmp/%1b%5b2J.png").expect("it is a path");
-        assert_eq!(bad.label, "[image \\u{1b}[2J.png]", "its name controls no terminal");
-        for bad in ["file:///tmp/%0a.png", "file:///tmp/%ff.png"] {
-            assert_eq!(dropped(bad), None, "{bad}");
-        }
-    }
 
     fn program(folder: &Path, name: &str, script: &str) {
         fs::create_dir_all(folder).expect("made");
