@@ -37,7 +37,7 @@ pub(crate) fn error(failure: &Failure) -> Error {
     };
     let data = json!({
         "kind": kind(failure.kind),
-        "causes": failure.causes.iter().map(|cause| visible(cause)).collect::<Vec<_>>(),
+        "causes": failure.causes.iter().map(in_an_editor).collect::<Vec<_>>(),
         "help": failure.help.as_ref().map(in_an_editor),
     });
     Error::new(code, words(failure)).data(data)
@@ -57,7 +57,7 @@ pub(crate) fn words(failure: &Failure) -> String {
     let mut text = visible(&failure.message).into_owned();
     for cause in &failure.causes {
         text.push_str(": ");
-        text.push_str(&visible(cause));
+        text.push_str(&in_an_editor(cause));
     }
     if let Some(help) = &failure.help {
         text.push_str("\nhelp: ");
@@ -130,7 +130,8 @@ fn option(flag: Flag, value: Option<&str>) -> String {
         | Flag::Out
         | Flag::Plugin
         | Flag::Scope
-        | Flag::Serial => of(&format!("the option `{}`", flag.typed().trim_start_matches('-'))),
+        | Flag::Serial
+        | Flag::Yes => of(&format!("the option `{}`", flag.typed().trim_start_matches('-'))),
     }
 }
 

@@ -121,7 +121,7 @@ impl Checks {
                 read
             }
             Err(failure) => {
-                self.bad("configuration", [failure.message, failure.causes.join("; ")].join(": "));
+                self.bad("configuration", failure.notice().to_string());
                 Configuration::default()
             }
         }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use host_capability::Capability;
 use host_manifest::{check_name, cut, cut_lines};
+use host_text::Advice;
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ pub enum Signers {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
     /// It is not TOML, or has an unknown key.
-    #[error("invalid plugins.lock: {0}; `host plugin install` writes it, so install the plugins again")]
+    #[error("invalid plugins.lock: {0}")]
     Malformed(String),
     /// It was written by a newer host.
     #[error("plugins.lock is of version {found}, and this host reads version {VERSION}; update the host")]
@@ -81,6 +82,18 @@ pub enum LockError {
         /// The reason.
         why: String,
     },
+}
+
+impl LockError {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Malformed(_) => {
+                Some(Advice::default().command("plugin install").text(" writes it, so install the plugins again"))
+            }
+            Self::Newer { .. } | Self::Plugin { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -95,7 +95,7 @@ pub(crate) fn words(failure: &Failure, style: Style) -> String {
     let mut text = format!("{error} {}\n", shown(&failure.message));
     for cause in &failure.causes {
         // A string takes everything.
-        let _ = writeln!(text, "  caused by: {}", shown(cause));
+        let _ = writeln!(text, "  caused by: {}", shown(&cause.to_string()));
     }
     if let Some(help) = failure.help_text() {
         let _ = writeln!(text, "{} {}", style.paint("help:", AnsiColor::Cyan), shown(&help));

@@ -19,7 +19,7 @@ use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::models::{self, Model};
 use host_settings::project::{Part, Project, ProjectFile};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 
 /// The folder for agents, in the user's configuration folder.
 const FOLDER: &str = "agents";
@@ -266,12 +266,12 @@ impl Fault for AgentsError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Definition(_) | Self::Unknown { .. } | Self::UnknownSettings { .. } | Self::TooMany(_) => Vec::new(),
-            Self::Twice { one, other, .. } => vec![format!("one is {one}, the other {other}")],
-            Self::Folder { cause, .. } => vec![cause.to_string()],
-            Self::File { cause, .. } => vec![cause.to_string()],
+            Self::Twice { one, other, .. } => vec![format!("one is {one}, the other {other}").into()],
+            Self::Folder { cause, .. } => vec![cause.to_string().into()],
+            Self::File { cause, .. } => vec![cause.to_string().into()],
         }
     }
 

@@ -34,7 +34,7 @@ use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::file_sizes::MAX_PROGRAM;
 use host_settings::project::{Project, ProjectFiles, hooks as of_project};
-use host_text::{Advice, exact, one_line};
+use host_text::{Advice, Notice, exact, one_line};
 use host_tool::HookEvent;
 
 pub(crate) use self::brought::hooks_of;
@@ -364,10 +364,10 @@ impl Fault for HooksError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Invalid { fault, .. } => vec![format!("a hook cannot be used: {fault}")],
-            Self::Component { why, .. } => vec![why.clone()],
+            Self::Invalid { fault, .. } => vec![format!("a hook cannot be used: {fault}").into()],
+            Self::Component { why, .. } => vec![why.clone().into()],
             Self::Resources(_) => Vec::new(),
         }
     }

@@ -20,7 +20,7 @@ use host_registry::{Login, Progress, Reference, Registry, RegistryError};
 use host_settings::configuration::{Configuration, IndexConfig};
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 use semver::Version;
 
@@ -111,7 +111,7 @@ pub async fn load(
     if indexes.loaded.is_empty() {
         let mut failed = indexes.failed.into_iter();
         if let Some(first) = failed.next() {
-            return Err(failed.map(|other| in_one_line(&other)).fold(first, Failure::cause));
+            return Err(failed.map(|other| other.notice()).fold(first, Failure::cause));
         }
         return Ok(Indexes::default());
     }
@@ -135,7 +135,7 @@ pub enum IndexError {
         /// The plugin, with its version if one is wanted.
         plugin: String,
         /// Why other indexes are not used.
-        failed: Vec<String>,
+        failed: Vec<Notice>,
     },
     /// Two indexes have different bundles of one version.
     #[error("two indexes have different bundles of `{plugin}` {version}")]
@@ -182,15 +182,15 @@ impl Fault for IndexError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoIndex { .. } => Vec::new(),
             Self::NoPlugin { failed, .. } => failed.clone(),
             Self::Differing { one, other, .. } => {
-                vec![format!("`{}` has {}, `{}` has {}", one.0, one.1, other.0, other.1)]
+                vec![format!("`{}` has {}, `{}` has {}", one.0, one.1, other.0, other.1).into()]
             }
-            Self::OtherBundle { why, .. } => vec![why.clone()],
-            Self::OtherDigest { says, .. } => vec![says.clone()],
+            Self::OtherBundle { why, .. } => vec![why.clone().into()],
+            Self::OtherDigest { says, .. } => vec![says.clone().into()],
         }
     }
 
@@ -230,16 +230,10 @@ fn none(message: String, environment: &Environment, folders: &Folders) -> Failur
 /// The failure of an index, with its name and source.
 fn about(name: &str, indexes: &BTreeMap<String, IndexConfig>, failure: Failure) -> Failure {
     let source = indexes.get(name).map(|config| config.source.as_str()).unwrap_or_default();
-    let mut causes = vec![failure.message];
+    let mut causes = vec![Notice::from(failure.message)];
     causes.extend(failure.causes);
     let (name, source) = (host_text::exact(name), host_text::exact(source));
     Failure { message: format!("the index `{name}` ({source}) is not used"), causes, ..failure }
-}
-
-/// A failure and its causes, where others are reported too.
-pub fn in_one_line(failure: &Failure) -> String {
-    let words: Vec<&str> = std::iter::once(&failure.message).chain(&failure.causes).map(String::as_str).collect();
-    host_text::visible_line(&words.join(": ")).into_owned()
 }
 
 fn opened(signed: &SignedIndex, keys: &[PublicKey], trust: &Trust) -> Result<PluginIndex, Failure> {
@@ -300,7 +294,9 @@ impl Indexes {
         let Some((loaded, entry)) = found.last() else {
             let wanted = query.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
             let plugin = format!("{}{wanted}", query.name);
-            return Err(IndexError::NoPlugin { plugin, failed: self.failed.iter().map(in_one_line).collect() }.into());
+            return Err(
+                IndexError::NoPlugin { plugin, failed: self.failed.iter().map(Failure::notice).collect() }.into()
+            );
         };
         let same = found.iter().filter(|(_, other)| other.version == entry.version);
         if let Some((other, different)) = same.into_iter().find(|(_, other)| other.digest != entry.digest) {

@@ -99,6 +99,22 @@ pub struct InstallOutcome {
     pub required: Option<String>,
 }
 
+impl fmt::Display for InstallOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, version, agreed, has_tools, has_requests, .. } = self;
+        write!(f, "Installed `{name}` {version}; ")?;
+        match agreed.is_empty() {
+            true if !has_tools => f.write_str("it has no tools of its own, so there is nothing to grant"),
+            true if !has_requests => f.write_str("it requests nothing, so there is nothing to grant"),
+            true => f.write_str("you are asked before each call that does more than read the workspace"),
+            false => {
+                let granted: Vec<String> = agreed.iter().map(|(name, scope)| format!("{name}={scope}")).collect();
+                write!(f, "granted: {}", granted.join(" "))
+            }
+        }
+    }
+}
+
 impl Installer<'_> {
     /// Checks a bundle from this source, up to the user's answer. Nothing is kept.
     ///
@@ -117,7 +133,7 @@ impl Installer<'_> {
             let update = check_update((name, old), (name, &locked));
             update
                 .permit(name, self.request.allow)
-                .map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?;
+                .map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error).help_if(error.help()))?;
             before = store.bundle(&old.digest)?;
             if update.version == VersionChange::Same && before.is_some() && self.request.grants.is_empty() {
                 return Ok(InstallPlan::AlreadyInstalled(old.version.clone()));
@@ -165,7 +181,7 @@ impl Installer<'_> {
     /// Returns the trusted signers of the bundle, and why other signatures do not count.
     fn signers(&self, bundle: &Bundle) -> Result<(Signers, Vec<Refusal>), Failure> {
         let trust = store::trusted_keys(self.folders)?;
-        let refused = |why: String| {
+        let refused = |why: Notice| {
             let name = &bundle.manifest().name;
             let failure = Failure::new(ErrorKind::Untrusted, format!("`{name}` is not installed")).cause(why);
             question::crowded(failure, bundle)
@@ -177,14 +193,14 @@ impl Installer<'_> {
                 Ok((Signers::Unsigned, vec![refusal]))
             }
             Ok(Verdict::Unsigned) if self.request.allow_unsigned => Ok((Signers::Unsigned, Vec::new())),
-            Ok(Verdict::Unsigned) => Err(refused("it is not signed".to_owned()).help(
+            Ok(Verdict::Unsigned) => Err(refused("it is not signed".into()).help(
                 Advice::from("ask its publisher for a signed one, or add ")
                     .flag(Flag::AllowUnsigned)
                     .text(" to install this one"),
             )),
-            Err(refusal @ Refusal::UnknownKey { .. }) => Err(refused(refusal.to_string())
+            Err(refusal @ Refusal::UnknownKey { .. }) => Err(refused(refusal.notice())
                 .help(Advice::from("add ").flag(Flag::AllowUnsigned).text(" to install it anyway"))),
-            Err(refusal) => Err(refused(refusal.to_string())),
+            Err(refusal) => Err(refused(refusal.notice())),
         }
     }
 
@@ -277,15 +293,15 @@ impl Fault for InstallError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Description { cause, .. } => vec![cause.to_string()],
-            Self::Manifest { cause, .. } => vec![cause.to_string()],
+            Self::Description { cause, .. } => vec![cause.to_string().into()],
+            Self::Manifest { cause, .. } => vec![cause.to_string().into()],
             Self::Reserved(_) => {
-                vec!["the name is reserved for tools that a command of the user or the project lists".to_owned()]
+                vec!["the name is reserved for tools that a command of the user or the project lists".to_owned().into()]
             }
-            Self::Taken { other, what, .. } => vec![format!("the plugin `{other}` has {what} too")],
-            Self::Agent { why, .. } => vec![why.clone()],
+            Self::Taken { other, what, .. } => vec![format!("the plugin `{other}` has {what} too").into()],
+            Self::Agent { why, .. } => vec![why.clone().into()],
         }
     }
 

@@ -76,7 +76,8 @@ pub fn distrust(store: &TrustStore, id: KeyId, patterns: &[Pattern], now: Timest
 ///
 /// If the statement is not valid or not accepted, or the store cannot be changed.
 pub fn rotate(store: &TrustStore, statement: &str, now: Timestamp) -> Result<String, Failure> {
-    let rotation = Rotation::parse(statement).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
+    let rotation = Rotation::parse(statement)
+        .map_err(|error| Failure::from_error(ErrorKind::Input, &error).help_if(error.help()))?;
     store.change(|trust| trust.rotate(&rotation, now)).map_err(of_store)?;
     Ok(format!("The key {} replaces {}.\n", rotation.new_key().id(), rotation.old_key().id()))
 }
@@ -184,12 +185,12 @@ pub fn described(trust: &Trust, now: Timestamp) -> Value {
 }
 
 fn of_store(error: StoreError) -> Failure {
-    let code = match error {
-        StoreError::Trust(_) => ErrorKind::Input,
+    let (code, help) = match &error {
+        StoreError::Trust(error) => (ErrorKind::Input, error.help()),
         StoreError::Unreadable { .. }
         | StoreError::Exposed { .. }
         | StoreError::Malformed { .. }
-        | StoreError::Unwritable { .. } => ErrorKind::Configuration,
+        | StoreError::Unwritable { .. } => (ErrorKind::Configuration, None),
     };
-    Failure::from_error(code, &error)
+    Failure::from_error(code, &error).help_if(help)
 }

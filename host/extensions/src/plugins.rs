@@ -22,7 +22,7 @@ use host_message::ToolName;
 use host_plugin::{Plugin, Secrets};
 use host_settings::brought::Brought;
 use host_settings::error::{ErrorKind, Fault};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 
 pub(crate) use self::component::LoadedComponent;
 pub use self::origin::{PluginList, PluginOrigin};
@@ -126,9 +126,9 @@ impl Fault for PluginError {
         ErrorKind::Input
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Unusable { why, .. } => vec![why.clone()],
+            Self::Unusable { why, .. } => vec![why.clone().into()],
             Self::Manifest(_) => Vec::new(),
         }
     }

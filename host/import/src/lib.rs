@@ -24,7 +24,7 @@ use host_settings::configuration::ForeignAgent;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::own_file::{LeftOut, NewFile, Server, mcp_secrets};
-use host_text::{Advice, visible_line};
+use host_text::{Advice, Notice, visible_line};
 use host_tool::{Decision, HookEvent, PolicyError, Rule};
 use serde::Serialize;
 
@@ -242,10 +242,10 @@ impl Fault for ImportError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoHome | Self::Configuration(_) => Vec::new(),
-            Self::Rules(cause) => vec![cause.to_string()],
+            Self::Rules(cause) => vec![cause.to_string().into()],
         }
     }
 

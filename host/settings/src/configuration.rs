@@ -644,7 +644,7 @@ mod tests {
     #[test]
     fn configuration_unknown_key_is_reported_with_its_line_and_the_nearest_key() {
         let failure = parse("model = \"offline\"\naproval_mode = \"plan\"\n").expect_err("it has a mistake");
-        assert!(failure.causes[0].contains("line 2"), "{failure:?}");
+        assert!(failure.causes[0].to_string().contains("line 2"), "{failure:?}");
         assert_eq!(failure.help_text().as_deref(), Some("did you mean `approval_mode`?"));
         let failure = parse("[limits]\ncall_second = 3\n").expect_err("it has a mistake");
         assert_eq!(failure.help_text().as_deref(), Some("did you mean `call_seconds`?"));
@@ -719,7 +719,7 @@ mod tests {
             let failure = parse(text).expect_err(text);
             assert_eq!(failure.kind, crate::error::ErrorKind::Configuration, "{text}");
             let key = text.split(' ').next().and_then(|key| key.rsplit('.').next()).expect("a key");
-            let cause = failure.causes.join("\n");
+            let cause = failure.notice().to_string();
             assert!(cause.contains(value) && cause.contains(range) && cause.contains(key), "{text}: {failure:?}");
         }
         let least = "run = { max_turns = 1, timeout_seconds = 1 }\nretry = { attempts = 1, reply_attempts = 1 }\n\

@@ -10,7 +10,7 @@ use std::error::Error;
 use host_agent::{RunError, RunResult};
 use host_journal::{SessionError, TerminateReason};
 use host_model::{ErrorKind as ModelErrorKind, ModelError};
-use host_text::{Advice, Flag, counted};
+use host_text::{Advice, Flag, Notice, counted};
 
 /// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub trait Fault: Error {
     fn kind(&self) -> ErrorKind;
 
     /// The causes, outermost first.
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         chain(&self.to_string(), self.source())
     }
 
@@ -70,7 +70,7 @@ pub struct Failure {
     /// What failed, with the value.
     pub message: String,
     /// The causes, outermost first.
-    pub causes: Vec<String>,
+    pub causes: Vec<Notice>,
     /// What the user can do.
     pub help: Option<Advice>,
 }
@@ -96,13 +96,24 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// The failure with the help of its error, if that has one.
+    pub fn help_if(self, help: Option<Advice>) -> Self {
+        Self { help: help.or(self.help), ..self }
+    }
+
     /// The help in terms of the command line.
     pub fn help_text(&self) -> Option<String> {
         self.help.as_ref().map(ToString::to_string)
     }
 
+    /// What failed and why, on one line, where others are reported too.
+    pub fn notice(&self) -> Notice {
+        let message = Notice::from(&self.message);
+        self.causes.iter().fold(message, |notice, cause| notice.text(": ").then(cause.clone())).on_one_line()
+    }
+
     /// The failure with one more cause.
-    pub fn cause(mut self, cause: impl Into<String>) -> Self {
+    pub fn cause(mut self, cause: impl Into<Notice>) -> Self {
         self.causes.push(cause.into());
         self
     }
@@ -115,13 +126,13 @@ impl Failure {
 }
 
 /// The texts of a cause and of its own causes, without those that the message contains.
-fn chain(message: &str, cause: Option<&dyn Error>) -> Vec<String> {
+fn chain(message: &str, cause: Option<&dyn Error>) -> Vec<Notice> {
     let mut causes = Vec::new();
     let mut next = cause;
     while let Some(cause) = next {
         let text = cause.to_string();
         if !message.contains(&text) {
-            causes.push(text);
+            causes.push(text.into());
         }
         next = cause.source();
     }

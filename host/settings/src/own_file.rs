@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::{FileError, Mode};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 pub use self::new_file::{FileMode, NewFile, write_files};
@@ -67,10 +67,10 @@ impl Fault for OwnFileError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Unreadable { .. } | Self::Unusual { .. } | Self::Unwritable { .. } => Vec::new(),
-            Self::Invalid { why, .. } => vec![why.clone()],
+            Self::Invalid { why, .. } => vec![why.clone().into()],
         }
     }
 

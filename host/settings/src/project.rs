@@ -302,8 +302,8 @@ impl Fault for UntrustedError {
         ErrorKind::Untrusted
     }
 
-    fn causes(&self) -> Vec<String> {
-        vec![self.reason.clone()]
+    fn causes(&self) -> Vec<Notice> {
+        vec![self.reason.clone().into()]
     }
 
     fn help(&self) -> Option<Advice> {

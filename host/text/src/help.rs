@@ -109,11 +109,13 @@ pub enum Flag {
     Serial,
     /// The time limit of a run.
     Timeout,
+    /// Answers the questions of an installation with yes.
+    Yes,
 }
 
 impl Flag {
     /// Every one of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::AddDir,
         Self::AllowDowngrade,
         Self::AllowOlderIndex,
@@ -142,6 +144,7 @@ impl Flag {
         Self::Scope,
         Self::Serial,
         Self::Timeout,
+        Self::Yes,
     ];
 
     /// The option as it is typed on the command line.
@@ -175,6 +178,7 @@ impl Flag {
             Self::Scope => "--scope",
             Self::Serial => "--serial",
             Self::Timeout => "--timeout",
+            Self::Yes => "--yes",
         }
     }
 }
@@ -195,6 +199,14 @@ impl Advice {
         match crate::suggestion(wanted, known) {
             Some(suggestion) => Self::from(suggestion + " ").then(all),
             None => all.into(),
+        }
+    }
+
+    /// Returns what failed with what helps behind it, as one sentence.
+    pub fn on(what: impl Into<Self>, help: Option<Self>) -> Self {
+        match help {
+            Some(help) => what.into().text("; ").then(help),
+            None => what.into(),
         }
     }
 
@@ -246,6 +258,16 @@ impl Advice {
     /// Adds another help.
     pub fn then(mut self, help: impl Into<Self>) -> Self {
         self.0.extend(help.into().0);
+        self
+    }
+
+    /// The same without line breaks.
+    pub fn on_one_line(mut self) -> Self {
+        for part in &mut self.0 {
+            if let Help::Text(words) = part {
+                *words = words.replace('\n', " ");
+            }
+        }
         self
     }
 

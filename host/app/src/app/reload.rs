@@ -3,7 +3,7 @@
 //! Promises: looking costs a few system calls while nothing changed; of a project whose files are not those that were
 //! trusted nothing is loaded, and what was loaded before stays.
 
-use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger, in_one_line};
+use host_extensions::plugins::reload::{ReloadOutcome, ReloadTrigger};
 use host_extensions::plugins::sources::{OnInvalid, SearchResult, SourceContext};
 use host_settings::error::Failure;
 use host_settings::project::{Project, TrustState};
@@ -49,7 +49,7 @@ impl App {
     fn reload_project(&mut self) -> Option<Notice> {
         let now = match Project::find(self.workspace.root(), &self.folders) {
             Ok(now) => now,
-            Err(failure) => return Some(in_one_line(&failure).into()),
+            Err(failure) => return Some(failure.notice()),
         };
         let was_trusted = matches!(self.project.trust_state, TrustState::Trusted(_));
         if was_trusted && matches!(now.trust_state, TrustState::Changed { .. } | TrustState::Unusable(_)) {

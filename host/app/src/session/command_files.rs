@@ -17,7 +17,7 @@ use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::slash_commands::SlashCommand;
 use host_settings::slash_commands::template::{Piece, UnsafeWords, Words};
-use host_text::{clip, excerpt};
+use host_text::{Notice, clip, excerpt};
 use host_tool::{CallChange, CallEvent, Cancel, FailureKind, Outcome, Scheduler};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -82,12 +82,12 @@ impl Fault for CommandFileError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NotText | Self::Cancelled(_) => Vec::new(),
-            Self::Words { fault, .. } => vec![fault.to_string()],
-            Self::TooManyLines(_) => vec![format!("it has over {MAX_LINES} shell lines")],
-            Self::Line { line, why, .. } => vec![format!("`{line}`: {why}")],
+            Self::Words { fault, .. } => vec![fault.to_string().into()],
+            Self::TooManyLines(_) => vec![format!("it has over {MAX_LINES} shell lines").into()],
+            Self::Line { line, why, .. } => vec![format!("`{line}`: {why}").into()],
         }
     }
 }

@@ -6,7 +6,7 @@ use host_capability::McpServerName;
 use host_message::{OutputPart, Part, PartData};
 use host_settings::error::{ErrorKind, Fault};
 use host_settings::mcp::{McpMessage, McpPrompt, McpPromptArgument};
-use host_text::{Advice, exact};
+use host_text::{Advice, Notice, exact};
 use serde_json::{Map, Value};
 
 use super::Session;
@@ -88,14 +88,14 @@ impl Fault for ServerPromptError {
         ErrorKind::Input
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoServers(_)
             | Self::NoServer { .. }
             | Self::NoPrompt { .. }
             | Self::NoArguments { .. }
             | Self::Missing { .. } => Vec::new(),
-            Self::Failed { why, .. } => vec![why.clone()],
+            Self::Failed { why, .. } => vec![why.clone().into()],
         }
     }
 

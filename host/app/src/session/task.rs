@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host_agent::{Input, InputConfig, InputKind, OutputConfig};
 use host_settings::error::{ErrorKind, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use serde_json::{Map, Value};
 
 /// The largest schema that is read. Protects the model's window, which all of it goes into.
@@ -70,11 +70,11 @@ impl Fault for InputError {
         ErrorKind::Input
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Form(_) | Self::Unknown { .. } | Self::Kind { .. } | Self::Twice(_) => Vec::new(),
-            Self::Missing { description, .. } => vec![description.clone()],
-            Self::Schema { why, .. } => vec![why.clone()],
+            Self::Missing { description, .. } => vec![description.clone().into()],
+            Self::Schema { why, .. } => vec![why.clone().into()],
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
         let failure = Failure::from(inputs("a", &declared(), &[]).expect_err("one is missing"));
         assert_eq!(failure.message, "the agent `a` needs the input `text`");
         assert_eq!(
-            (failure.causes[0].as_str(), failure.help_text().as_deref()),
+            (failure.causes[0].to_string().as_str(), failure.help_text().as_deref()),
             ("what it is", Some("add --input text=TEXT"))
         );
     }

@@ -3,6 +3,7 @@
 //! A pure function of two entries. The version and the signers are judged apart, so that neither hides the other: a
 //! downgrade by another key is both.
 
+use host_text::{Advice, Flag};
 use semver::Version;
 
 use super::{Locked, Signers};
@@ -86,7 +87,7 @@ pub struct Allow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateRefusal {
     /// It is older.
-    #[error("`{plugin}` is installed as {from}, and {to} is older; add --allow-downgrade to install it anyway")]
+    #[error("`{plugin}` is installed as {from}, and {to} is older")]
     Downgrade {
         /// The plugin.
         plugin: String,
@@ -110,12 +111,7 @@ pub enum UpdateRefusal {
         to: OciDigest,
     },
     /// Other keys signed it, or none.
-    #[error(
-        "`{plugin}` was signed by {}, and this is signed by {}; when the publisher says that this is right, add \
-         --allow-other-signers",
-        shown(from),
-        shown(to)
-    )]
+    #[error("`{plugin}` was signed by {}, and this is signed by {}", shown(from), shown(to))]
     Signers {
         /// The plugin.
         plugin: String,
@@ -132,6 +128,21 @@ pub enum UpdateRefusal {
         /// The new name.
         to: String,
     },
+}
+
+impl UpdateRefusal {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Downgrade { .. } => {
+                Some(Advice::from("add ").flag(Flag::AllowDowngrade).text(" to install it anyway"))
+            }
+            Self::Signers { .. } => {
+                Some(Advice::from("when the publisher says that this is right, add ").flag(Flag::AllowOtherSigners))
+            }
+            Self::Altered { .. } | Self::Publisher { .. } => None,
+        }
+    }
 }
 
 /// Returns the changes if `new` replaces `old`. Each is passed with its plugin's name.
@@ -262,7 +273,8 @@ mod tests {
             let update = check_update(("acme/x", &lock(old)), ("acme/x", &lock(new)));
             match (update.permit("acme/x", allow), says) {
                 (Ok(()), None) => {}
-                (Err(refusal), Some(says)) if refusal.to_string().contains(says) => {}
+                (Err(refusal), Some(says))
+                    if Advice::on(refusal.to_string(), refusal.help()).to_string().contains(says) => {}
                 (other, says) => panic!("{old:?} to {new:?}: {other:?}, and not {says:?}"),
             }
         }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use host_files::{Access, FileError, Mode, PrivateFile};
+use host_text::{Advice, Flag};
 use minisign::SecretKeyBox;
 
 use super::PublicKey;
@@ -49,7 +50,7 @@ pub enum SecretKeyError {
         error: io::Error,
     },
     /// The file already exists.
-    #[error("`{}` already exists, and a key file is never overwritten; name another file with --out", .0.display())]
+    #[error("`{}` already exists, and a key file is never overwritten", .0.display())]
     Exists(PathBuf),
     /// Others may read it, or have it.
     #[error("other users can access the secret key `{}` ({why}); run chmod 600 '{}'", path.display(), path.display())]
@@ -60,10 +61,7 @@ pub enum SecretKeyError {
         why: String,
     },
     /// It is a public key.
-    #[error(
-        "`{}` is a public key, and only a secret key signs; name the file that `host keys generate` wrote beside it",
-        .0.display()
-    )]
+    #[error("`{}` is a public key, and only a secret key signs", .0.display())]
     Public(PathBuf),
     /// It is not a key.
     #[error("`{}` is not a minisign secret key: {why}", path.display())]
@@ -85,6 +83,25 @@ pub enum SecretKeyError {
     /// Nothing was signed.
     #[error("it cannot be signed: {0}")]
     Sign(String),
+}
+
+impl SecretKeyError {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Exists(_) => Some(Advice::from("name another file with ").flag(Flag::Out)),
+            Self::Public(_) => {
+                Some(Advice::from("name the file that ").command("keys generate").text(" wrote beside it"))
+            }
+            Self::File { .. }
+            | Self::Exposed { .. }
+            | Self::Malformed { .. }
+            | Self::Password(_)
+            | Self::NoPassword
+            | Self::Make(_)
+            | Self::Sign(_) => None,
+        }
+    }
 }
 
 impl KeyPair {

@@ -1,5 +1,6 @@
 //! Why a signature does not count, and why a list of keys is not changed.
 
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 
 use super::{MAX_LISTED, MAX_PATTERNS, MAX_REASON, Pattern, RotationError};
@@ -45,10 +46,7 @@ pub enum Refusal {
         wanted: String,
     },
     /// Its key's time is over.
-    #[error(
-        "the key {key} was trusted until {expired}; if it is still the publisher's, run `host keys trust` again with \
-         a later --expires"
-    )]
+    #[error("the key {key} was trusted until {expired}")]
     ExpiredKey {
         /// The key.
         key: KeyId,
@@ -64,11 +62,7 @@ pub enum Refusal {
         by: KeyId,
     },
     /// Its key is trusted for other plugins.
-    #[error(
-        "the key {key} is trusted for `{}`, not for `{plugin}`; if it may sign that too, run `host keys trust FILE \
-         --for {plugin}` with the publisher's key file",
-        shown(patterns)
-    )]
+    #[error("the key {key} is trusted for `{}`, not for `{plugin}`", shown(patterns))]
     NotForPlugin {
         /// The key.
         key: KeyId,
@@ -78,10 +72,7 @@ pub enum Refusal {
         patterns: Vec<Pattern>,
     },
     /// Its key is not in the list.
-    #[error(
-        "the key {key} is not in your list of keys; get the publisher's key file from a source that you trust, then \
-         run `host keys trust FILE --for {plugin}`"
-    )]
+    #[error("the key {key} is not in your list of keys")]
     UnknownKey {
         /// The key.
         key: KeyId,
@@ -91,6 +82,34 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::ExpiredKey { .. } => {
+                let again = Advice::from("if it is still the publisher's, run ").command("keys trust");
+                Some(again.text(" again with a later ").flag(Flag::Expires))
+            }
+            Self::NotForPlugin { plugin, .. } => {
+                let trust = Advice::from("if it may sign that too, run ").command(trusting(plugin));
+                Some(trust.text(" with the publisher's key file"))
+            }
+            Self::UnknownKey { plugin, .. } => {
+                let get = Advice::from("get the publisher's key file from a source that you trust, then run ");
+                Some(get.command(trusting(plugin)))
+            }
+            Self::RevokedDigest { .. }
+            | Self::RevokedKey { .. }
+            | Self::BadSignature { .. }
+            | Self::OtherBundle { .. }
+            | Self::ReplacedKey { .. } => None,
+        }
+    }
+
+    /// Returns the refusal with its help as one sentence.
+    pub fn notice(&self) -> Notice {
+        Notice::on(self.to_string(), self.help())
+    }
+
     /// The most serious refusal has the smallest number: signs of an attack come before what the user forgot.
     pub(super) fn gravity(&self) -> u8 {
         match self {
@@ -126,7 +145,7 @@ pub enum TrustError {
         key: KeyId,
     },
     /// It would be over before it began, or is over.
-    #[error("the key {key} expired at {expires}; give a later --expires")]
+    #[error("the key {key} expired at {expires}")]
     Past {
         /// The key.
         key: KeyId,
@@ -152,13 +171,13 @@ pub enum TrustError {
         found: usize,
     },
     /// The key that signed it is not trusted.
-    #[error("the key {key} is not trusted, so it cannot name its successor; `host keys list` shows the trusted keys")]
+    #[error("the key {key} is not trusted, so it cannot name its successor")]
     NotTrusted {
         /// The key.
         key: KeyId,
     },
     /// It is not in the list.
-    #[error("the key {key} is not trusted for anything; `host keys list` shows the trusted keys")]
+    #[error("the key {key} is not trusted for anything")]
     NotListed {
         /// The key.
         key: KeyId,
@@ -174,7 +193,7 @@ pub enum TrustError {
         known: Vec<Pattern>,
     },
     /// The new key is already in the list.
-    #[error("the key {key} is already trusted and cannot replace another; revoke the old one with `host keys revoke`")]
+    #[error("the key {key} is already trusted and cannot replace another")]
     Already {
         /// The key.
         key: KeyId,
@@ -188,6 +207,32 @@ pub enum TrustError {
     /// There are enough.
     #[error("the list is full: it has {MAX_LISTED} entries, which is the limit")]
     Full,
+}
+
+impl TrustError {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Past { .. } => Some(Advice::from("give a later ").flag(Flag::Expires)),
+            Self::NotTrusted { .. } | Self::NotListed { .. } => {
+                Some(Advice::default().command("keys list").text(" shows the trusted keys"))
+            }
+            Self::Already { .. } => Some(Advice::from("revoke the old one with ").command("keys revoke")),
+            Self::Rotation(error) => error.help(),
+            Self::Revoked { .. }
+            | Self::SameId { .. }
+            | Self::Replaced { .. }
+            | Self::Patterns { .. }
+            | Self::NotFor { .. }
+            | Self::Reason
+            | Self::Full => None,
+        }
+    }
+}
+
+/// The command that trusts a key file for a plugin.
+fn trusting(plugin: &str) -> String {
+    format!("keys trust FILE --for {plugin}")
 }
 
 fn shown(patterns: &[Pattern]) -> String {

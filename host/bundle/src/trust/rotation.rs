@@ -10,6 +10,8 @@
 //!
 //! The signature covers the first three lines, so that minisign itself can make the rest.
 
+use host_text::Advice;
+
 use crate::signature::{PublicKey, SecretKey, SecretKeyError, Signature, SignatureError};
 
 /// The first line of the text.
@@ -29,11 +31,21 @@ pub struct Rotation {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RotationError {
     /// It is something else.
-    #[error("it is not a key rotation statement: {0}; `host keys rotate --key OLD --to NEW` makes one")]
+    #[error("it is not a key rotation statement: {0}")]
     Malformed(String),
     /// The old key did not sign it.
     #[error("the old key did not sign this: {0}; get the statement again from a source that you trust")]
     Signature(SignatureError),
+}
+
+impl RotationError {
+    /// Returns what the user can do; `None` if the text of the error says it.
+    pub fn help(&self) -> Option<Advice> {
+        match self {
+            Self::Malformed(_) => Some(Advice::default().command("keys rotate --key OLD --to NEW").text(" makes one")),
+            Self::Signature(_) => None,
+        }
+    }
 }
 
 impl Rotation {

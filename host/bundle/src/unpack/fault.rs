@@ -37,7 +37,7 @@ pub enum UnpackError {
     #[error("it has over {MAX_BUNDLE} bytes")]
     TooLarge,
     /// A file of every layout is missing.
-    #[error("it has no `{0}`; a bundle is made with `host plugin pack`")]
+    #[error("it has no `{0}`")]
     NoFile(&'static str),
     /// A blob is not what its name says.
     #[error("the blob `{name}` was changed: its bytes have the digest `{found}`")]

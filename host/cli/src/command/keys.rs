@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use host_bundle::{KeyId, KeyPair, OciDigest, PublicKey, Revoked, Rotation, SecretKeyFile, TrustStore};
+use host_bundle::{KeyId, KeyPair, OciDigest, PublicKey, Revoked, Rotation, SecretKeyError, SecretKeyFile, TrustStore};
 use host_extensions::keys;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
@@ -103,15 +103,15 @@ fn say(
     password: Option<&Path>,
     environment: &Environment,
 ) -> Result<String, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
+    let failed = |error: SecretKeyError| Failure::from_error(ErrorKind::Input, &error).help_if(error.help());
     let new = public(to)?;
-    let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
+    let secret = SecretKeyFile::read(key).map_err(failed)?;
     let password = match secret.is_encrypted() {
         true => password::read(&format!("`{}`", key.display()), password, Ask::Once, environment)?,
         false => String::new(),
     };
-    let secret = secret.open(&password).map_err(|error| failed(&error))?;
-    let rotation = Rotation::make(&secret, new).map_err(|error| failed(&error))?;
+    let secret = secret.open(&password).map_err(failed)?;
+    let rotation = Rotation::make(&secret, new).map_err(failed)?;
     let Some(out) = out else { return Ok(rotation.to_text()) };
     let unwritable = |error: std::io::Error| Failure::input(format!("`{}` cannot be written: {error}", out.display()));
     let mut file = File::create_new(out).map_err(unwritable)?;

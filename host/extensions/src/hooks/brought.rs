@@ -13,7 +13,7 @@ use host_plugin::HookComponent;
 use host_settings::brought::Brought;
 use host_settings::configuration::HOOK_SECONDS;
 use host_settings::error::{ErrorKind, Fault};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use host_tool::HookEvent;
 use serde::Deserialize;
 
@@ -47,8 +47,8 @@ impl Fault for BroughtHookError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
-        vec![self.why.clone()]
+    fn causes(&self) -> Vec<Notice> {
+        vec![self.why.clone().into()]
     }
 
     fn help(&self) -> Option<Advice> {

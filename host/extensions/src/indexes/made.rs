@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use host_bundle::{Bundle, IndexEntry, PluginIndex, PublicKey, Trust, Verdict};
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 
 use crate::install::read_bundle;
@@ -68,7 +68,7 @@ pub(super) enum MakeIndexError {
         /// The bundle, by its name and version.
         bundle: String,
         /// Why, in words.
-        why: String,
+        why: Notice,
     },
 }
 
@@ -84,7 +84,7 @@ impl Fault for MakeIndexError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::OtherName { .. }
             | Self::NoName
@@ -191,12 +191,12 @@ fn place(bundle: &Bundle, file: &Path, base: Option<&str>) -> String {
 
 /// The keys whose signatures of the bundle count for the maker of the index.
 fn signers(bundle: &Bundle, trust: &Trust, now: Timestamp) -> Result<Vec<PublicKey>, MakeIndexError> {
-    let refused = |why: String| MakeIndexError::Signers { bundle: bundle.statement().to_string(), why };
+    let refused = |why: Notice| MakeIndexError::Signers { bundle: bundle.statement().to_string(), why };
     match trust.check(bundle, now) {
         Ok(Verdict::Signed { by, .. }) => {
             Ok(trust.keys().iter().map(|known| &known.key).filter(|key| by.contains(&key.id())).cloned().collect())
         }
-        Ok(Verdict::Unsigned) => Err(refused("it is not signed".to_owned())),
-        Err(refusal) => Err(refused(refusal.to_string())),
+        Ok(Verdict::Unsigned) => Err(refused("it is not signed".into())),
+        Err(refusal) => Err(refused(refusal.notice())),
     }
 }

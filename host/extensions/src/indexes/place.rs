@@ -12,7 +12,7 @@ use host_files::FileError;
 use host_registry::{Login, NoReference, Reference, Registry};
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 
 use crate::install::registry_failure;
 
@@ -58,12 +58,12 @@ impl Fault for PlaceError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoHome | Self::TooSlow => Vec::new(),
-            Self::NoPlace(cause) => vec![cause.to_string()],
-            Self::Beside { why, .. } => vec![(*why).to_owned()],
-            Self::Unreadable { cause, .. } => vec![cause.to_string()],
+            Self::NoPlace(cause) => vec![cause.to_string().into()],
+            Self::Beside { why, .. } => vec![(*why).to_owned().into()],
+            Self::Unreadable { cause, .. } => vec![cause.to_string().into()],
         }
     }
 

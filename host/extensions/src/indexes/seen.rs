@@ -11,7 +11,7 @@ use host_bundle::OciDigest;
 use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -105,11 +105,11 @@ impl Fault for SeenError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Older { .. } | Self::Changed { .. } | Self::Unwritable { .. } => Vec::new(),
-            Self::Exposed { how, .. } => vec![how.to_string()],
-            Self::Invalid { why, .. } => vec![why.clone()],
+            Self::Exposed { how, .. } => vec![how.to_string().into()],
+            Self::Invalid { why, .. } => vec![why.clone().into()],
         }
     }
 

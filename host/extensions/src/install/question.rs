@@ -9,7 +9,7 @@ use host_bundle::{Bundle, Refusal, Signers};
 use host_manifest::{Changes, Manifest};
 use host_plugin::admission::Imports;
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, Flag, counted};
+use host_text::{Advice, Flag, Notice, counted, exact, excerpt};
 use semver::Version;
 
 use super::lookalikes;
@@ -53,6 +53,76 @@ pub enum InstallAnswer {
     InstallAndGrant,
     /// Do not install it.
     Decline,
+}
+
+/// The longest scope in the list of new requests, in characters. Protects the lines below it.
+const MAX_SCOPE: usize = 120;
+
+/// The most signatures that are shown with the reason why they do not count. Protects the lines above them: anybody can
+/// add a signature.
+const MAX_REFUSALS: usize = 8;
+
+impl InstallQuestion {
+    /// Returns what it asks for and the user was not asked about before, one line each: capabilities in the order of
+    /// their strength, then secrets. Safe to show.
+    pub fn new_requests(&self) -> Vec<String> {
+        let requests = self.manifest.requests().filter_map(|(name, _)| self.capabilities.get_key_value(name));
+        // The whole scope is shown with the manifest.
+        let scopes = requests.map(|(name, scope)| format!("{} = {}", exact(name), excerpt(scope, MAX_SCOPE)));
+        let secrets = self.secrets.iter();
+        let secrets = secrets
+            .map(|(name, servers)| format!("your secret `{}`, sent to {}", exact(name), exact(&servers.join(", "))));
+        scopes.chain(secrets).collect()
+    }
+
+    /// Returns the signatures that do not count, one line each, the gravest first. Safe to show.
+    pub fn signatures_without_effect(&self) -> Vec<Notice> {
+        let shown = self.not_counted.iter().take(MAX_REFUSALS);
+        let mut lines: Vec<Notice> =
+            shown.map(|refusal| Notice::from("not counted: ").then(refusal.notice())).collect();
+        if let Some(more) = self.not_counted.len().checked_sub(MAX_REFUSALS).filter(|more| *more > 0) {
+            let more = format!("not counted: {}; ", counted(more, "more signature"));
+            lines.push(Notice::from(more).command("plugin verify").text(" shows all"));
+        }
+        if self.unread_signatures > 0 {
+            lines.push(format!("not looked at: {}", counted(self.unread_signatures, "more signature")).into());
+        }
+        lines
+    }
+
+    /// Returns the failure of a request that leaves the question open where no user can be asked.
+    pub fn unanswered(&self) -> Failure {
+        let capabilities = self.capabilities.keys().map(|name| format!("`{name}`"));
+        let secrets = self.secrets.keys().map(|name| format!("the secret `{name}`"));
+        let names: Vec<String> = capabilities.chain(secrets).collect();
+        let mut wants: Vec<String> = Vec::new();
+        if !names.is_empty() {
+            wants.push(format!("asks for {}", names.join(", ")));
+        }
+        if !self.brings.is_empty() {
+            wants.push(format!("brings {}", self.brings.join(", ")));
+        }
+        if !self.lookalikes.is_empty() {
+            wants.push(format!("has names that are easily confused ({})", self.lookalikes.join(", ")));
+        }
+        let (plugin, wants) = (&self.manifest.name, wants.join(" and "));
+        let yes = Advice::from("add ").flag(Flag::Yes);
+        let help = match (self.secrets.is_empty(), self.brings.is_empty()) {
+            (true, true) if !self.lookalikes.is_empty() => yes.text(", if it is the plugin that you mean"),
+            (true, true) => yes
+                .text(" to install it and be asked at each call, or ")
+                .flag_with(Flag::Grant, "CAPABILITY")
+                .text(" to allow that without asking"),
+            (false, _) => yes
+                .text(", once you have seen where it sends what you give it: ")
+                .command("plugin verify")
+                .text(" shows a bundle"),
+            (true, false) => {
+                yes.text(", once you have read it: ").command("plugin verify FILE --files").text(" prints it")
+            }
+        };
+        Failure::input(format!("`{plugin}` {wants}, and there is no terminal to ask on")).help(help)
+    }
 }
 
 /// Returns the names that are easily taken for those of other plugins, without those that the user agreed to before.

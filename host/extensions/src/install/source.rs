@@ -9,7 +9,7 @@ use host_bundle::{Bundle, OciDigest, UnpackError};
 use host_registry::{Login, NoReference, Pace, Progress, Reference, Registry, RegistryError};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use jiff::Timestamp;
 
 use crate::plugins::store;
@@ -82,12 +82,12 @@ impl Fault for SourceError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoDigest(_) | Self::Unreadable { .. } => Vec::new(),
-            Self::NoSource { cause, .. } => vec![cause.to_string()],
-            Self::OtherBundle { found, wanted, .. } => vec![format!("its digest is {found}, not {wanted}")],
-            Self::Bundle { cause, .. } => vec![cause.to_string()],
+            Self::NoSource { cause, .. } => vec![cause.to_string().into()],
+            Self::OtherBundle { found, wanted, .. } => vec![format!("its digest is {found}, not {wanted}").into()],
+            Self::Bundle { cause, .. } => vec![cause.to_string().into()],
         }
     }
 

@@ -29,7 +29,8 @@ pub fn only(key: PublicKey, bundle: &Bundle, known: &Trust, now: Timestamp) -> R
     for revocation in known.revoked() {
         trust.revoke(revocation.what.clone(), &revocation.reason, now).map_err(|error| failed(&error))?;
     }
-    trust.trust(key, vec![pattern], None, now).map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error))?;
+    let trusted = trust.trust(key, vec![pattern], None, now);
+    trusted.map_err(|error| Failure::from_error(ErrorKind::Untrusted, &error).help_if(error.help()))?;
     Ok(trust)
 }
 
@@ -60,7 +61,7 @@ pub fn text(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> String {
         let by: Vec<String> = by.iter().map(ToString::to_string).collect();
         let _ = writeln!(text, "signed by {}", by.join(", "));
         for refusal in not_counted {
-            let _ = writeln!(text, "not counted: {}", visible_line(&refusal.to_string()));
+            let _ = writeln!(text, "not counted: {}", visible_line(&refusal.notice().to_string()));
         }
     }
     text
@@ -71,7 +72,7 @@ pub fn json(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> Value {
     let (word, by, not_counted, refused) = match verdict {
         Ok(Verdict::Signed { by, not_counted }) => ("signed", by.clone(), not_counted.clone(), None),
         Ok(Verdict::Unsigned) => ("unsigned", Vec::new(), Vec::new(), None),
-        Err(refusal) => ("refused", Vec::new(), Vec::new(), Some(refusal.to_string())),
+        Err(refusal) => ("refused", Vec::new(), Vec::new(), Some(refusal.notice().to_string())),
     };
     let manifest = bundle.manifest();
     json!({
@@ -81,7 +82,7 @@ pub fn json(bundle: &Bundle, verdict: &Result<Verdict, Refusal>) -> Value {
         "component": bundle.component_digest(),
         "verdict": word,
         "signed_by": by,
-        "not_counted": not_counted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "not_counted": not_counted.iter().map(|refusal| refusal.notice().to_string()).collect::<Vec<_>>(),
         "refused": refused,
         "capabilities": manifest.capabilities,
         "tools": manifest.tools.iter().map(|tool| tool.spec.name.as_str()).collect::<Vec<_>>(),

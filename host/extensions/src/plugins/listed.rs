@@ -57,7 +57,7 @@ fn state(locked: &Locked, folders: &Folders) -> Result<PluginUse, Failure> {
     };
     match store::trusted_keys(folders)?.check(&bundle, Timestamp::now()) {
         Err(refusal @ (Refusal::RevokedKey { .. } | Refusal::RevokedDigest { .. })) => {
-            Ok(PluginUse::Not(refusal.to_string().into()))
+            Ok(PluginUse::Not(refusal.notice()))
         }
         Ok(_) | Err(_) => Ok(PluginUse::Used(store.agreed(&locked.digest)?)),
     }

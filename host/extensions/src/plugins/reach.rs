@@ -11,7 +11,7 @@ use std::sync::Arc;
 use host_capability::Grants;
 use host_plugin::{Confirmation, TouchError, Workspace};
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, exact};
+use host_text::{Advice, Notice, exact};
 
 use super::{LoadedPlugin, PluginOrigin};
 
@@ -56,10 +56,10 @@ impl Fault for ReachError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoService(_) | Self::NoAddress => Vec::new(),
-            Self::Address { cause, .. } => vec![cause.to_string()],
+            Self::Address { cause, .. } => vec![cause.to_string().into()],
         }
     }
 

@@ -53,7 +53,7 @@ impl ReloadOutcome {
             let names: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.manifest.name)).collect();
             let what = if names.is_empty() { origin.to_string() } else { names.join(", ") };
             let stays = if names.is_empty() { "is not used" } else { "stays as it was" };
-            notices.push(format!("{what} {stays}: {}", in_one_line(&failure)).into());
+            notices.push(Notice::from(format!("{what} {stays}: ")).then(failure.notice()));
             plugins.extend(kept.into_iter().cloned());
         }
         for gone in before.iter().filter(|before| plugins.iter().all(|now| now.origin != before.origin)) {
@@ -72,8 +72,8 @@ impl ReloadOutcome {
 
     /// Creates the result of a reload that changed nothing because of this failure.
     pub fn unchanged(failure: &Failure) -> Self {
-        let notice = format!("the plugins stay as they were: {}", in_one_line(failure));
-        Self { plugins: None, notices: vec![notice.into()] }
+        let notice = Notice::from("the plugins stay as they were: ").then(failure.notice());
+        Self { plugins: None, notices: vec![notice] }
     }
 }
 
@@ -117,12 +117,6 @@ fn described(before: Option<&LoadedPlugin>, now: &LoadedPlugin) -> String {
         words.push("its tools and what it asks for are as they were");
     }
     format!("`{name}` {version} was reloaded: {}", words.join("; "))
-}
-
-/// A failure with its causes, without line breaks.
-pub fn in_one_line(failure: &Failure) -> String {
-    let causes = failure.causes.iter().map(String::as_str);
-    [failure.message.as_str()].into_iter().chain(causes).collect::<Vec<_>>().join(": ").replace('\n', " ")
 }
 
 #[cfg(test)]

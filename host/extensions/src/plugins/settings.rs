@@ -197,14 +197,16 @@ impl Fault for SettingsError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Unknown { plugin, .. } => vec![format!("the plugin `{plugin}` declares no such name")],
-            Self::Kind { kind, description, .. } => vec![format!("the plugin takes a `{kind}` there: {description}")],
-            Self::Secret { cause, .. } => vec![cause.to_string()],
+            Self::Unknown { plugin, .. } => vec![format!("the plugin `{plugin}` declares no such name").into()],
+            Self::Kind { kind, description, .. } => {
+                vec![format!("the plugin takes a `{kind}` there: {description}").into()]
+            }
+            Self::Secret { cause, .. } => vec![cause.to_string().into()],
             Self::Relative { .. } => Vec::new(),
-            Self::Exposed { file, how, .. } => vec![format!("`{file}`: {how}")],
-            Self::Unreadable { file, why, .. } => vec![format!("`{file}`: {why}")],
+            Self::Exposed { file, how, .. } => vec![format!("`{file}`: {how}").into()],
+            Self::Unreadable { file, why, .. } => vec![format!("`{file}`: {why}").into()],
         }
     }
 

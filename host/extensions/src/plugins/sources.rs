@@ -236,12 +236,12 @@ impl Fault for SameNameError {
         ErrorKind::Input
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Plugin { origin, .. } => vec![format!("{origin} has the same name")],
+            Self::Plugin { origin, .. } => vec![format!("{origin} has the same name").into()],
             Self::TwoTools { .. } => Vec::new(),
             Self::Tool { first, second, .. } => {
-                vec![format!("`{}` is {}, `{}` is {}", first.0, first.1.place(), second.0, second.1.place())]
+                vec![format!("`{}` is {}, `{}` is {}", first.0, first.1.place(), second.0, second.1.place()).into()]
             }
         }
     }

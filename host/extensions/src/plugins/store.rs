@@ -20,7 +20,7 @@ use host_files::{Access, FileError, Mode, PrivateFile};
 use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::ProjectFile;
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use serde::{Deserialize, Serialize};
 
 /// The user's own lock file, in the folder of the configuration.
@@ -225,18 +225,18 @@ impl Fault for StoreError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Changed { why, .. } => vec![why.clone()],
+            Self::Changed { why, .. } => vec![why.clone().into()],
             Self::Agreed { .. }
             | Self::ListUnwritable { .. }
             | Self::Keys(_)
             | Self::Exposed { .. }
             | Self::Unreadable { .. }
             | Self::Unwritable { .. } => Vec::new(),
-            Self::List { cause, .. } => vec![cause.to_string()],
-            Self::Capability { cause, .. } => vec![cause.to_string()],
-            Self::Scope { cause, .. } => vec![cause.to_string()],
+            Self::List { cause, .. } => vec![cause.to_string().into()],
+            Self::Capability { cause, .. } => vec![cause.to_string().into()],
+            Self::Scope { cause, .. } => vec![cause.to_string().into()],
         }
     }
 
@@ -246,11 +246,8 @@ impl Fault for StoreError {
                 Some("remove the file and install the plugin again, unless you know who changed it".into())
             }
             Self::Agreed { .. } => Some("remove the file, and answer again for each plugin that you install".into()),
-            Self::List { .. }
-            | Self::ListUnwritable { .. }
-            | Self::Keys(_)
-            | Self::Capability { .. }
-            | Self::Unreadable { .. } => None,
+            Self::List { cause, .. } => cause.help(),
+            Self::ListUnwritable { .. } | Self::Keys(_) | Self::Capability { .. } | Self::Unreadable { .. } => None,
             Self::Scope { cause, .. } => Some(cause.help().into()),
             Self::Exposed { path, .. } => {
                 Some(format!("if its contents are right: chmod 600 '{}'", path.display()).into())

@@ -117,8 +117,8 @@ pub struct Wrong<'a> {
     /// The exit code of the process.
     code: u8,
     message: &'a str,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    causes: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<String>,
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
@@ -161,7 +161,8 @@ impl Compressed {
 impl<'a> Wrong<'a> {
     /// The error as it is printed.
     pub fn new(failure: &'a Failure, code: fn(ErrorKind) -> u8) -> Self {
-        Self { code: code(failure.kind), message: &failure.message, causes: &failure.causes, help: failure.help_text() }
+        let causes = failure.causes.iter().map(ToString::to_string).collect();
+        Self { code: code(failure.kind), message: &failure.message, causes, help: failure.help_text() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host_files::Exposed;
 use host_model::ProviderId;
-use host_text::{Advice, Flag};
+use host_text::{Advice, Flag, Notice};
 use host_tool::HookEvent;
 
 use super::commands::CommandsFault;
@@ -69,15 +69,15 @@ impl Fault for ConfigurationError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Unreadable { cause, .. } => vec![cause.to_string()],
-            Self::Exposed { how, .. } => vec![how.to_string()],
+            Self::Unreadable { cause, .. } => vec![cause.to_string().into()],
+            Self::Exposed { how, .. } => vec![how.to_string().into()],
             Self::ExposedSecret { how, .. } => {
-                vec![format!("it contains a secret of a plugin or an MCP server, and {how}")]
+                vec![format!("it contains a secret of a plugin or an MCP server, and {how}").into()]
             }
-            Self::Invalid { fault, .. } => vec![fault.to_string()],
-            Self::OfProject { line, key, rule, .. } => vec![format!("line {line}: `{key}` {}", rule.why())],
+            Self::Invalid { fault, .. } => vec![fault.to_string().into()],
+            Self::OfProject { line, key, rule, .. } => vec![format!("line {line}: `{key}` {}", rule.why()).into()],
         }
     }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use host_capability::PluginName;
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -114,10 +114,10 @@ impl Fault for PluginsVariableError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::NotText => vec!["it is not text".to_owned()],
-            Self::Toml(cause) => vec![cause.clone()],
+            Self::NotText => vec!["it is not text".to_owned().into()],
+            Self::Toml(cause) => vec![cause.clone().into()],
         }
     }
 

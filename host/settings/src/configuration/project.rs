@@ -334,7 +334,10 @@ mod tests {
             ("[run]\nmax_turns = 3\nloop_detection = false\n", 3, "`run.loop_detection`"),
         ] {
             let failure = layered("", project).expect_err("it is not allowed in a project");
-            assert!(failure.causes[0].starts_with(&format!("line {line}: {key} ")), "{failure:?} for {project}");
+            assert!(
+                failure.causes[0].to_string().starts_with(&format!("line {line}: {key} ")),
+                "{failure:?} for {project}"
+            );
             assert!(failure.message.contains("/p/.host/config.toml") && failure.help.is_some(), "{failure:?}");
         }
         let failure = layered("", "modle = \"x\"\n").expect_err("nobody reads it");
@@ -349,7 +352,10 @@ mod tests {
             let quoted = key.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(".");
             let failure = layered("", &format!("{quoted} = 2026-01-01\n")).expect_err("it is of the wrong type");
             let last = key.last().expect("it has a name");
-            assert!(!failure.causes[0].contains(&format!("unknown field `{last}`")), "{quoted}: {failure:?}");
+            assert!(
+                !failure.causes[0].to_string().contains(&format!("unknown field `{last}`")),
+                "{quoted}: {failure:?}"
+            );
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use host_files::{Access, PrivateFile};
 use host_model::{Catalogue, KnownModels, MAX_CATALOGUE};
-use host_text::{Advice, visible_line};
+use host_text::{Advice, Notice, visible_line};
 use jiff::civil::Date;
 use url::Url;
 
@@ -61,10 +61,10 @@ impl Fault for CatalogueError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::Invalid { why, .. } | Self::NoCatalogue { why, .. } | Self::Unreadable { why, .. } => {
-                vec![why.clone()]
+                vec![why.clone().into()]
             }
             Self::Unwritable { .. } => Vec::new(),
         }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use host_files::{Access, Exposed, FileError, PrivateFile};
 use host_model::{ApiKey, PROVIDERS, ProviderId, Selection};
-use host_text::{Advice, Secret};
+use host_text::{Advice, Notice, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Folders;
@@ -83,11 +83,11 @@ impl Fault for SavedModelError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NotAKey | Self::Unwritable { .. } => Vec::new(),
-            Self::Exposed { how, .. } => vec![how.to_string()],
-            Self::Invalid { why, .. } => vec![why.clone()],
+            Self::Exposed { how, .. } => vec![how.to_string().into()],
+            Self::Invalid { why, .. } => vec![why.clone().into()],
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host_text::Advice;
+use host_text::{Advice, Notice};
 
 use super::ProjectFile;
 use crate::error::{ErrorKind, Fault};
@@ -31,9 +31,9 @@ impl Fault for ProgramsError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Unwritable { cause, .. } => vec![cause.to_string()],
+            Self::Unwritable { cause, .. } => vec![cause.to_string().into()],
         }
     }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host_files::{Access, Exposed, FileError, PrivateFile};
-use host_text::Advice;
+use host_text::{Advice, Notice};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -84,11 +84,11 @@ impl Fault for TrustStoreError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::Unreadable { why, .. } => vec![why.clone()],
-            Self::Exposed { cause, .. } => vec![cause.to_string()],
-            Self::Unwritable { cause, .. } => vec![cause.to_string()],
+            Self::Unreadable { why, .. } => vec![why.clone().into()],
+            Self::Exposed { cause, .. } => vec![cause.to_string().into()],
+            Self::Unwritable { cause, .. } => vec![cause.to_string().into()],
             Self::NotText(_) => Vec::new(),
         }
     }

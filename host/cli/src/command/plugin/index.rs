@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use host_bundle::{MAX_PLUGIN_INDEX, PluginIndex, SIGNATURE_END, SecretKey, SecretKeyFile};
+use host_bundle::{MAX_PLUGIN_INDEX, PluginIndex, SIGNATURE_END, SecretKey, SecretKeyError, SecretKeyFile};
 use host_extensions::indexes::{self, IndexRequest};
 use host_extensions::plugins::store;
 use host_files::{Mode, NewFile};
@@ -31,8 +31,8 @@ pub(super) async fn run(index: Index, environment: &Environment, stop: &Cancella
         before: before(&out)?,
     };
     let made = indexes::make(&request, &store::trusted_keys(&folders)?, Timestamp::now())?;
-    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
-    let signed = made.sign(&secret(&index, environment)?).map_err(|error| failed(&error))?;
+    let signed =
+        made.sign(&secret(&index, environment)?).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
     let beside = PathBuf::from(format!("{}{SIGNATURE_END}", out.display()));
     write(&beside, signed.signature.as_bytes())?;
     write(&out, &signed.bytes)?;
@@ -62,14 +62,14 @@ fn before(path: &Path) -> Result<Option<PluginIndex>, Failure> {
 }
 
 fn secret(index: &Index, environment: &Environment) -> Result<SecretKey, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
-    let secret = SecretKeyFile::read(&index.key).map_err(|error| failed(&error))?;
+    let failed = |error: SecretKeyError| Failure::from_error(ErrorKind::Input, &error).help_if(error.help());
+    let secret = SecretKeyFile::read(&index.key).map_err(failed)?;
     let what = format!("`{}`", index.key.display());
     let password = match secret.is_encrypted() {
         true => password::read(&what, index.password_file.as_deref(), Ask::Once, environment)?,
         false => String::new(),
     };
-    secret.open(&password).map_err(|error| failed(&error))
+    secret.open(&password).map_err(failed)
 }
 
 /// Writes a file, whole or not at all.

@@ -7,13 +7,11 @@ mod ask;
 
 use host_app::app;
 use host_bundle::{Allow, Bundle, KeyId, Signers};
-use host_extensions::install::{
-    InstallAnswer, InstallOutcome, InstallPlan, InstallQuestion, InstallRequest, Installer, Target,
-};
+use host_extensions::install::{InstallAnswer, InstallPlan, InstallQuestion, InstallRequest, Installer, Target};
 use host_plugin::Runtime;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure};
-use host_text::{counted, visible_line};
+use host_text::visible_line;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -22,10 +20,6 @@ use super::{build, transfer};
 use crate::arguments::store::Install;
 use crate::exit::Code;
 use crate::printer::{self, Out, Style};
-
-/// The most signatures that are shown with the reason why they do not count. Protects the lines above them: anybody can
-/// add a signature.
-const MAX_REFUSALS: usize = 8;
 
 pub(super) async fn run(
     install: &Install,
@@ -109,7 +103,7 @@ impl Frontend<'_> {
         let outcome = installation.install(answer, target, self.folders)?;
         let outcome = outcome.ok_or_else(|| Failure::new(ErrorKind::Cancelled, "nothing was installed"))?;
         printer::notes(outcome.note.as_slice(), self.environment);
-        self.out.write_entries(&result(&outcome));
+        self.out.write_entries(&format!("\n{outcome}.\n"));
         if let Some(lines) = &outcome.required {
             // As they are, since they are copied into a file.
             self.out.write(&format!("Required configuration (config.toml):\n\n{lines}"));
@@ -139,8 +133,7 @@ fn shown(question: &InstallQuestion, style: Style) -> String {
 }
 
 fn made_by(question: &InstallQuestion, style: Style) -> String {
-    let InstallQuestion { signers, not_counted, unread_signatures, .. } = question;
-    let mut text = match signers {
+    let mut text = match &question.signers {
         Signers::Keys(keys) => {
             let keys: Vec<String> = keys.iter().map(KeyId::to_string).collect();
             format!("Signed by {}, which you trust for it.\n", keys.join(", "))
@@ -150,28 +143,7 @@ fn made_by(question: &InstallQuestion, style: Style) -> String {
             format!("{word}: no key that you trust signed it.\n")
         }
     };
-    // The gravest come first.
-    for refusal in not_counted.iter().take(MAX_REFUSALS) {
-        text.push_str(&format!("  not counted: {}\n", visible_line(&refusal.to_string())));
-    }
-    if let Some(more) = not_counted.len().checked_sub(MAX_REFUSALS).filter(|more| *more > 0) {
-        text.push_str(&format!("  not counted: {}; `host plugin verify` shows all\n", counted(more, "more signature")));
-    }
-    if *unread_signatures > 0 {
-        text.push_str(&format!("  not looked at: {}\n", counted(*unread_signatures, "more signature")));
-    }
+    let lines = question.signatures_without_effect();
+    lines.iter().for_each(|line| text.push_str(&format!("  {}\n", visible_line(&line.to_string()))));
     text
-}
-
-fn result(InstallOutcome { name, version, agreed, has_tools, has_requests, .. }: &InstallOutcome) -> String {
-    let agreed = match agreed.is_empty() {
-        true if !has_tools => "it has no tools of its own, so there is nothing to grant".to_owned(),
-        true if !has_requests => "it requests nothing, so there is nothing to grant".to_owned(),
-        true => "you are asked before each call that does more than read the workspace".to_owned(),
-        false => {
-            let granted: Vec<String> = agreed.iter().map(|(name, scope)| format!("{name}={scope}")).collect();
-            format!("granted: {}", granted.join(" "))
-        }
-    };
-    format!("\nInstalled `{name}` {version}; {agreed}.\n")
 }

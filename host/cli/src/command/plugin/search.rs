@@ -5,7 +5,7 @@ use host_extensions::indexes::{self, Match, OlderIndex};
 use host_extensions::plugins::store;
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
-use host_text::{exact, excerpt, visible_line};
+use host_text::{Notice, exact, excerpt, visible_line};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ const MAX_SCOPE: usize = 60;
 
 pub(super) async fn run(search: &Search, environment: &Environment, stop: &CancellationToken) -> Result<Code, Failure> {
     let indexes = unless(stop, indexes::load(environment, login, older(search.allow_older_index))).await?;
-    let notes: Vec<String> = indexes.failed.iter().map(indexes::in_one_line).collect();
+    let notes: Vec<Notice> = indexes.failed.iter().map(Failure::notice).collect();
     printer::notes(&notes, environment);
     let trust = store::trusted_keys(&environment.folders()?)?;
     let matches = indexes::search(&indexes, &search.words, &trust, Timestamp::now());

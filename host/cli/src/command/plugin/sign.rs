@@ -1,6 +1,6 @@
 //! `host plugin sign`: adds a signature to a bundle.
 
-use host_bundle::{Bundle, SecretKeyFile, Signature};
+use host_bundle::{Bundle, SecretKeyError, SecretKeyFile, Signature};
 use host_extensions::install;
 use host_settings::environment::Environment;
 use host_settings::error::{ErrorKind, Failure};
@@ -15,7 +15,7 @@ use crate::password::{self, Ask};
 use crate::printer::Out;
 
 pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failure> {
-    let failed = |error: &dyn std::error::Error| Failure::from_error(ErrorKind::Input, error);
+    let failed = |error: SecretKeyError| Failure::from_error(ErrorKind::Input, &error).help_if(error.help());
     if install::is_layout(&sign.file) {
         return Err(Failure::input(format!(
             "`{}` is a folder or a layout, and a signature is added to a file",
@@ -26,14 +26,14 @@ pub(super) fn run(sign: &Sign, environment: &Environment) -> Result<Code, Failur
     let mut bundle = install::read_bundle(&sign.file)?;
     match (&sign.key, &sign.signature) {
         (Some(key), _) => {
-            let secret = SecretKeyFile::read(key).map_err(|error| failed(&error))?;
+            let secret = SecretKeyFile::read(key).map_err(failed)?;
             let what = format!("`{}`", key.display());
             let password = match secret.is_encrypted() {
                 true => password::read(&what, sign.password_file.as_deref(), Ask::Once, environment)?,
                 false => String::new(),
             };
-            let secret = secret.open(&password).map_err(|error| failed(&error))?;
-            bundle.sign(&secret).map_err(|error| failed(&error))?;
+            let secret = secret.open(&password).map_err(failed)?;
+            bundle.sign(&secret).map_err(|error| Failure::from_error(ErrorKind::Input, &error))?;
         }
         (None, Some(file)) => add(&mut bundle, &keys::text(file)?)?,
         (None, None) => return Err(Failure::input("no key to sign with").help("add --key FILE")),

@@ -41,7 +41,7 @@ pub(super) fn run(verify: &Verify, environment: &Environment) -> Result<Code, Fa
         Ok(Verdict::Unsigned) => Err(refused()
             .cause("it has no signature")
             .help("ask its publisher for a signed one; what it may touch is bounded by your grants either way")),
-        Err(refusal) => Err(refused().cause(refusal.to_string())),
+        Err(refusal) => Err(refused().cause(refusal.notice())),
     }
 }
 

@@ -24,7 +24,7 @@ use host_settings::environment::Folders;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::project::programs::placed;
 use host_settings::project::{PROGRAMS, ProjectFile};
-use host_text::{Advice, clip};
+use host_text::{Advice, Notice, clip};
 use host_tool::{Discovered, Surroundings, discovered};
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +83,7 @@ async fn load(
     };
     let tools = discovered(&printed, around).map_err(|error| {
         let Failure { message, causes, .. } = Failure::from_error(ErrorKind::Configuration, &error);
-        failed(&commands, CommandEnd::Unusable, std::iter::once(message).chain(causes).collect())
+        failed(&commands, CommandEnd::Unusable, std::iter::once(message.into()).chain(causes).collect())
     })?;
     caller(&commands.call, tools)
 }
@@ -200,9 +200,9 @@ async fn list(
         Ok(output) => Ok(data(&output)),
         Err(CallError::Failure(host_plugin::Failure::Failed(words))) => Err(exited(commands, &words).into()),
         Err(CallError::Failure(host_plugin::Failure::NotFound(words))) => {
-            Err(failed(commands, CommandEnd::Failed, vec![words]).into())
+            Err(failed(commands, CommandEnd::Failed, vec![words.into()]).into())
         }
-        Err(error) => Err(failed(commands, CommandEnd::Failed, vec![error.to_string()]).into()),
+        Err(error) => Err(failed(commands, CommandEnd::Failed, vec![error.to_string().into()]).into()),
     }
 }
 
@@ -240,7 +240,7 @@ pub(super) enum CommandError {
         /// How it ended.
         how: CommandEnd,
         /// Why, in lines.
-        why: Vec<String>,
+        why: Vec<Notice>,
     },
 }
 
@@ -252,7 +252,7 @@ impl Fault for CommandError {
         }
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
             Self::NoPlugin | Self::NoProgram(_) | Self::Cancelled | Self::Lister(_) => Vec::new(),
             Self::Failed { why, .. } => why.clone(),
@@ -318,10 +318,10 @@ fn exited(commands: &Commands, words: &str) -> CommandError {
     let shown = lines.take(SHOWN_LINES).collect::<Vec<_>>().join("\n");
     let shown = Some(shown).filter(|shown| !shown.is_empty());
     let shown = shown.map(|shown| clip(&shown, SHOWN_CHARACTERS).into_owned());
-    failed(commands, CommandEnd::Failed, std::iter::once(ended.to_owned()).chain(shown).collect())
+    failed(commands, CommandEnd::Failed, std::iter::once(ended.to_owned()).chain(shown).map(Notice::from).collect())
 }
 
-fn failed(commands: &Commands, how: CommandEnd, why: Vec<String>) -> CommandError {
+fn failed(commands: &Commands, how: CommandEnd, why: Vec<Notice>) -> CommandError {
     CommandError::Failed { command: command_line(&commands.discovery), owner: commands.owner, how, why }
 }
 

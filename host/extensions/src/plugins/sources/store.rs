@@ -96,9 +96,9 @@ impl Fault for LockedPluginError {
         ErrorKind::Configuration
     }
 
-    fn causes(&self) -> Vec<String> {
+    fn causes(&self) -> Vec<Notice> {
         match self {
-            Self::OtherPlugin { digest, bundle, .. } => vec![format!("{digest} is `{bundle}`")],
+            Self::OtherPlugin { digest, bundle, .. } => vec![format!("{digest} is `{bundle}`").into()],
         }
     }
 
@@ -118,8 +118,8 @@ impl Context<'_> {
             return Err(LockedPluginError::OtherPlugin { name, digest, bundle }.into());
         }
         if let Err(refusal) = self.trust.check_installed(&bundle, self.now) {
-            let skipped = Notice::from(format!("the plugin `{name}` is not used: {refusal}; remove it with "));
-            return Ok(Read::Skipped(skipped.command(format!("plugin remove {name}"))));
+            let skipped = Notice::from(format!("the plugin `{name}` is not used: ")).then(refusal.notice());
+            return Ok(Read::Skipped(skipped.text("; remove it with ").command(format!("plugin remove {name}"))));
         }
         let agreed = self.all_agreed.get(&locked.digest).cloned().unwrap_or_default();
         let agreed = grants(&agreed, self.workspace)?;

@@ -5,7 +5,6 @@
 use host_extensions::install::{InstallAnswer, InstallQuestion};
 use host_settings::environment::Environment;
 use host_settings::error::Failure;
-use host_text::{exact, excerpt};
 use tokio_util::sync::CancellationToken;
 
 use crate::printer::{entries_to_stderr, to_stderr};
@@ -14,9 +13,6 @@ use crate::trust_question;
 /// Maximum number of questions if answers are invalid.
 const TRIES: usize = 3;
 
-/// The longest scope in the list of new requests, in characters. Protects the lines below it.
-const MAX_SCOPE: usize = 120;
-
 /// Asks the user about what is new.
 pub(super) async fn answer(
     question: &InstallQuestion,
@@ -24,16 +20,9 @@ pub(super) async fn answer(
     stop: &CancellationToken,
 ) -> Result<InstallAnswer, Failure> {
     if !environment.stdin_is_terminal || !environment.stderr_is_terminal {
-        return Err(nobody(question));
+        return Err(question.unanswered());
     }
-    // In the order of their strength; each on one line, since the whole scope was shown above.
-    let requests = question.manifest.requests().filter_map(|(name, _)| question.capabilities.get_key_value(name));
-    let scopes = requests.map(|(name, scope)| format!("  {} = {}\n", exact(name), excerpt(scope, MAX_SCOPE)));
-    let servers = question
-        .secrets
-        .iter()
-        .map(|(name, servers)| format!("  your secret `{}`, sent to {}\n", exact(name), exact(&servers.join(", "))));
-    let listed: String = scopes.chain(servers).collect();
+    let listed: String = question.new_requests().iter().map(|request| format!("  {request}\n")).collect();
     if !listed.is_empty() {
         entries_to_stderr(&format!("\nNew requests:\n{listed}"));
     }
@@ -57,34 +46,4 @@ pub(super) async fn answer(
         }
     }
     Ok(InstallAnswer::Decline)
-}
-
-fn nobody(question: &InstallQuestion) -> Failure {
-    let capabilities = question.capabilities.keys().map(|name| format!("`{name}`"));
-    let mut wants: Vec<String> = Vec::new();
-    let names: Vec<String> =
-        capabilities.chain(question.secrets.keys().map(|name| format!("the secret `{name}`"))).collect();
-    if !names.is_empty() {
-        wants.push(format!("asks for {}", names.join(", ")));
-    }
-    if !question.brings.is_empty() {
-        wants.push(format!("brings {}", question.brings.join(", ")));
-    }
-    if !question.lookalikes.is_empty() {
-        wants.push(format!("has names that are easily confused ({})", question.lookalikes.join(", ")));
-    }
-    let (plugin, wants) = (&question.manifest.name, wants.join(" and "));
-    Failure::input(format!("`{plugin}` {wants}, and there is no terminal to ask on")).help(
-        match (question.secrets.is_empty(), question.brings.is_empty()) {
-            (true, true) if !question.lookalikes.is_empty() => "add --yes, if it is the plugin that you mean",
-            (true, true) => {
-                "add --yes to install it and be asked at each call, or --grant CAPABILITY to allow that \
-                             without asking"
-            }
-            (false, _) => {
-                "add --yes, once you have seen where it sends what you give it: `host plugin verify` shows a bundle"
-            }
-            (true, false) => "add --yes, once you have read it: `host plugin verify FILE --files` prints it",
-        },
-    )
 }
