@@ -142,8 +142,8 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     exit: 55
     ----- stdout
     ----- stderr
-    error: `acme/counts` is installed as 1.1.0, and 1.0.0 is older; add --allow-downgrade to install it \
-    anyway
+    error: `acme/counts` is installed as 1.1.0, and 1.0.0 is older
+    help: add --allow-downgrade to install it anyway
     ");
     assert_eq!(install(&host, &[&first, "--allow-downgrade"]).code, Some(0));
 

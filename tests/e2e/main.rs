@@ -50,6 +50,7 @@ mod screens;
 mod session;
 mod settings;
 mod skills;
+mod terms;
 mod tools;
 mod trust;
 mod undo;

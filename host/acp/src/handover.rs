@@ -28,7 +28,7 @@ pub(crate) fn folder(cwd: PathBuf, others: &[PathBuf], any_folder: bool) -> Resu
     if let Some(other) = others.first() {
         return Err(invalid(
             format!("more than one folder is not supported: `{}`", excerpt(&other.to_string_lossy(), SHOWN_PATH)),
-            "open it as a session of its own, or name it among the arguments with which the editor starts `host acp`",
+            "open it as a session of its own, or name it among the arguments with which the editor starts this agent",
         ));
     }
     Ok(FolderRequest { folder: Some(cwd), any_folder })

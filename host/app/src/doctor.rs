@@ -19,8 +19,8 @@ use host_settings::error::Failure;
 use host_settings::mcp::McpState;
 use host_settings::models;
 use host_settings::request::{AccessRequest, FolderRequest};
-use host_text::exact;
-use serde::Serialize;
+use host_text::{Notice, exact};
+use serde::{Serialize, Serializer};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App, Opening, Tooling};
@@ -34,7 +34,8 @@ pub struct Check {
     /// How it is.
     pub state: CheckState,
     /// What was found, and what to do about it.
-    pub said: String,
+    #[serde(serialize_with = "as_text")]
+    pub said: Notice,
 }
 
 /// How something is.
@@ -49,24 +50,28 @@ pub enum CheckState {
     Bad,
 }
 
+fn as_text<S: Serializer>(said: &Notice, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(said)
+}
+
 /// The checks so far.
 #[derive(Default)]
 struct Checks(Vec<Check>);
 
 impl Checks {
-    fn add(&mut self, about: &'static str, state: CheckState, said: impl Into<String>) {
+    fn add(&mut self, about: &'static str, state: CheckState, said: impl Into<Notice>) {
         self.0.push(Check { about, state, said: said.into() });
     }
 
-    fn good(&mut self, about: &'static str, said: impl Into<String>) {
+    fn good(&mut self, about: &'static str, said: impl Into<Notice>) {
         self.add(about, CheckState::Good, said);
     }
 
-    fn note(&mut self, about: &'static str, said: impl Into<String>) {
+    fn note(&mut self, about: &'static str, said: impl Into<Notice>) {
         self.add(about, CheckState::Note, said);
     }
 
-    fn bad(&mut self, about: &'static str, said: impl Into<String>) {
+    fn bad(&mut self, about: &'static str, said: impl Into<Notice>) {
         self.add(about, CheckState::Bad, said);
     }
 }
@@ -121,7 +126,7 @@ impl Checks {
                 read
             }
             Err(failure) => {
-                self.bad("configuration", failure.notice().to_string());
+                self.bad("configuration", failure.notice());
                 Configuration::default()
             }
         }
@@ -177,8 +182,8 @@ impl Checks {
             Err(failure) => return self.bad(ABOUT, failure.message),
         };
         if plugins.is_empty() {
-            let help = "this build has none: `host plugin build plugins --out plugins/dist`, then build the host again";
-            return self.bad(ABOUT, help);
+            let build = Notice::from("this build has none: ").command("plugin build plugins --out plugins/dist");
+            return self.bad(ABOUT, build.text(", then build the host again"));
         }
         if runtime.is_compiled_ahead() {
             self.note(ABOUT, "a process in the background compiles them for the cache, once; it ends by itself");

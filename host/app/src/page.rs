@@ -3,6 +3,8 @@
 //! A terminal wraps the lines and colours the weights; an editor shows the plain text. Promises that every text in a
 //! page is safe to show. Deliberately not here: widths, colours and Markdown.
 
+use host_text::Notice;
+
 /// A text to read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
@@ -24,8 +26,8 @@ pub struct Line {
 /// Words of one weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The words, safe to show.
-    pub text: String,
+    /// The words, safe to show; options and commands in them are data, which a frontend names in its own terms.
+    pub text: Notice,
     /// How much they stand out.
     pub weight: Weight,
 }
@@ -61,23 +63,23 @@ pub enum BarOf {
 
 impl Line {
     /// Creates a line of plain words.
-    pub fn new(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<Notice>) -> Self {
         Self::default().and(text, Weight::Plain)
     }
 
     /// Creates a heading.
-    pub fn strong(text: impl Into<String>) -> Self {
+    pub fn strong(text: impl Into<Notice>) -> Self {
         Self::default().and(text, Weight::Strong)
     }
 
     /// Creates a line of details.
-    pub fn faint(text: impl Into<String>) -> Self {
+    pub fn faint(text: impl Into<Notice>) -> Self {
         Self::default().and(text, Weight::Faint)
     }
 
     /// Adds words of this weight.
     #[must_use]
-    pub fn and(mut self, text: impl Into<String>, weight: Weight) -> Self {
+    pub fn and(mut self, text: impl Into<Notice>, weight: Weight) -> Self {
         let text = text.into();
         if !text.is_empty() {
             self.spans.push(Span { text, weight });
@@ -97,15 +99,19 @@ impl Line {
         Self { bar: Some(Bar { share, of }), ..self }
     }
 
-    /// Returns its words.
+    /// Returns its words, as on the command line.
     pub fn text(&self) -> String {
-        self.spans.iter().map(|span| span.text.as_str()).collect()
+        self.worded(&Notice::to_string)
+    }
+
+    fn worded(&self, words: &dyn Fn(&Notice) -> String) -> String {
+        self.spans.iter().map(|span| words(&span.text)).collect()
     }
 }
 
 impl Page {
     /// Creates a page of one line.
-    pub fn of(text: impl Into<String>) -> Self {
+    pub fn of(text: impl Into<Notice>) -> Self {
         Self { lines: vec![Line::new(text)] }
     }
 
@@ -114,9 +120,14 @@ impl Page {
         self.lines.push(line);
     }
 
-    /// Returns the words of all lines, each with its end.
+    /// Returns the words of all lines, each with its end, as on the command line.
     pub fn text(&self) -> String {
-        self.lines.iter().map(|line| line.text().trim_end().to_owned() + "\n").collect()
+        self.worded(&Notice::to_string)
+    }
+
+    /// Returns the words of all lines, each with its end, in the terms of a frontend.
+    pub fn worded(&self, words: &dyn Fn(&Notice) -> String) -> String {
+        self.lines.iter().map(|line| line.worded(words).trim_end().to_owned() + "\n").collect()
     }
 }
 
@@ -136,5 +147,9 @@ mod tests {
         page.push(Line::strong("two").and("", Weight::Faint).and(" three", Weight::Faint).with_bar(0.5, BarOf::Left));
         assert_eq!(page.text(), "one\ntwo three\n");
         assert_eq!(page.lines[1].spans.len(), 2, "words that are empty are no span");
+        page.push(Line::new(Notice::from("needs a login: ").bare_command("mcp login x")));
+        assert_eq!(page.text(), "one\ntwo three\nneeds a login: host mcp login x\n");
+        let words = |notice: &Notice| notice.parts().len().to_string();
+        assert_eq!(page.worded(&words), "1\n11\n2\n", "each frontend has its own words for the parts");
     }
 }

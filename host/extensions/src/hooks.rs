@@ -106,7 +106,7 @@ pub struct HookSet {
     resources: Resources,
     confine: ConfineMode,
     /// What the user should know, a line each.
-    notes: Vec<String>,
+    notes: Vec<Notice>,
 }
 
 /// A hook for a list. All texts are safe to show.
@@ -204,7 +204,7 @@ impl HookSet {
             match private(&path) {
                 Ok(Some(bytes)) => set.add_file(&bytes, convention, &path, false, sources),
                 Ok(None) => {}
-                Err(why) => set.notes.push(format!("no hook of `{}` is used: {why}", shown(&path))),
+                Err(why) => set.notes.push(format!("no hook of `{}` is used: {why}", shown(&path)).into()),
             }
         }
         let settings = sources.files.servers.iter().filter(|file| file.path.ends_with(".gemini/settings.json"));
@@ -222,13 +222,14 @@ impl HookSet {
             && let Some(open) = host_process::level().missing().into_iter().find(|missing| !missing.is_covered)
         {
             let why = &open.why;
-            set.notes.push(format!("hooks are not fully confined on this machine ({why}); `host doctor` has more"));
+            let confined = Notice::from(format!("hooks are not fully confined on this machine ({why}); "));
+            set.notes.push(confined.command("doctor").text(" has more"));
         }
         Ok(set)
     }
 
     /// Returns what the user should know, a line each, safe to show.
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Notice] {
         &self.notes
     }
 
@@ -258,7 +259,7 @@ impl HookSet {
     ) {
         match FileHooks::read(bytes, convention) {
             Ok(read) => self.add_all(read, convention, path, is_project, sources),
-            Err(why) => self.notes.push(format!("no hook of `{}` is used: {why}", shown(path))),
+            Err(why) => self.notes.push(format!("no hook of `{}` is used: {why}", shown(path)).into()),
         }
     }
 
@@ -270,8 +271,9 @@ impl HookSet {
         is_project: bool,
         sources: &HookSources<'_>,
     ) {
-        self.notes
-            .extend(read.notes.into_iter().map(|note| format!("a hook of `{}` is not used: {note}", shown(path))));
+        self.notes.extend(
+            read.notes.into_iter().map(|note| format!("a hook of `{}` is not used: {note}", shown(path)).into()),
+        );
         for hook in read.hooks {
             self.add(hook, convention, path, is_project, sources);
         }

@@ -26,7 +26,7 @@ pub(super) fn read(place: &Place<'_>) -> Found {
         for (key, why) in [
             ("env", "set variables where you start host; MCP servers have their own `env`"),
             ("apiKeyHelper", "host reads keys from variables, or asks for one at the first start"),
-            ("model", "choose a model with --model or `model` in config.toml"),
+            ("model", "choose a model as `model` in config.toml"),
             ("statusLine", "the row below the input line cannot be changed by a command"),
         ] {
             if settings.get(key).is_some() {
@@ -36,7 +36,7 @@ pub(super) fn read(place: &Place<'_>) -> Found {
     }
     of_project(place, &mut found);
     if folder.join("agents").is_dir() {
-        found.leave_out("agents", "their prompts fit, their settings do not; write them again for host agent list");
+        found.leave_out("agents", "their prompts fit, their settings do not; write them again as agents of host");
     }
     let is_read = place.is_usual(ForeignAgent::Claude, &folder);
     found.commands.push(Source { folder: folder.join("commands"), is_read });
@@ -65,7 +65,7 @@ fn permissions(settings: &Value, found: &mut Found) {
         }
     }
     if !strings(permissions.and_then(|permissions| permissions.get("additionalDirectories"))).is_empty() {
-        found.leave_out("additional directories", "name them with --add-dir, or /add-dir in a conversation");
+        found.leave_out("additional directories", "/add-dir adds them to a conversation");
     }
 }
 
@@ -77,7 +77,7 @@ fn mode(settings: &Value, found: &mut Found) {
         Some(mode) => {
             found.leave_out(
                 format!("default mode `{mode}`"),
-                "a mode that asks about less has to be chosen by you: --approval-mode",
+                "a mode that asks about less has to be chosen by you, as `approval_mode` in config.toml",
             );
         }
     }

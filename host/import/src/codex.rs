@@ -45,7 +45,7 @@ fn settings(config: &Table, place: &Place<'_>, found: &mut Found) {
         (Some("danger-full-access"), _) | (_, Some("never")) => {
             found.leave_out(
                 "sandbox and approval settings",
-                "a mode that asks about less has to be chosen by you: --approval-mode",
+                "a mode that asks about less has to be chosen by you, as `approval_mode` in config.toml",
             );
         }
         (Some("workspace-write"), _) => found.approval_mode = Some("auto-edit"),
@@ -59,7 +59,7 @@ fn settings(config: &Table, place: &Place<'_>, found: &mut Found) {
     }
     for (key, why) in [
         ("notify", "write `notify_command` in config.toml; it gets other arguments"),
-        ("model", "choose a model with --model or `model` in config.toml"),
+        ("model", "choose a model as `model` in config.toml"),
         ("profiles", "there are no profiles here; HOST_CONFIG names another file"),
         ("hooks", "write them into `hooks.json` beside it, which Codex and host read"),
     ] {

@@ -38,8 +38,8 @@ pub(super) fn read(place: &Place<'_>) -> Found {
             found.add_hooks(ForeignAgent::Gemini, &folder, place);
         }
         for (pointer, name, why) in [
-            ("/model/name", "the model", "choose a model with --model or `model` in config.toml"),
-            ("/model", "the model", "choose a model with --model or `model` in config.toml"),
+            ("/model/name", "the model", "choose a model as `model` in config.toml"),
+            ("/model", "the model", "choose a model as `model` in config.toml"),
             ("/context/fileName", "names of context files", "set `[context] files` in config.toml"),
             ("/contextFileName", "names of context files", "set `[context] files` in config.toml"),
         ] {

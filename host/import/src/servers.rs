@@ -63,7 +63,7 @@ pub(super) fn from_json(name: &str, server: &Json, is_gemini: bool, secrets: &Pa
     }
     for (key, why) in [
         ("excludeTools", "add the tools that you want as `tools`"),
-        ("trust", "its tools are asked about; a rule or --grant allows them"),
+        ("trust", "its tools are asked about; a rule or a grant allows them"),
     ] {
         if server.get(key).is_some_and(|value| *value != Json::Bool(false)) {
             read.leave_out(key, why);

@@ -396,7 +396,7 @@ fn outer_names(size: u64, mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<
             }
             Chunk::Parsed { consumed, payload } => match payload {
                 Payload::Version { encoding: Encoding::Module, .. } => {
-                    let makers = "`host plugin build` or the tool of its language makes a component of it";
+                    let makers = "the tool of its language makes a component of it";
                     return Err(format!("it is a core module; {makers}"));
                 }
                 // Skipped as a whole: what a nested component imports is given to it by the outer one, and never by the

@@ -14,11 +14,11 @@ use host_files::ChainStore;
 use host_journal::{Calls, Fact, Journals, LoggedCall, MAIN, ReadError, Stored};
 use host_message::{Part, PartData, Role};
 use host_settings::error::{ErrorKind, Failure, Fault};
-use host_text::{Advice, one_line, visible_line};
+use host_text::{Advice, Notice, one_line, visible_line};
 use host_tool::Decided;
 use host_undo::{Change, Digest, RecordedChanges, State, VerifiedChanges};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::undo::{ChangeKind, calls, several, title_of_line, unusable, without_call};
 
@@ -35,7 +35,8 @@ pub struct Blame {
     /// What is there now, against the last version.
     pub now: Now,
     /// What else a user should know: sentences without a full stop, safe to show.
-    pub notes: Vec<String>,
+    #[serde(serialize_with = "as_texts")]
+    pub notes: Vec<Notice>,
 }
 
 /// A version of a file, that a call left there.
@@ -182,6 +183,10 @@ pub fn blame(file: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Resul
     Ok(found)
 }
 
+fn as_texts<S: Serializer>(notes: &[Notice], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(notes.iter().map(Notice::to_string))
+}
+
 impl Blame {
     fn read(path: &Path, sessions: &dyn Journals, chains: &ChainStore) -> Result<Self, Failure> {
         let (mut changes, mut notes) = (Vec::new(), Vec::new());
@@ -190,7 +195,7 @@ impl Blame {
                 Ok(more) => changes.extend(more),
                 Err(failure) => {
                     let why = visible_line(&failure.message).into_owned();
-                    notes.push(format!("what session {} changed is not known: {why}", stored.id));
+                    notes.push(format!("what session {} changed is not known: {why}", stored.id).into());
                 }
             }
         }
@@ -223,14 +228,14 @@ fn versions(
     stored: &Stored,
     path: &Path,
     chains: &ChainStore,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Notice>,
 ) -> Result<Vec<(Version, Change)>, Failure> {
     let folder = stored.artifacts().undo();
     let recorded = RecordedChanges::read(&folder).map_err(unusable)?;
     let is_in_workspace = stored.workspace().ok().flatten().is_some_and(|workspace| path.starts_with(workspace));
     for gap in recorded.gaps.iter().filter(|gap| is_in_workspace && gap.is_within()) {
         let (call, why) = (visible_line(&gap.call), visible_line(&gap.why));
-        notes.push(format!("the call {call} of session {} may have changed it: {why}", stored.id));
+        notes.push(format!("the call {call} of session {} may have changed it: {why}", stored.id).into());
     }
     if !recorded.changes.iter().any(|change| change.path == path) {
         return Ok(Vec::new());
@@ -239,11 +244,13 @@ fn versions(
     let is_changed = stored.verify(chains)?.findings.iter().any(|finding| finding.fault.is_change())
         || VerifiedChanges::is_journal_changed(&folder, chains).map_err(unusable)?;
     if is_changed {
-        notes.push(format!("what session {id} says was changed since it was recorded: host session verify {id}"));
+        let changed = Notice::from(format!("what session {id} says was changed since it was recorded: "));
+        notes.push(changed.bare_command(format!("session verify {id}")));
     }
     let (mut logged, damage) = attributions(stored);
     if let Some(error) = damage {
-        notes.push(format!("the log of session {id} cannot be read to its end: {}", visible_line(&error.to_string())));
+        let why = error.to_string();
+        notes.push(format!("the log of session {id} cannot be read to its end: {}", visible_line(&why)).into());
     }
     let numbered = calls(&recorded.changes, &recorded.gaps, &HashMap::new(), Path::new(""));
     let mut last = None;

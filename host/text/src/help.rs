@@ -261,6 +261,11 @@ impl Advice {
         self
     }
 
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|part| matches!(part, Help::Text(words) if words.is_empty()))
+    }
+
     /// The same without line breaks.
     pub fn on_one_line(mut self) -> Self {
         for part in &mut self.0 {

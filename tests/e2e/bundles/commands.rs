@@ -153,7 +153,8 @@ fn a_plugin_is_packed_signed_trusted_and_verified() {
     # host keys distrust acme.pub
     exit: 42
     ----- stderr
-    error: the key [KEY] is not trusted for anything; `host keys list` shows the trusted keys
+    error: the key [KEY] is not trusted for anything
+    help: `host keys list` shows the trusted keys
 
     # host plugin verify acme+ls-0.1.0.tar
     exit: 55
@@ -208,8 +209,8 @@ fn keys_are_rotated_and_revoked_and_a_bundle_with_them() {
     # host keys rotate lie
     exit: 42
     ----- stderr
-    error: the key [KEY] is not trusted, so it cannot name its successor; `host keys list` shows the \
-    trusted keys
+    error: the key [KEY] is not trusted, so it cannot name its successor
+    help: `host keys list` shows the trusted keys
 
     # host plugin verify acme+ls-0.1.0.tar
     exit: 55
@@ -383,8 +384,8 @@ fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
     # host plugin sign acme+ls-0.1.0.tar --key acme.pub
     exit: 42
     ----- stderr
-    error: `acme.pub` is a public key, and only a secret key signs; name the file that `host keys generate` \
-    wrote beside it
+    error: `acme.pub` is a public key, and only a secret key signs
+    help: name the file that `host keys generate` wrote beside it
 
     # host plugin sign acme+ls-0.1.0.tar --key acme.key --password-file wrong
     exit: 42
@@ -432,7 +433,8 @@ fn bundle_that_cannot_be_packed_or_signed_reports_what_to_do() {
     # host keys trust acme.pub --for acme/* --expires 2001-01-01
     exit: 42
     ----- stderr
-    error: the key [KEY] expired at [TIME]; give a later --expires
+    error: the key [KEY] expired at [TIME]
+    help: give a later --expires
     "#);
 }
 

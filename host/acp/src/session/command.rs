@@ -69,6 +69,6 @@ impl Task {
 
     /// Columns need letters of one width, which a block of code has.
     fn page(&self, page: &Page) {
-        self.say(&(fenced("", &page.text()) + "\n"));
+        self.say(&(fenced("", &page.worded(&in_an_editor)) + "\n"));
     }
 }

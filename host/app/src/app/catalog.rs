@@ -84,7 +84,7 @@ impl Catalog {
         skipped.iter().for_each(notice);
         let brought = plugins::brought(&plugins);
         let hooks = opened.hooks(&brought)?;
-        notices(hooks.notes());
+        hooks.notes().iter().for_each(notice);
         let skills = opened.skills(&brought)?;
         skills.notices.iter().for_each(notice);
         let commands = opened.commands(&brought);

@@ -112,9 +112,7 @@ impl Resume {
             );
         }
         if reopened.found().iter().any(|fault| fault.is_change()) {
-            tracing::warn!(
-                "the log of the session `{id}` was changed since it was written; host session verify {id} shows where"
-            );
+            tracing::warn!("the log of the session `{id}` was changed since it was written; verify it to see where");
         }
         Ok(reopened)
     }

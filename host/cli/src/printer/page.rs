@@ -24,9 +24,9 @@ fn one(line: &Line, columns: usize, style: Style, mode: TerminalMode) -> String 
         .spans
         .iter()
         .map(|span| match span.weight {
-            Weight::Plain => span.text.clone(),
-            Weight::Strong => style.bold(&span.text),
-            Weight::Faint => style.dim(&span.text),
+            Weight::Plain => span.text.to_string(),
+            Weight::Strong => style.bold(&span.text.to_string()),
+            Weight::Faint => style.dim(&span.text.to_string()),
         })
         .collect();
     match line.bar {

@@ -99,8 +99,11 @@ impl PluginSettings {
             return Ok(ConfigResolution::Unused);
         }
         if !missing.is_empty() {
-            let why = format!("the plugin `{}` is left out until {}", manifest.name, missing.join(" and "));
-            return Ok(ConfigResolution::Skipped(why.into()));
+            let mut why = Notice::from(format!("the plugin `{}` is left out until ", manifest.name));
+            for (number, missing) in missing.into_iter().enumerate() {
+                why = why.text(if number == 0 { "" } else { " and " }).then(missing);
+            }
+            return Ok(ConfigResolution::Skipped(why));
         }
         let reach = reach::of(&installed, &config)?;
         let (config, secrets) = (Arc::new(config), Arc::new(secrets));
@@ -253,7 +256,7 @@ fn check_known<'a>(
 fn config(
     manifest: &Manifest,
     set: &PluginConfig,
-    missing: &mut Vec<String>,
+    missing: &mut Vec<Notice>,
 ) -> Result<BTreeMap<String, String>, SettingsError> {
     let mut config = BTreeMap::new();
     for (name, key) in &manifest.config {
@@ -271,7 +274,7 @@ fn config(
                 });
             }
             None if key.required => {
-                missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description));
+                missing.push(unset(&format!("plugins.\"{}\".config.{name}", manifest.name), &key.description).into());
             }
             None => {}
         }
@@ -283,7 +286,7 @@ fn secrets(
     manifest: &Manifest,
     set: &PluginConfig,
     environment: &Environment,
-    missing: &mut Vec<String>,
+    missing: &mut Vec<Notice>,
 ) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
     for (name, declared) in &manifest.secrets {
@@ -297,7 +300,7 @@ fn secrets(
             Err(NoValue::Unusable(failure)) => return Err(failure),
             Err(NoValue::Unset(help)) => {
                 if !declared.optional {
-                    missing.push(help.clone());
+                    missing.push(help.clone().into());
                 }
                 secrets.lack(name, help);
             }
@@ -307,15 +310,15 @@ fn secrets(
 }
 
 /// A project's plugin can pretend to be another one: secrets are for the plugin that the user installed.
-fn withheld(manifest: &Manifest, missing: &mut Vec<String>) -> Secrets {
+fn withheld(manifest: &Manifest, missing: &mut Vec<Notice>) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, declared) in &manifest.secrets {
-        let help =
-            format!("you install it with `host plugin install` (a project's own gets no secret, such as `{name}`)");
+        let why = format!(" (a project's own gets no secret, such as `{name}`)");
         if !declared.optional {
-            missing.push(help.clone());
+            missing.push(Notice::from("you install it with ").command("plugin install").text(&why));
         }
-        secrets.lack(name, help);
+        // The plugin passes it on to a model, which speaks to a user of any frontend.
+        secrets.lack(name, format!("you install it yourself{why}"));
     }
     secrets
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use host_settings::mcp::{McpServer, McpState, McpStatus, McpTransport};
-use host_text::{counted, exact, excerpt};
+use host_text::{Notice, counted, exact, excerpt};
 use serde_json::{Value, json};
 
 use super::McpHub;
@@ -70,13 +70,15 @@ impl McpHub {
 
 impl McpReport {
     /// Returns its state in words, safe to show.
-    pub fn state(&self) -> String {
+    pub fn state(&self) -> Notice {
         match &self.status.state {
-            McpState::Starting => "connecting".to_owned(),
-            McpState::Ready => "connected".to_owned(),
-            McpState::NeedsLogin => format!("needs a login: host mcp login {}", self.status.name),
-            McpState::Unavailable { why, is_retried: true } => format!("unavailable, retrying: {why}"),
-            McpState::Unavailable { why, is_retried: false } => format!("unavailable: {why}"),
+            McpState::Starting => "connecting".into(),
+            McpState::Ready => "connected".into(),
+            McpState::NeedsLogin => {
+                Notice::from("needs a login: ").bare_command(format!("mcp login {}", self.status.name))
+            }
+            McpState::Unavailable { why, is_retried: true } => format!("unavailable, retrying: {why}").into(),
+            McpState::Unavailable { why, is_retried: false } => format!("unavailable: {why}").into(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use host_extensions::servers::McpReport;
 use host_settings::mcp::{McpPromptArgument, McpStatus, McpTransport};
-use host_text::{exact, excerpt, visible, visible_line};
+use host_text::{Notice, exact, excerpt, visible, visible_line};
 
 use crate::app::App;
 use crate::page::{Line, Page};
@@ -43,13 +43,13 @@ pub fn page(app: &App) -> Page {
 }
 
 /// A server in one line.
-pub fn listed(report: &McpReport) -> String {
-    let mut line = format!("{}: {}", report.server.name, report.state());
-    if report.status.revision.is_some() {
-        line.push_str(&format!(" · {}", report.offers()));
-    }
-    line.push_str(&format!(" · {}", report.identity()));
-    line
+pub fn listed(report: &McpReport) -> Notice {
+    let line = Notice::from(format!("{}: ", report.server.name)).then(report.state());
+    let line = match report.status.revision {
+        Some(_) => line.text(format!(" · {}", report.offers())),
+        None => line,
+    };
+    line.text(format!(" · {}", report.identity()))
 }
 
 /// A server with all that is known of it.

@@ -2,6 +2,7 @@
 //! model reads, what the project brings, which MCP servers there are, and whether walls are missing.
 
 use host_settings::project::FOLDER;
+use host_text::Notice;
 
 use crate::session::Session;
 
@@ -12,7 +13,7 @@ const FILES: usize = 8;
 const SERVERS: usize = 8;
 
 /// The lines; none if there is nothing to say.
-pub fn lines(session: &Session) -> Vec<String> {
+pub fn lines(session: &Session) -> Vec<Notice> {
     let mut lines = Vec::new();
     let files = session.context_files();
     if !files.is_empty() {
@@ -21,10 +22,10 @@ pub fn lines(session: &Session) -> Vec<String> {
             more => format!(" and {more} more"),
         };
         let named: Vec<&str> = files.iter().take(FILES).map(|file| file.shown.as_str()).collect();
-        lines.push(format!("context: {}{more}", named.join(", ")));
+        lines.push(format!("context: {}{more}", named.join(", ")).into());
     }
     if let Some(brings) = session.app().project().brings() {
-        lines.push(format!("project: {FOLDER} (trusted): {brings}"));
+        lines.push(format!("project: {FOLDER} (trusted): {brings}").into());
     }
     if let Some(servers) = session.app().mcp() {
         let names: Vec<&str> = servers.servers().iter().map(|server| server.name.as_str()).collect();
@@ -33,12 +34,11 @@ pub fn lines(session: &Session) -> Vec<String> {
             more => format!(" and {more} more"),
         };
         let named = names.get(..SERVERS.min(names.len())).unwrap_or_default().join(", ");
-        lines.push(format!("MCP servers: {named}{more} (/mcp shows their state)"));
+        lines.push(format!("MCP servers: {named}{more} (/mcp shows their state)").into());
     }
     if !host_process::level().missing().iter().all(|wall| wall.is_covered) {
-        lines.push(
-            "walls: this machine cannot confine programs in every way (host doctor says what is missing)".to_owned(),
-        );
+        let walls = Notice::from("walls: this machine cannot confine programs in every way (");
+        lines.push(walls.bare_command("doctor").text(" says what is missing)"));
     }
     lines
 }

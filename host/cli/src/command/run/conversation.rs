@@ -200,7 +200,7 @@ impl Repl {
             terminal::truncate_to_width(&exact(&folder), columns),
         ];
         let about = pages::start::lines(&self.session).into_iter();
-        lines.extend(about.map(|line| self.style.dim(&terminal::wrapped(&line, columns, INDENT))));
+        lines.extend(about.map(|line| self.style.dim(&terminal::wrapped(&line.to_string(), columns, INDENT))));
         if self.session.is_resumed() {
             let messages = counted(self.session.history().contents().len(), "message");
             lines.push(terminal::wrapped(&format!("resumed session {} ({messages})", self.session.id()), columns, 0));
