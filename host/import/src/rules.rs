@@ -6,6 +6,7 @@ use std::path::Path;
 
 use host_settings::foreign_names;
 use host_text::{Advice, Flag};
+use host_tool::file_tools::{APPLY_PATCH, EDIT, WRITE_FILE};
 use host_tool::{Decision, Policy, PolicyFile, PolicyProblem, Rule, Tier};
 use toml::Value;
 
@@ -74,7 +75,7 @@ pub(super) fn of_claude(text: &str, decision: Decision, workspace: Option<&Path>
     let (name, inside) = split(text)?;
     let tools = tools(name)?;
     // There it is about every tool that changes a file.
-    let tools = if name == "Edit" { vec!["edit", "write_file", "apply_patch"] } else { tools };
+    let tools = if name == "Edit" { vec![EDIT, WRITE_FILE, APPLY_PATCH] } else { tools };
     match inside.filter(|inside| !matches!(*inside, "*" | ":*" | "")) {
         None => whole(&tools, decision, workspace),
         Some(command) if name == "Bash" => {

@@ -3,11 +3,9 @@
 use host_agent::prompts::PromptFamily;
 use host_message::ToolName;
 use host_model::{CustomTool, Grammar};
+use host_tool::file_tools::{APPLY_PATCH, IN_PLACE_OF_PATCHES};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-/// The built-in tool that applies patches.
-const APPLY_PATCH: &str = "apply_patch";
 
 /// Returns the tool that applies patches with the grammar of a patch: the one that the tool itself reads, without the
 /// liberties that it takes.
@@ -43,7 +41,7 @@ impl Editing {
     pub fn leaves_out(self, tool: &str) -> bool {
         match self {
             Self::Edit => tool == APPLY_PATCH,
-            Self::Patch => matches!(tool, "edit" | "write_file"),
+            Self::Patch => IN_PLACE_OF_PATCHES.contains(&tool),
         }
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! Deliberately not here: what a name means where it is written, and the names of tools of MCP servers.
 
+use host_tool::file_tools::{APPLY_PATCH, EDIT, WRITE_FILE};
+
 /// The names of one of our tools, and of those of its arguments that have others elsewhere: ours, Claude Code's, Gemini
 /// CLI's.
 pub struct ForeignNames {
@@ -26,25 +28,25 @@ const TOOLS: &[ForeignNames] = &[
         arguments: &[("background", "run_in_background", "is_background"), ("directory", "directory", "dir_path")],
     },
     ForeignNames {
-        host: "edit",
+        host: EDIT,
         claude: "Edit",
         gemini: "replace",
-        also: &["MultiEdit", "apply_patch"],
+        also: &["MultiEdit", APPLY_PATCH],
         arguments: &[("path", "file_path", "file_path")],
     },
     ForeignNames {
-        host: "write_file",
+        host: WRITE_FILE,
         claude: "Write",
         gemini: "write_file",
-        also: &["apply_patch"],
+        also: &[APPLY_PATCH],
         arguments: &[("path", "file_path", "file_path")],
     },
     // Codex has it under this name, and answers to the others, whose hooks and rules are about changed files.
     ForeignNames {
-        host: "apply_patch",
-        claude: "apply_patch",
-        gemini: "apply_patch",
-        also: &["Edit", "MultiEdit", "Write", "replace", "write_file", "edit"],
+        host: APPLY_PATCH,
+        claude: APPLY_PATCH,
+        gemini: APPLY_PATCH,
+        also: &["Edit", "MultiEdit", "Write", "replace", WRITE_FILE, EDIT],
         arguments: &[("patch", "command", "patch")],
     },
     ForeignNames {

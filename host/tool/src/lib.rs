@@ -19,6 +19,7 @@ mod cancel;
 mod discovery;
 mod elicitation;
 mod failure_words;
+pub mod file_tools;
 mod foreign_source;
 mod gate;
 mod hooks;

@@ -47,9 +47,9 @@ impl Ended {
 
 /// What calls of one reply returned when they were made before.
 #[derive(Debug, Default)]
-pub(super) struct Repeated(HashMap<CallId, ResponseBody>);
+pub(super) struct EarlierResults(HashMap<CallId, ResponseBody>);
 
-impl Repeated {
+impl EarlierResults {
     /// Finds for each of the calls its last full result in the conversation, if it was made before.
     pub(super) fn of(calls: &[FunctionCall], conversation: &[Content]) -> Self {
         let mut found = HashMap::new();
@@ -117,7 +117,7 @@ mod tests {
     /// What the model gets for a call of `path` that returns `now`, after this conversation.
     fn told(conversation: &[[Content; 2]], path: &str, ended: Ended, now: ResponseBody) -> ResponseBody {
         let asked = call("now", path);
-        let repeated = Repeated::of(std::slice::from_ref(&asked), &conversation.concat());
+        let repeated = EarlierResults::of(std::slice::from_ref(&asked), &conversation.concat());
         let mut parts = vec![PartData::FunctionResponse(asked.respond(now)).into()];
         repeated.shorten(&asked.id, ended, &mut parts);
         match parts.pop().map(|part: Part| part.data) {

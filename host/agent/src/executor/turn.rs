@@ -10,7 +10,7 @@ use host_tool::{CallEvent, Cancel, Scheduler};
 use tokio::time::sleep;
 
 use super::RunError;
-use super::repeated::Repeated;
+use super::repeated::EarlierResults;
 use super::run::Run;
 use super::step::{Step, Stop, Turn};
 use super::watch::Watch;
@@ -253,7 +253,7 @@ impl Run<'_> {
             // The calls settle as cancelled without having run, since each call needs an outcome.
             cancel.cancel(LOOPED);
         }
-        let repeated = Repeated::of(&calls, unsettled.before());
+        let repeated = EarlierResults::of(&calls, unsettled.before());
         let watch = Watch::new(self, prompt, runnable, repeated);
         let observe = |event: CallEvent<'_>| watch.observe(event);
         let scheduler =

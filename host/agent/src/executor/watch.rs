@@ -9,7 +9,7 @@ use host_journal::{CallEnd, Fact, SessionError};
 use host_message::{CallId, Part, PromptId};
 use host_tool::{CallChange, CallEvent, Live, Registry, SettledCall};
 
-use super::repeated::{Ended, Repeated};
+use super::repeated::{EarlierResults, Ended};
 use super::run::Run;
 use crate::EventKind;
 
@@ -22,7 +22,7 @@ pub(super) struct Watch<'w> {
     prompt: &'w PromptId,
     tools: &'w Registry,
     /// What the calls returned when they were made before.
-    repeated: Repeated,
+    repeated: EarlierResults,
     answers: Mutex<HashMap<CallId, Vec<Part>>>,
     /// Why each call may run that has not begun.
     because: Mutex<HashMap<CallId, Vec<String>>>,
@@ -32,7 +32,7 @@ pub(super) struct Watch<'w> {
 
 impl<'w> Watch<'w> {
     /// Watches the calls of the reply to this request, which are of these tools.
-    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry, repeated: Repeated) -> Self {
+    pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry, repeated: EarlierResults) -> Self {
         let (answers, because, failure) = Default::default();
         Self { run, prompt, tools, repeated, answers, because, failure }
     }

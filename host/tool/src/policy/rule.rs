@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Query;
 use super::prefix::CommandPrefix;
 use crate::ApprovalMode;
+use crate::file_tools::{APPLY_PATCH, IN_PLACE_OF_PATCHES};
 
 /// The largest program that a pattern may compile to, in bytes. Protects memory from a hostile project's file.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -228,8 +229,8 @@ impl Rule {
     pub(super) fn is_of(&self, tool: &str) -> bool {
         let is_named = |tool: &str| self.tool.iter().any(|pattern| names(pattern, tool));
         // A patch changes files in place of these two: who denies or asks about either means what it does.
-        let is_patched = tool == "apply_patch" && self.decision != Decision::Allow;
-        self.tool.is_empty() || is_named(tool) || (is_patched && ["edit", "write_file"].into_iter().any(is_named))
+        let is_patched = tool == APPLY_PATCH && self.decision != Decision::Allow;
+        self.tool.is_empty() || is_named(tool) || (is_patched && IN_PLACE_OF_PATCHES.into_iter().any(is_named))
     }
 
     /// Whether all criteria except `command` hold; `arguments` are the call's, as text.
