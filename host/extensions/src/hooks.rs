@@ -28,7 +28,7 @@ use host_files::{FileError, check_own};
 use host_plugin::{Digest, HookComponent, MAX_COMPONENT};
 use host_process::ConfineMode;
 use host_settings::brought::Brought;
-use host_settings::configuration::{Configuration, ForeignAgent, HOOK_SECONDS, HookConfig};
+use host_settings::configuration::{Configuration, ForeignAgent, HookConfig};
 use host_settings::confinement::check_without_ssh;
 use host_settings::environment::{Environment, Folders};
 use host_settings::error::{ErrorKind, Failure, Fault};
@@ -404,13 +404,12 @@ fn digest(path: &Path) -> Option<Digest> {
 fn of_config(event: HookEvent, hook: &HookConfig) -> Result<FileHook, HookFault> {
     let line = hook.command.clone().unwrap_or_default();
     let matcher = Matcher::parse(hook.matcher.as_deref().unwrap_or_default())?;
-    let seconds = hook.timeout_seconds.map_or(HOOK_SECONDS, |seconds| seconds.get());
     Ok(FileHook {
         event,
         matcher,
         name: hook.name.clone(),
         argv: vec!["sh".to_owned(), "-c".to_owned(), line],
-        limit: Duration::from_secs(seconds).min(host_plugin::MAX_HOOK_TIME),
+        limit: hook.limit().min(host_plugin::MAX_HOOK_TIME),
     })
 }
 

@@ -88,9 +88,8 @@ impl ConfiguredServers {
     pub fn read(places: &Places<'_>) -> Result<Self, Failure> {
         let own = &places.configuration.mcp;
         let mut all = Self::default();
-        let is_on = |config: &McpConfig| config.enabled != Some(false);
         let (origin, _) = Configuration::path(places.environment, places.folders);
-        for (name, config) in own.iter().filter(|(_, config)| config.is_server() && is_on(config)) {
+        for (name, config) in own.iter().filter(|(_, config)| config.is_server() && config.is_enabled()) {
             let Ok(name) = McpServerName::parse(name) else { continue };
             match of_user(&name, config, &origin, places) {
                 Ok(server) => all.add(server, None),
@@ -105,7 +104,7 @@ impl ConfiguredServers {
             all.notes.extend(found.notes);
             for (name, server) in found.servers {
                 let config = own.get(name.as_str()).cloned().unwrap_or_default();
-                if !is_on(&config) {
+                if !config.is_enabled() {
                     continue;
                 }
                 match of_file(&name, server, &config, file, places) {
@@ -124,7 +123,7 @@ impl ConfiguredServers {
                 Err(why) => all.notes.push(format!("the MCP server `{shown}` of {HANDED_OVER} is not used: {why}")),
             }
         }
-        for (name, _) in own.iter().filter(|(_, config)| !config.is_server() && is_on(config)) {
+        for (name, _) in own.iter().filter(|(_, config)| !config.is_server() && config.is_enabled()) {
             let is_known = all.servers.iter().any(|server| server.name.as_str() == name);
             // Of an untrusted project nothing is known, and the file may be about another one.
             if !is_known {
@@ -260,8 +259,8 @@ fn server(name: &McpServerName, transport: McpTransport, config: &McpConfig, ori
         transport,
         timeout: Duration::from_secs(config.timeout_seconds.map_or(TIMEOUT_SECONDS, |seconds| seconds.get())),
         tools: config.tools.clone(),
-        is_required: config.required.unwrap_or_default(),
-        trusts_hints: config.trust_read_only_hints.unwrap_or_default(),
+        is_required: config.is_required(),
+        trusts_hints: config.trusts_hints(),
         origin: origin.to_owned(),
     }
 }

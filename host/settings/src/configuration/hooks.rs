@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use host_tool::HookEvent;
 use schemars::JsonSchema;
@@ -75,7 +76,14 @@ pub struct HookConfig {
     pub name: Option<String>,
     /// How long it may take.
     #[schemars(extend("default" = HOOK_SECONDS))]
-    pub timeout_seconds: Option<AtLeastOne<u64>>,
+    pub(crate) timeout_seconds: Option<AtLeastOne<u64>>,
+}
+
+impl HookConfig {
+    /// Returns how long it may take.
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds.map_or(HOOK_SECONDS, AtLeastOne::get))
+    }
 }
 
 /// Another agent, whose files with hooks can be used, and whose configuration can be taken over.

@@ -15,6 +15,9 @@ use super::AtLeastOne;
 use super::plugins::SecretSource;
 
 /// An MCP server. Without `command` and `url` it adds to the server of this name that a trusted project names.
+///
+/// A key that is missing here is as the project's file says: an `Option` of a value that such a file has none of is
+/// read through the method that resolves it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpConfig {
@@ -53,13 +56,13 @@ pub struct McpConfig {
     pub timeout_seconds: Option<AtLeastOne<u64>>,
     /// Whether the first request to the model waits a moment for this server's tools.
     #[schemars(extend("default" = false))]
-    pub required: Option<bool>,
+    pub(crate) required: Option<bool>,
     /// Whether to believe what the server says about which of its tools only read: those run without asking.
     #[schemars(extend("default" = false))]
-    pub trust_read_only_hints: Option<bool>,
+    pub(crate) trust_read_only_hints: Option<bool>,
     /// Whether the server is used.
     #[schemars(extend("default" = true))]
-    pub enabled: Option<bool>,
+    pub(crate) enabled: Option<bool>,
 }
 
 /// The default of `timeout_seconds`. Protects a turn from a server that says nothing.
@@ -133,6 +136,21 @@ impl McpConfig {
             }
             (None, ..) => Ok(()),
         }
+    }
+
+    /// Returns whether the server is used, which it is unless the user says otherwise.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled.unwrap_or(true)
+    }
+
+    /// Returns whether the first request to the model waits a moment for this server's tools.
+    pub fn is_required(&self) -> bool {
+        self.required.unwrap_or(false)
+    }
+
+    /// Returns whether to believe what the server says about which of its tools only read.
+    pub fn trusts_hints(&self) -> bool {
+        self.trust_read_only_hints.unwrap_or(false)
     }
 
     /// Returns whether it is a server by itself, rather than an addition to a project's.

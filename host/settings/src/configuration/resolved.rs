@@ -27,6 +27,9 @@ use crate::models::{self, known};
 use crate::project::ProjectFile;
 
 /// The settings of the user's file, with what that of a trusted project may set, and their defaults.
+///
+/// It has the name that users know: a configuration is all that is set, a [`Setting`] one key of it with where it comes
+/// from, and a section that is resolved is the settings of something. What a file says is a [`ConfigurationFile`].
 #[derive(Clone, Debug)]
 pub struct Configuration {
     /// The model, as `--model` takes it; `None` if no file names one, so that it is chosen at the start.
@@ -45,7 +48,8 @@ pub struct Configuration {
     pub confine: ConfineSettings,
     /// Files that no tool and no program may have.
     pub deny: Deny,
-    /// Programs that are asked about events of a session.
+    /// Programs that are asked about events of a session. A key of a hook that is missing is a value of its own: it is
+    /// about everything, is called by its line or its file, and has the usual time ([`HookConfig::limit`]).
     pub hooks: HooksConfig,
     /// Services, by the provider's name. A key that is missing is the provider's own value.
     pub providers: BTreeMap<ProviderId, Service>,
@@ -57,7 +61,8 @@ pub struct Configuration {
     pub agents: AgentSettings,
     /// Settings of plugins, by their names.
     pub plugins: PluginConfigs,
-    /// MCP servers, by their names.
+    /// MCP servers, by their names. A key that is missing is as the file of a project says, which a server here may add
+    /// to.
     pub mcp: BTreeMap<String, McpConfig>,
     /// Indexes of plugins, by the names that the user gives them.
     pub indexes: BTreeMap<String, IndexConfig>,
