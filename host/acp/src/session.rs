@@ -17,7 +17,7 @@ use agent_client_protocol::v1::schema::{
     SetSessionConfigOptionResponse, SetSessionModeResponse, StopReason, UsageUpdate,
 };
 use host_agent::{PriceBasis, RunResult};
-use host_app::app::{self, App, Opening};
+use host_app::app::{self, App, Opening, Tooling};
 use host_app::attach::Attached;
 use host_app::session::command::SessionCommand;
 use host_app::session::hooks::SessionEnd;
@@ -29,7 +29,7 @@ use host_settings::configuration::Configuration;
 use host_settings::error::{Failure, run_failure};
 use host_settings::folder;
 use host_settings::request::{AccessRequest, Attended, FolderRequest, McpServerRequest};
-use host_text::Notice;
+use host_text::{Notice, Wording};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -155,8 +155,10 @@ async fn start(
     let notice = |note: &Notice| notices.lock().unwrap_or_else(PoisonError::into_inner).push(note.clone());
     // With the servers that the client hands over: they are its user's own.
     let access = AccessRequest { servers, ..setup.access };
-    let (environment, tooling) = (&setup.environment, &setup.tooling);
-    let opening = Opening { place: &place, access: &access, project, environment, tooling };
+    // What becomes part of an outcome is in the editor's terms, too.
+    let tooling = Tooling { wording: Wording::new(in_an_editor), ..setup.tooling };
+    let opening =
+        Opening { place: &place, access: &access, project, environment: &setup.environment, tooling: &tooling };
     let app = App::open(opening, &notice, end).await?;
     let request = SessionRequest { run: setup.run, resume, has_prompt: true, attended: Attended::Yes };
     let mut session = Session::start(app, request).await?;

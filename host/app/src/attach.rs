@@ -246,7 +246,7 @@ fn resolve(
     let held = grants.granted_to(reading);
     let reader = |besides: &Grants| {
         let held = Arc::new(held.join(&besides.meet(&grants.ceiling_of(reading))));
-        Reader::new(Arc::clone(&app.workspace), held, reading.manifest.plugin_name())
+        Reader::new(Arc::clone(&app.workspace), held, reading.manifest.plugin_name()).worded(app.runtime.wording())
     };
     let before = reader(&grants.reads().grants());
     for path in mention.candidates() {

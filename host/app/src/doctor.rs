@@ -19,7 +19,7 @@ use host_settings::error::Failure;
 use host_settings::mcp::McpState;
 use host_settings::models;
 use host_settings::request::{AccessRequest, FolderRequest};
-use host_text::{Notice, exact};
+use host_text::{Flag, Notice, exact};
 use serde::{Serialize, Serializer};
 use tokio_util::sync::CancellationToken;
 
@@ -139,11 +139,9 @@ impl Checks {
         };
         let plugins = configuration.plugins.iter();
         if plugins.into_iter().any(|(name, plugin)| name.as_str() == "web_search" && by_model(plugin)) {
-            self.good(
-                "web search",
-                "`web_search` reaches the network through the model's service, and each search is asked about unless \
-                 `--grant` allows it",
-            );
+            let asked = "`web_search` reaches the network through the model's service, and each search is asked about \
+                         unless ";
+            self.good("web search", Notice::from(asked).code_flag(Flag::Grant, None).text(" allows it"));
         }
     }
 
@@ -233,12 +231,12 @@ impl Checks {
         for id in models::unknown(configuration) {
             let words = format!(
                 "nothing is known about `{}`: its window is taken to be {} tokens; set `window` under `[models.\"{}\"]`, \
-                 or run `host model update`",
+                 or run ",
                 exact(&id),
                 configuration.known.window(&id),
                 exact(&id)
             );
-            self.note(ABOUT, words);
+            self.note(ABOUT, Notice::from(words).command("model update"));
         }
         for provider in PROVIDERS.iter().filter(|provider| provider.usual_models.is_some()) {
             let Some(variable) = provider.key_variable else { continue };

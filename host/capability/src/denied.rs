@@ -4,6 +4,8 @@
 //! can grant. Text that a guest or a manifest wrote is escaped and cut; a suggestion is made only if it can be pasted
 //! into a shell unchanged.
 
+use host_text::{Advice, Flag, Wording};
+
 use crate::list::quote;
 use crate::visible::{is_plain, shell_word, visible};
 use crate::{Capability, PluginName, Scope};
@@ -25,7 +27,7 @@ pub struct Denied {
     /// The scope that it has instead; `None` if it has no grant for the capability. Cut to a limit.
     pub held: Option<String>,
     /// How a user can allow it: small first letter, no full stop.
-    pub help: String,
+    pub help: Advice,
     /// Whether the grants that it has leave this out.
     pub(crate) is_excluded: bool,
 }
@@ -38,9 +40,12 @@ impl Denied {
 
     /// The same for what a deny of the grant leaves out: no grant and no approval mode changes that.
     pub(crate) fn left_out(self) -> Self {
-        let help = "its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` \
-                    of a grant that does; host's own files always stay excluded";
-        Self { help: help.to_owned(), is_excluded: true, ..self }
+        let help = Advice::from("its grants exclude it, so remove the ")
+            .flag(Flag::Deny)
+            .text(", the `[deny]` entry (")
+            .command("policy allow")
+            .text(") or the `!` of a grant that does; host's own files always stay excluded");
+        Self { help, is_excluded: true, ..self }
     }
 
     /// The same for what the plugin does not even ask for: no grant gives it.
@@ -48,7 +53,7 @@ impl Denied {
     pub fn beyond(self, asked: &Scope) -> Self {
         let (asked, capability) = (visible(&held_text(asked)), self.capability);
         let help = format!("no grant allows it: `{}` asks for {capability} `{asked}` at most", self.plugin.as_str());
-        Self { help, ..self }
+        Self { help: help.into(), ..self }
     }
 
     /// `naming` is the text of a scope that would cover what is wanted, if one can.
@@ -62,33 +67,37 @@ impl Denied {
         // A guest wrote the words: a flag is suggested only if pasting it can do nothing else.
         let flag =
             naming.map(|scope| format!("{}:{capability}={scope}", plugin.as_str())).filter(|flag| is_plain(flag));
+        let add = Advice::from("to allow it, add ");
         let grant = match flag {
-            Some(flag) => format!("to allow it, add --grant {}", shell_word(&flag)),
-            None => format!("to allow it, add --grant {plugin}:{capability}=SCOPE with a scope that covers it"),
+            Some(flag) => add.flag_with(Flag::Grant, shell_word(&flag)),
+            None => {
+                add.flag_with(Flag::Grant, format!("{plugin}:{capability}=SCOPE")).text(" with a scope that covers it")
+            }
         };
         let grant = match naming {
             // `*` alone is pasted and then denied again for any other port.
             Some(ANY_SERVER) if capability == Capability::Http => {
-                format!("{grant} (port 443 only; `*:*` means every port)")
+                grant.text(" (port 443 only; `*:*` means every port)")
             }
             Some(_) | None => grant,
         };
-        let mode = match capability {
+        let in_mode = |mode: &str| grant.clone().text(", or ").flag_with(Flag::ApprovalMode, mode);
+        let help = match capability {
             // The plugin's own grant replaces that of the mode, and no mode reaches a private address.
-            Capability::Http if held.is_some() || naming.is_some_and(names_a_private_host) => "",
-            Capability::FsWrite => ", or --approval-mode auto-edit for the workspace",
-            Capability::Process => ", or --approval-mode auto, in which programs are confined",
-            Capability::Http => ", or --approval-mode yolo for public addresses",
-            Capability::State => ", or --approval-mode auto-edit",
-            Capability::FsRead => "",
-            Capability::Mcp => ", or --approval-mode yolo",
+            Capability::Http if held.is_some() || naming.is_some_and(names_a_private_host) => grant,
+            Capability::FsWrite => in_mode("auto-edit").text(" for the workspace"),
+            Capability::Process => in_mode("auto").text(", in which programs are confined"),
+            Capability::Http => in_mode("yolo").text(" for public addresses"),
+            Capability::State => in_mode("auto-edit"),
+            Capability::FsRead => grant,
+            Capability::Mcp => in_mode("yolo"),
         };
         Self {
             plugin: plugin.clone(),
             capability,
             wanted: visible(wanted),
             held: held.map(|scope| visible(&held_text(scope))),
-            help: grant + mode,
+            help,
             is_excluded: false,
         }
     }
@@ -106,14 +115,15 @@ impl Denied {
         })
     }
 
-    /// Explains the denial in one paragraph, for a model, which cannot grant anything itself.
-    pub fn explain(&self) -> String {
+    /// Explains the denial in one paragraph, for a model, which cannot grant anything itself. What would allow it is
+    /// in the terms of the frontend whose user the model speaks to.
+    pub fn explain(&self, wording: Wording) -> String {
         let mark = match self.capability {
             Capability::FsRead | Capability::FsWrite => ":",
             Capability::Process | Capability::Http | Capability::State | Capability::Mcp => ";",
         };
         let cause = self.cause().map(|cause| format!("{mark} {cause}")).unwrap_or_default();
-        format!("{self}{cause}. Only the user can change this: {}.", self.help)
+        format!("{self}{cause}. Only the user can change this: {}.", wording.of(&self.help))
     }
 }
 
@@ -163,7 +173,7 @@ mod tests {
     #[test]
     fn denied_beyond_what_the_plugin_asks_for_names_no_grant() {
         let asked = Scope::parse(Capability::Http, "*,*:80", Path::new("/w")).unwrap();
-        let help = denied(Capability::Http, "example.com:81").beyond(&asked).help;
+        let help = denied(Capability::Http, "example.com:81").beyond(&asked).help.to_string();
         assert_eq!(help, "no grant allows it: `fetch` asks for http `*:80,*:443` at most");
     }
 
@@ -174,9 +184,9 @@ mod tests {
         let no = Denied::new(&PluginName::new("fetch"), Capability::Http, wanted, Some(wanted), Some(&scope));
         assert_eq!(no.to_string(), "`fetch` has no http grant for `api.example.com:443`");
         assert_eq!(no.cause().unwrap(), "its http grants are `*.rust-lang.org:443`");
-        assert_eq!(no.help, "to allow it, add --grant fetch:http=api.example.com:443");
+        assert_eq!(no.help.to_string(), "to allow it, add --grant fetch:http=api.example.com:443");
         assert_eq!(
-            no.explain(),
+            no.explain(Wording::default()),
             "`fetch` has no http grant for `api.example.com:443`; its http grants are `*.rust-lang.org:443`. Only the \
              user can change this: to allow it, add --grant fetch:http=api.example.com:443."
         );
@@ -187,7 +197,7 @@ mod tests {
         let grants = crate::Grants::none().with(Scope::parse(Capability::FsRead, ".,!.env", Path::new("/w")).unwrap());
         let explained = |path| {
             let denied = grants.permit_read(&PluginName::new("grep"), Path::new(path)).unwrap_err();
-            denied.explain().split(". Only").next().unwrap_or_default().to_owned()
+            denied.explain(Wording::default()).split(". Only").next().unwrap_or_default().to_owned()
         };
         assert_eq!(explained("/etc/passwd"), "`grep` may not read `/etc/passwd`: it is outside of `/w`");
         assert_eq!(explained("/w/.env"), "`grep` may not read `/w/.env`");
@@ -197,7 +207,7 @@ mod tests {
 
     #[test]
     fn changing_files_and_running_programs_name_the_mode_that_allows_them() {
-        let help = |capability| denied(capability, "x").help;
+        let help = |capability| denied(capability, "x").help.to_string();
         assert_eq!(
             help(Capability::FsWrite),
             "to allow it, add --grant fetch:fs-write=x, or --approval-mode auto-edit for the workspace"
@@ -207,7 +217,7 @@ mod tests {
             "to allow it, add --grant fetch:process=x, or --approval-mode auto, in which programs are confined"
         );
         assert_eq!(help(Capability::FsRead), "to allow it, add --grant fetch:fs-read=x");
-        let http = |wanted| denied(Capability::Http, wanted).help;
+        let http = |wanted| denied(Capability::Http, wanted).help.to_string();
         let public = "to allow it, add --grant fetch:http=a.b:443, or --approval-mode yolo for public addresses";
         assert_eq!(http("a.b:443"), public);
         for private in ["127.0.0.1:443", "localhost:443", "a.b:443,10.0.0.1:80"] {
@@ -239,12 +249,12 @@ mod tests {
              that does; host's own files always stay excluded"
         );
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/etc/x")).unwrap_err();
-        assert!(no.help.contains("--approval-mode auto-edit"), "{}", no.help);
+        assert!(no.help.to_string().contains("--approval-mode auto-edit"), "{}", no.help);
     }
 
     #[test]
     fn a_suggestion_survives_a_shell() {
-        let help = |wanted| denied(Capability::FsRead, wanted).help;
+        let help = |wanted| denied(Capability::FsRead, wanted).help.to_string();
         assert_eq!(help("/a b"), "to allow it, add --grant 'fetch:fs-read=/a b'");
         assert_eq!(help("/a';rm -rf ~;'"), r"to allow it, add --grant 'fetch:fs-read=/a'\'';rm -rf ~;'\'''");
         assert_eq!(help("*"), "to allow it, add --grant 'fetch:fs-read=*'");
@@ -258,8 +268,8 @@ mod tests {
         assert!(!escapes.help.contains("[2J"), "{}", escapes.help);
         let long = denied(Capability::FsRead, &"ä".repeat(100_000));
         assert_eq!(long.wanted, format!("{}{CUT_MARK}", "ä".repeat(SHOWN_LIMIT)));
-        assert!(long.explain().chars().count() < 3 * SHOWN_LIMIT);
+        assert!(long.explain(Wording::default()).chars().count() < 3 * SHOWN_LIMIT);
         let name = Denied::ungranted(&PluginName::new("x\u{7}"), Capability::State, "write");
-        assert!(!name.explain().contains('\u{7}'));
+        assert!(!name.explain(Wording::default()).contains('\u{7}'));
     }
 }

@@ -8,6 +8,7 @@ use host_plugin::CompileOptions;
 use host_settings::configuration::{Configuration, ShownAnswers};
 use host_settings::environment::{Environment, Terminals};
 use host_terminal::{Answers, Resize, TerminalMode};
+use host_text::Wording;
 
 use crate::compiling;
 
@@ -24,7 +25,11 @@ pub(crate) fn environment() -> Environment {
 
 /// Returns what loads plugins and connects MCP servers.
 pub(crate) fn tooling(environment: &Environment) -> Tooling {
-    Tooling { compile: compile_options(environment), connector: Some(Arc::new(host_mcp::Connector)) }
+    Tooling {
+        compile: compile_options(environment),
+        connector: Some(Arc::new(host_mcp::Connector)),
+        wording: Wording::default(),
+    }
 }
 
 /// Returns how components are compiled: what is compiled is shown on standard error, as far as that can.

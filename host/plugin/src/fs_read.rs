@@ -191,7 +191,8 @@ impl StoreData {
         if self.has_walked || !self.shared.unsaved.has_editor() {
             return None;
         }
-        let at = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path).ok()?;
+        let at =
+            Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path, self.shared.wording).ok()?;
         let absolute = at.absolute.clone();
         // Opening it checks the permit against the file that is really there.
         tokio::task::spawn_blocking(move || at.open_regular().map(drop)).await.ok()?.ok()?;
@@ -199,7 +200,7 @@ impl StoreData {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
-        let readable = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path);
+        let readable = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path, self.shared.wording);
         if let (Err(Error::Denied(_)), Ok(absolute)) = (&readable, self.call.workspace.absolute(path)) {
             self.call.listener.read_denied(&absolute);
         }

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, Permissions, PermissionsExt};
 use host_capability::{Denied, Grants, PluginName, WritePermit};
 use host_files::letter_case;
-use host_text::with_causes;
+use host_text::{Wording, with_causes};
 use host_undo::{CallRecorder, JournalError, Old, ProgramRecorder, State};
 
 use crate::bindings::denial::{denial, escape};
@@ -80,9 +80,11 @@ impl Host for StoreData {
                 && let Err(refused) = permit.recheck_folded(&source.absolute)
                 && letter_case::is_ignored_on_the_way(permit.root(), &source.absolute)
             {
-                return Err(denied(refused));
+                return Err(source.denied(&refused));
             }
-            let moved = Moved { grants: &grants, plugin: &plugin, from: &source.absolute, to: &target.absolute };
+            let wording = source.shared.wording;
+            let moved =
+                Moved { grants: &grants, plugin: &plugin, from: &source.absolute, to: &target.absolute, wording };
             // Everything in a folder gets a new name, which may be outside of the grants or out of a deny.
             moved.check(&from.folder, &from.name)?;
             let about = source.io(from.folder.symlink_metadata(&from.name), &source.shown())?;
@@ -183,7 +185,8 @@ impl StoreData {
 
     fn writable(&self, path: &str, change: Change) -> Result<Writable, Error> {
         let absolute = self.call.workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
-        let permit = self.call.grants.permit_write(&self.plugin, &absolute).map_err(denied)?;
+        let permit = self.call.grants.permit_write(&self.plugin, &absolute);
+        let permit = permit.map_err(|refused| Error::Denied(denial(&refused, self.shared.wording)))?;
         self.shown.change(&absolute, change, &self.call.workspace).map_err(Error::Denied)?;
         let (workspace, shared) = (Arc::clone(&self.call.workspace), Arc::clone(&self.shared));
         let (changes, seen) = (self.changes.clone(), self.call.seen.clone());
@@ -192,13 +195,17 @@ impl StoreData {
 }
 
 impl Writable {
+    fn denied(&self, refused: &Denied) -> Error {
+        Error::Denied(denial(refused, self.shared.wording))
+    }
+
     fn shown(&self) -> String {
         self.workspace.shown(&self.absolute)
     }
 
     fn parent(&self, make: MakeFolders) -> Result<Target, Error> {
         let target = self.workspace.parent(&self.permit, make).map_err(|error| match error {
-            OpenError::Denied(refused) => denied(refused),
+            OpenError::Denied(refused) => self.denied(&refused),
             OpenError::Escapes => Error::Denied(escape("fs-write", &self.absolute)),
             OpenError::Io(error) => self.error(&error, &self.shown()),
         })?;
@@ -392,6 +399,7 @@ struct Moved<'g> {
     from: &'g Path,
     /// The new name, absolute.
     to: &'g Path,
+    wording: Wording,
 }
 
 impl Moved<'_> {
@@ -436,7 +444,7 @@ impl Moved<'_> {
         let writes = |path: &Path| self.grants.permit_write(self.plugin, path).map(drop);
         let gained = |before: Result<(), Denied>, after: Result<(), Denied>| before.err().filter(|_| after.is_ok());
         let refused = gained(reads(&from), reads(&to)).or_else(|| gained(writes(&from), writes(&to)));
-        refused.map_or(Ok(()), |refused| Err(denied(refused)))
+        refused.map_or(Ok(()), |refused| Err(Error::Denied(denial(&refused, self.wording))))
     }
 }
 
@@ -517,10 +525,6 @@ fn spliced(content: &[u8], spans: &[Span]) -> Result<Vec<u8>, Error> {
     }
     new.extend_from_slice(content.get(at..).unwrap_or_default());
     Ok(new)
-}
-
-fn denied(refused: Denied) -> Error {
-    Error::Denied(denial(&refused))
 }
 
 const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;

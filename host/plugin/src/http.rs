@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use host_capability::{Capability, Denied, Grants, HttpPermit, PluginName, Scope};
 use host_http::words;
-use host_text::{exact, excerpt};
+use host_text::{Wording, exact, excerpt};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
@@ -118,7 +118,7 @@ impl Caller {
         }
         let permits = Permits::default();
         // The first address too is checked by name, and once more at connecting, by what the name leads to.
-        permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused)))?;
+        permits.add(self, &method, &url).map_err(|refused| Error::Denied(denial(&refused, self.shared.wording)))?;
         // Bound to the address that the guest named: a redirect gets none of them.
         let mut carried = self.secrets.carried(secrets, &self.plugin, &method, &url)?;
         // Creating a client reads the system's certificates, so it is avoided if nothing is sent.
@@ -139,7 +139,7 @@ impl Caller {
                     if let Some(body) = &body {
                         builder = builder.body(body.clone());
                     }
-                    builder.send().await.map_err(|error| permits.explain(&error))?
+                    builder.send().await.map_err(|error| permits.explain(&error, self.shared.wording))?
                 }
                 Way::Prepared(network) => {
                     network.answer(&method, &url, body.as_deref(), names).map_err(Error::Unavailable)?
@@ -158,7 +158,9 @@ impl Caller {
                 headers.remove(reqwest::header::CONTENT_TYPE);
             }
             // With the new method: a grant for GET does not cover a redirected POST.
-            permits.add(self, &method, &next).map_err(|refused| redirect_denied(denial(&refused), &carried))?;
+            permits
+                .add(self, &method, &next)
+                .map_err(|refused| redirect_denied(denial(&refused, self.shared.wording), &carried))?;
             url = next;
         }
         Err(Error::Unavailable(format!("over {MAX_REDIRECTS} redirects")))
@@ -225,9 +227,9 @@ impl Permits {
         Ok(())
     }
 
-    fn explain(&self, error: &reqwest::Error) -> Error {
+    fn explain(&self, error: &reqwest::Error, wording: Wording) -> Error {
         match &lock(&self.0).refused {
-            Some(refused) => Error::Denied(denial(refused)),
+            Some(refused) => Error::Denied(denial(refused, wording)),
             None => Error::Unavailable(words(error)),
         }
     }

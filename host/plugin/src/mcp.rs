@@ -70,7 +70,7 @@ impl StoreData {
         // What the grants do not cover is denied before anything of the server is known.
         let reads = self.call.mcp.as_ref().is_some_and(|client| client.only_reads(&name, tool));
         let permit = self.call.grants.permit_mcp(&self.plugin, &name, tool, reads);
-        let permit = permit.map_err(|refused| wit::Error::Denied(denial(&refused)))?;
+        let permit = permit.map_err(|refused| wit::Error::Denied(denial(&refused, self.shared.wording)))?;
         let client = self.call.mcp.as_ref().ok_or_else(unknown)?;
         let arguments = serde_json::from_str::<Map<String, Value>>(arguments)
             .map_err(|error| wit::Error::Invalid(format!("the arguments are not a JSON object: {error}")))?;

@@ -20,6 +20,7 @@ use std::time::Duration;
 use host_capability::{Capability, ProcessPermit, Resources, Scope};
 use host_process::{Confinement, Ended, Moved, Process, StartError};
 use host_programs::{Confined, Offer, ProgramReach, Repositories};
+use host_text::{Advice, Flag, Wording};
 use host_undo::ProgramRecorder;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
@@ -163,7 +164,7 @@ impl StoreData {
         self.shown.command(&command, lasts, &self.call.workspace).map_err(Error::Denied)?;
         // The words as they are; the permit's own copy is what starts.
         let permit = self.call.grants.permit_process(&self.plugin, &command.argv);
-        let permit = permit.map_err(|refused| Error::Denied(denial(&refused)))?;
+        let permit = permit.map_err(|refused| Error::Denied(denial(&refused, self.shared.wording)))?;
         let Some((name, arguments)) = permit.argv().split_first() else {
             return Err(Error::Invalid("the command does not name a program".to_owned()));
         };
@@ -206,7 +207,8 @@ impl StoreData {
         let access = Arc::clone(&self.access);
         let after = AfterProgram::new(before.recorder, before.repositories);
         let (argv, folder) = (permit.argv().to_vec(), command_to_start.directory);
-        let notes = Notes { first: note, kept_from, explained, listener, access, argv, folder };
+        let wording = self.shared.wording;
+        let notes = Notes { first: note, kept_from, explained, listener, access, argv, folder, wording };
         Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
     }
 
@@ -234,7 +236,8 @@ impl StoreData {
         let Confined { confinement, mut note } =
             self.shared.programs.next(programs, self.call.reach).map_err(Error::Io)?;
         let program = named_program(permit.argv());
-        let kept_from = KeptFrom::new(AllowedBy::Grant { plugin: self.plugin.to_string(), program });
+        let wording = self.shared.wording;
+        let kept_from = KeptFrom::new(AllowedBy::Grant { plugin: self.plugin.to_string(), program, wording });
         // Only a confined program needs its grant for servers and files, and the words within its line.
         let Some(mut confinement) = confinement else {
             return Ok(Enclosed { confinement: None, network: None, note, kept_from, granted: Vec::new() });
@@ -277,11 +280,11 @@ impl StoreData {
             return Ok(());
         }
         let wanted = format!("the variable {}", host_text::exact(name));
-        let help = format!(
+        let help = Advice::from(format!(
             "{wanted} cannot be set: variables can change what a program runs, so setting them needs a grant for any \
-             program; to allow it, add --grant '{}:process=*'",
-            self.plugin
-        );
+             program; to allow it, add "
+        ));
+        let help = self.shared.wording.of(&help.flag_with(Flag::Grant, format!("'{}:process=*'", self.plugin)));
         Err(Error::Denied(Denial { capability: Capability::Process.name().to_owned(), wanted, help }))
     }
 
@@ -293,8 +296,11 @@ impl StoreData {
             _ => Error::Io(format!("{}: {error}", self.call.workspace.shown(&absolute))),
         })?;
         if !real.starts_with(self.call.workspace.root()) {
-            let permit =
-                self.call.grants.permit_read(&self.plugin, &real).map_err(|refused| Error::Denied(denial(&refused)))?;
+            let permit = self
+                .call
+                .grants
+                .permit_read(&self.plugin, &real)
+                .map_err(|refused| Error::Denied(denial(&refused, self.shared.wording)))?;
             return Ok(permit.root().join(permit.relative()));
         }
         Ok(real)
@@ -364,6 +370,7 @@ struct Notes {
     argv: Vec<String>,
     /// The folder in which it ran.
     folder: PathBuf,
+    wording: Wording,
 }
 
 impl Notes {
@@ -381,7 +388,7 @@ impl Notes {
             lines.extend(explain::kept(&self.argv, &errors, &self.folder, hides));
             for file in explain::files(&errors).into_iter().filter(|file| !hides(file.path())) {
                 let offer = file.offer(&self.access.programs);
-                let line = file.line(plugin, program, offer.as_ref());
+                let line = file.line(plugin, program, offer.as_ref(), self.wording);
                 // Programs repeat an error for each file.
                 if !lines.contains(&line) {
                     lines.push(line);
@@ -398,7 +405,7 @@ impl Notes {
             // What it asked the proxy for is known, and need not be guessed; and what the user's own ssh reports of the
             // network has nothing to do with the walls.
             if wanted.servers.is_empty() && !ran && ssh.is_none() {
-                lines.extend(explain::network(plugin, program, &errors));
+                lines.extend(explain::network(plugin, program, &errors, self.wording));
             }
             lines.extend(ssh);
             if self.access.programs.walls.can_be_left()

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{DirEntry, File, FileType, Metadata as CapMetadata};
-use host_capability::{Denied, Grants, PluginName, ReadPermit};
+use host_capability::{Grants, PluginName, ReadPermit};
+use host_text::Wording;
 
 pub use self::ignored::read_git_settings;
 use self::ignored::{Rules, Verdict};
@@ -45,6 +46,7 @@ pub(crate) struct Readable {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) absolute: PathBuf,
     pub(crate) permit: ReadPermit,
+    wording: Wording,
 }
 
 impl Readable {
@@ -53,10 +55,12 @@ impl Readable {
         grants: &Grants,
         plugin: &PluginName,
         path: &str,
+        wording: Wording,
     ) -> Result<Self, Error> {
         let absolute = workspace.absolute(path).map_err(|error| Error::Invalid(error.to_string()))?;
-        let permit = grants.permit_read(plugin, &absolute).map_err(denied)?;
-        Ok(Self { workspace: Arc::clone(workspace), absolute, permit })
+        let permit = grants.permit_read(plugin, &absolute);
+        let permit = permit.map_err(|refused| Error::Denied(denial(&refused, wording)))?;
+        Ok(Self { workspace: Arc::clone(workspace), absolute, permit, wording })
     }
 
     /// Returns what a guest learns about it.
@@ -134,7 +138,7 @@ impl Readable {
 
     pub(crate) fn open(&self) -> Result<File, Error> {
         self.workspace.open(&self.permit).map_err(|error| match error {
-            OpenError::Denied(refused) => denied(refused),
+            OpenError::Denied(refused) => Error::Denied(denial(&refused, self.wording)),
             OpenError::Escapes => Error::Denied(escape("fs-read", &self.absolute)),
             OpenError::Io(error) => self.failed(&error),
         })
@@ -218,10 +222,6 @@ impl Readable {
 fn part(size: u64, offset: u64, length: u32) -> usize {
     let part = u64::from(length.min(MAX_RANGE)).min(size.saturating_sub(offset));
     usize::try_from(part).unwrap_or(0)
-}
-
-fn denied(refused: Denied) -> Error {
-    Error::Denied(denial(&refused))
 }
 
 fn kind(file_type: FileType) -> Kind {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use host_capability::{Grants, PluginName};
 use host_files::{FileError, read_limited};
+use host_text::Wording;
 
 use crate::bindings::fs_read::{Error, Kind};
 use crate::readable::{self, Readable};
@@ -18,6 +19,7 @@ pub struct Reader {
     workspace: Arc<Workspace>,
     grants: Arc<Grants>,
     name: PluginName,
+    wording: Wording,
 }
 
 /// The kind of a path, and whether it is ignored.
@@ -92,7 +94,13 @@ pub enum ReadError {
 impl Reader {
     /// Creates a reader of what these grants permit. The name is what denials call the reader, in words for the user.
     pub fn new(workspace: Arc<Workspace>, grants: Arc<Grants>, name: PluginName) -> Self {
-        Self { workspace, grants, name }
+        Self { workspace, grants, name, wording: Wording::default() }
+    }
+
+    /// Words denials in the terms of a frontend.
+    #[must_use]
+    pub fn worded(self, wording: Wording) -> Self {
+        Self { wording, ..self }
     }
 
     /// Returns the kind of the path.
@@ -141,7 +149,7 @@ impl Reader {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, ReadError> {
-        Readable::new(&self.workspace, &self.grants, &self.name, path).map_err(|error| match error {
+        Readable::new(&self.workspace, &self.grants, &self.name, path, self.wording).map_err(|error| match error {
             Error::Denied(denial) => ReadError::Denied { wanted: denial.wanted, help: denial.help },
             other => read_error(other, 0),
         })

@@ -20,6 +20,7 @@ use host_capability::{Capability, CapabilitySet, Denied, Grants, PluginName, Sta
 use host_message::{CallId, Output, ToolName};
 use host_process::SessionNetwork;
 use host_programs::{ProgramReach, Programs, Variables};
+use host_text::Wording;
 use host_undo::{CallRecorder, Recorder};
 use tokio::sync::Semaphore;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
@@ -66,6 +67,8 @@ pub struct RuntimeOptions {
     pub limits: Limits,
     /// How components are compiled.
     pub compile: CompileOptions,
+    /// The terms of the frontend.
+    pub wording: Wording,
 }
 
 /// Runs calls. There is one for each process.
@@ -153,6 +156,7 @@ impl Runtime {
                 state: options.state,
                 certificates: Certificates::default(),
                 unsaved: Unsaved::default(),
+                wording: options.wording,
                 log: Arc::default(),
             }),
         }
@@ -161,6 +165,11 @@ impl Runtime {
     /// Returns what all calls share, for what else starts programs and sends requests.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Returns the terms of the frontend.
+    pub fn wording(&self) -> Wording {
+        self.shared.wording
     }
 
     /// Returns how instances get their memory; starts the engine.

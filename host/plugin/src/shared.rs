@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_programs::{Programs, Variables};
+use host_text::Wording;
 
 use crate::access::CurrentAccess;
 use crate::certificates::Certificates;
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) state: Option<PathBuf>,
     pub(crate) certificates: Certificates,
     pub(crate) unsaved: Unsaved,
+    /// The terms of the frontend, for what would allow something.
+    pub(crate) wording: Wording,
     /// What the plugins wrote to the log.
     pub(crate) log: Arc<SessionLogUse>,
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host_capability::{Denied, PluginName, StateAccess};
+use host_capability::{PluginName, StateAccess};
 use host_files::{FileError, Mode};
 
 use crate::bindings::denial::denial;
@@ -61,7 +61,7 @@ impl StoreData {
             Ok(_permit) => {
                 self.shared.state.as_deref().map(|states| folder(states, &self.plugin, self.call.workspace.root()))
             }
-            Err(refused) => return Ok(self.denials.noting(Err(denied(&refused)))),
+            Err(refused) => return Ok(self.denials.noting(Err(Error::Denied(denial(&refused, self.shared.wording))))),
         };
         let Some(path) = folder else {
             return Ok(Err(Error::Io("no state can be stored: host was started without a folder for it".to_owned())));
@@ -174,10 +174,6 @@ impl Folder {
         keys.sort();
         Ok(keys)
     }
-}
-
-fn denied(refused: &Denied) -> Error {
-    Error::Denied(denial(refused))
 }
 
 impl From<io::Error> for Error {

@@ -44,7 +44,7 @@ impl Programs {
                 Err("a program that runs without a question needs walls that this machine does not have".to_owned())
             }
             ProgramReach::Everything if walls.mode == ConfineMode::Require => {
-                Err("programs have to be confined (--confine require), but this one was to run without walls"
+                Err("programs have to be confined (confinement is `require`), but this one was to run without walls"
                     .to_owned())
             }
             ProgramReach::Everything => Ok(Confined { confinement: None, note: None }),
@@ -63,7 +63,7 @@ impl Programs {
         if let (ConfineMode::Require, Some(first)) = (mode, open.first()) {
             let help = first.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
             return Err(format!(
-                "programs have to be confined (--confine require), and this machine cannot confine their {}: {}{help}",
+                "programs have to be confined (confinement is `require`), and this machine cannot confine their {}: {}{help}",
                 first.wall, first.why
             ));
         }

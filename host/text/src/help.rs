@@ -187,6 +187,37 @@ impl Flag {
 /// the end. Options and commands that help are data in it, as in the help of an error.
 pub type Notice = Advice;
 
+/// The terms of a frontend: how it writes a help. The default is that of the command line.
+///
+/// Most helps reach a frontend as data. This is for those that become part of a text before, such as the outcome of a
+/// call, which a model reads and the log keeps.
+#[derive(Clone, Copy)]
+pub struct Wording(fn(&Advice) -> String);
+
+impl Wording {
+    /// Creates the wording of a frontend.
+    pub const fn new(words: fn(&Advice) -> String) -> Self {
+        Self(words)
+    }
+
+    /// Returns the help in these terms.
+    pub fn of(self, help: &Advice) -> String {
+        self.0(help)
+    }
+}
+
+impl Default for Wording {
+    fn default() -> Self {
+        Self(Advice::to_string)
+    }
+}
+
+impl fmt::Debug for Wording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wording")
+    }
+}
+
 /// The help of an error: its parts, one after the other, are a sentence without a full stop.
 ///
 /// `Display` writes it for the command line.

@@ -31,7 +31,7 @@ pub use escape::{
     one_line, visible, visible_line,
 };
 pub use fence::{CodeBlocks, Fence, Indent, LineKind, could_be_fence, could_open_with, fence_for, fenced, inline_code};
-pub use help::{Advice, Flag, Help, HelpCommand, HelpFlag, Notice};
+pub use help::{Advice, Flag, Help, HelpCommand, HelpFlag, Notice, Wording};
 pub use lookalike::skeleton;
 pub use nearest::{
     did_you_mean, distance, expected_instead, name_help, nearest, nearest_few, suggestion, with_plain_types,

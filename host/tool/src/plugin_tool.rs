@@ -218,7 +218,8 @@ impl PluginTool {
         }
         let touches = self.touched(&confirmation, touches, &granted, &at_most);
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
-        let refusal = refusal.map(|denied| self.naming_commands(&confirmation, denied).explain());
+        let refusal =
+            refusal.map(|denied| self.naming_commands(&confirmation, denied).explain(self.sandbox.runtime.wording()));
         // Looked at before the question, since afterwards it is too late to decide.
         let not_undone = self.not_undone(&confirmation);
         let uses = self.uses(&confirmation, &touches.join(&granted));
@@ -610,7 +611,7 @@ impl PluginTool {
     /// Explains a denial to a model. What is beyond the ceiling no grant allows.
     fn explained(&self, denied: &Denied) -> String {
         if self.sandbox.ceiling.has(denied.capability) {
-            return denied.explain();
+            return denied.explain(self.sandbox.runtime.wording());
         }
         match self.sandbox.only_reads {
             Some(OnlyReads::Plan) => PLAN_READS.to_owned(),

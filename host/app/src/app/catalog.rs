@@ -173,6 +173,7 @@ impl Opened {
             access,
             limits: self.configuration.limits(),
             compile: self.tooling.compile.clone(),
+            wording: self.tooling.wording,
         })
     }
 

@@ -19,7 +19,7 @@ use host_settings::mcp::McpConnector;
 use host_settings::policies::{self, Policies};
 use host_settings::project::{Project, ProjectFiles};
 use host_settings::request::{AccessRequest, FolderRequest};
-use host_text::Notice;
+use host_text::{Notice, Wording};
 use host_tool::{ApprovalMode, Policy};
 
 /// What an application is opened for.
@@ -43,6 +43,8 @@ pub struct Tooling {
     pub compile: CompileOptions,
     /// Connects MCP servers; `None` if this frontend uses none.
     pub connector: Option<Arc<dyn McpConnector>>,
+    /// The terms of the frontend, for helps in the outcomes of calls.
+    pub wording: Wording,
 }
 
 /// The folder, its project with its trust, the settings and the rules.

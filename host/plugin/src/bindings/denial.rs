@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use host_capability::Denied;
+use host_text::Wording;
 
 use super::cap_types::Denial;
 
@@ -17,6 +18,7 @@ pub(crate) fn escape(capability: &str, path: &Path) -> Denial {
 }
 
 /// Converts a denial to the contract's type.
-pub(crate) fn denial(refused: &Denied) -> Denial {
-    Denial { capability: refused.capability.name().to_owned(), wanted: refused.wanted.clone(), help: refused.explain() }
+pub(crate) fn denial(refused: &Denied, wording: Wording) -> Denial {
+    let help = refused.explain(wording);
+    Denial { capability: refused.capability.name().to_owned(), wanted: refused.wanted.clone(), help }
 }

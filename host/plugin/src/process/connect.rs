@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use host_capability::{Authority, Denied, Grants, PluginName, ProcessPermit, Resources, Scope, ServerPermit};
 use host_process::{GitSsh, Network, NotConnected, Server};
+use host_text::{Advice, Flag, Wording};
 use tokio::net::TcpStream;
 
 use super::ssh::{self, SshDoor};
@@ -33,7 +34,7 @@ pub(crate) struct KeptFrom {
 #[derive(Clone, Debug)]
 pub(crate) enum AllowedBy {
     /// A grant of a plugin's program, each as a grant names it.
-    Grant { plugin: String, program: String },
+    Grant { plugin: String, program: String, wording: Wording },
     /// A setting of the MCP server with this name.
     Server(String),
     /// A setting of hooks.
@@ -48,7 +49,10 @@ impl KeptFrom {
     /// Records a server, as a grant names it, and what the program would do there: ``connect to `example.com:443` ``.
     fn add(&self, wanted: &str, does: &str) -> NotConnected {
         let allow = match &self.allowed_by {
-            AllowedBy::Grant { plugin, program } => format!("add --grant '{plugin}:process={program};net={wanted}'"),
+            AllowedBy::Grant { plugin, program, wording } => {
+                let grant = format!("'{plugin}:process={program};net={wanted}'");
+                wording.of(&Advice::from("add ").flag_with(Flag::Grant, grant))
+            }
             AllowedBy::Server(name) => format!("add `net = [\"{wanted}\"]` to [mcp.{name}]"),
             AllowedBy::Hooks => format!("add `net = [\"{wanted}\"]` to [hooks]"),
         };

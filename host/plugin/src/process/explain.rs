@@ -9,6 +9,7 @@ use std::path::Path;
 use host_capability::Resources;
 use host_process::{Moved, MovedTo};
 use host_programs::{Offer, ProgramAccess};
+use host_text::{Advice, Flag, Wording};
 
 /// How much of the end of a program's errors is looked at, in bytes.
 pub(super) const LOOKED_AT: usize = 16 << 10;
@@ -117,7 +118,7 @@ impl<'e> File<'e> {
     }
 
     /// Says what would allow it.
-    pub(super) fn line(&self, plugin: &str, program: &str, offer: Option<&Offer>) -> String {
+    pub(super) fn line(&self, plugin: &str, program: &str, offer: Option<&Offer>, wording: Wording) -> String {
         let key = if self.changes { "writable" } else { "readable` or `writable" };
         let grant = offer.and_then(|offer| {
             let resource = match offer {
@@ -127,11 +128,13 @@ impl<'e> File<'e> {
             // Quotes would end those around the grant.
             Some(format!("{plugin}:process={program}{resource}")).filter(|grant| !grant.contains('\''))
         });
-        let grant = grant.map(|grant| format!("add --grant '{grant}', or ")).unwrap_or_default();
-        format!(
-            "this program is confined: if it needs `{}`, {grant}add that to `{key}` of [confine] in your configuration",
-            host_text::exact(self.path)
-        )
+        let confined =
+            Advice::from(format!("this program is confined: if it needs `{}`, ", host_text::exact(self.path)));
+        let confined = match grant {
+            Some(grant) => confined.text("add ").flag_with(Flag::Grant, format!("'{grant}'")).text(", or "),
+            None => confined,
+        };
+        wording.of(&confined.text(format!("add that to `{key}` of [confine] in your configuration")))
     }
 
     /// Says what would allow it to an MCP server.
@@ -227,12 +230,10 @@ pub(super) fn names_network(errors: &str) -> bool {
 }
 
 /// Returns a line if a failed program may have been kept from a server without asking the proxy for it.
-pub(super) fn network(plugin: &str, program: &str, errors: &str) -> Option<String> {
+pub(super) fn network(plugin: &str, program: &str, errors: &str, wording: Wording) -> Option<String> {
     names_network(errors).then(|| {
-        format!(
-            "this program is confined and reaches only granted servers; to allow one, add --grant \
-             '{plugin}:process={program};net=HOST'"
-        )
+        let confined = Advice::from("this program is confined and reaches only granted servers; to allow one, add ");
+        wording.of(&confined.flag_with(Flag::Grant, format!("'{plugin}:process={program};net=HOST'")))
     })
 }
 
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn what_is_offered_is_named_as_a_grant() {
         let file = File { path: "/home/a/.cache/x/new", changes: true };
-        let line = |offer: Option<Offer>| file.line("shell", "make", offer.as_ref());
+        let line = |offer: Option<Offer>| file.line("shell", "make", offer.as_ref(), Wording::default());
         let begin = "this program is confined: if it needs `/home/a/.cache/x/new`, ";
         let end = "add that to `writable` of [confine] in your configuration";
         assert_eq!(line(None), format!("{begin}{end}"));
@@ -345,7 +346,7 @@ mod tests {
             ("fatal: 'origin' does not appear to be a git repository", vec![]),
         ] {
             assert_eq!(super::files(errors), expected, "{errors}");
-            assert_eq!(network("shell", "x", errors), None, "{errors}");
+            assert_eq!(network("shell", "x", errors, Wording::default()), None, "{errors}");
         }
         for errors in [
             "curl: (6) Could not resolve host: example.com",
@@ -354,7 +355,7 @@ mod tests {
             "go: dial tcp: lookup proxy.golang.org: Temporary failure in name resolution",
             "socket.gaierror: [Errno -3] Temporary failure in name resolution",
         ] {
-            let found = network("shell", "npm", errors).expect("it is recognised");
+            let found = network("shell", "npm", errors, Wording::default()).expect("it is recognised");
             assert!(found.ends_with("add --grant 'shell:process=npm;net=HOST'"), "{found:?}");
             assert_eq!(ssh(errors, false), None, "{errors}");
         }

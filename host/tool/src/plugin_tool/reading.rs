@@ -10,7 +10,7 @@ use host_capability::Grants;
 use host_message::{FunctionCall, Output};
 use host_plugin::{CallError, Claim, Failure, Invocation};
 use host_shell::quote;
-use host_text::exact;
+use host_text::{Advice, Flag, exact};
 
 use super::{Listener, PluginTool};
 use crate::{Allowance, CallContext, CallFailure, FailureKind, NotAsked, Outcome, ReadAnswer, Tool};
@@ -107,19 +107,21 @@ impl PluginTool {
 
     /// Explains to the model why a path outside of the workspace is not read, and what would change it.
     fn unread(&self, path: &Path, grants: &Grants, why: NotAsked) -> CallFailure {
+        let wording = self.sandbox.runtime.wording();
         let words = match (grants.permit_read(self.plugin.name(), path), why) {
             (Ok(_), _) => format!("`{}` was denied a path", self.spec.name),
-            (Err(denied), NotAsked::Secret | NotAsked::Denied) => denied.explain(),
+            (Err(denied), NotAsked::Secret | NotAsked::Denied) => denied.explain(wording),
             (Err(denied), NotAsked::NobodyListens) => {
                 let folder = path.parent().filter(|folder| folder.parent().is_some()).and_then(Path::to_str);
                 // Suggested only if pasting it does what it seems to.
                 let folder = folder.filter(|folder| exact(folder) == *folder);
                 match folder {
                     Some(folder) => {
-                        let explained = denied.explain();
-                        format!("{}, or --add-dir {}.", explained.trim_end_matches('.'), quote(folder))
+                        let explained = denied.explain(wording);
+                        let or = Advice::from(", or ").flag_with(Flag::AddDir, quote(folder)).text(".");
+                        explained.trim_end_matches('.').to_owned() + &wording.of(&or)
                     }
-                    None => denied.explain(),
+                    None => denied.explain(wording),
                 }
             }
             (Err(denied), NotAsked::Subagent) => {
