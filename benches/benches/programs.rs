@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments: Vec::new(),
         directory: folder.path().to_owned(),
         environment,
-        has_input: false,
+        input: host_process::Input::Empty,
     };
     let session = SessionNetwork::default();
     let ways = [

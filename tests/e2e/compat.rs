@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host_manifest::{Manifest, Source};
-use host_plugin::Plugin;
+use host_plugin::{BackgroundPrograms, Invocation, Plugin};
 use host_tests::server::{Answer, Server};
 use host_tests::{Bench, repository, runtime, text};
 use serde_json::{Value, json};
@@ -43,6 +43,22 @@ fn task(tool: &str, server: &Server) -> (Value, &'static str) {
     }
 }
 
+/// Starts a program in the background, and waits for its end.
+async fn goes_on(bench: &Bench) {
+    let background: Arc<BackgroundPrograms> = Arc::default();
+    let arguments = json!({"command": "echo from the background", "background": true});
+    let shown = bench.preview("shell", arguments.clone()).await.expect("it has a preview").map(Arc::new);
+    let background = Some(background);
+    let start = Invocation { shown, background: background.clone(), ..bench.invocation("shell", arguments) };
+    let mut said = text(&bench.invoke(start).await.expect("it starts"));
+    let wait = bench.invocation("process", json!({"action": "wait", "id": "p1"}));
+    said += &text(&bench.invoke(Invocation { background, ..wait }).await.expect("it ends"));
+    assert!(
+        said.contains("from the background\n") && said.contains("p1 echo from the background: exit code 0"),
+        "{said}"
+    );
+}
+
 // promise contract.compatible: A component built against an earlier contract keeps working.
 #[tokio::test]
 async fn compat_plugins_built_against_earlier_contracts_still_work() {
@@ -62,13 +78,23 @@ async fn compat_plugins_built_against_earlier_contracts_still_work() {
         if names[0] == "edit" {
             assert_eq!(bench.content("a.txt"), "one 2\n", "{place}");
         }
+        if names.contains(&"process") {
+            goes_on(&bench).await;
+            seen.push("process".to_owned());
+        }
         seen.push(names[0].to_owned());
     }
     assert_eq!(server.requests().len(), seen.iter().filter(|name| *name == "web_fetch").count());
     // Each capability, and each language whose compiler adds imports of its own.
-    for (tool, at_least) in
-        [("read_file", 1), ("edit", 1), ("shell", 1), ("memory", 1), ("web_fetch", 1), ("word_count", 3)]
-    {
+    for (tool, at_least) in [
+        ("read_file", 1),
+        ("edit", 1),
+        ("shell", 2),
+        ("process", 1),
+        ("memory", 1),
+        ("web_fetch", 1),
+        ("word_count", 3),
+    ] {
         assert!(seen.iter().filter(|name| *name == tool).count() >= at_least, "{tool}: {seen:?}");
     }
 }

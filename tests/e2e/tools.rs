@@ -18,6 +18,7 @@ mod read_file;
 mod read_many_files;
 mod shell;
 mod todo;
+mod tty;
 mod web_fetch;
 mod web_search;
 mod write_file;

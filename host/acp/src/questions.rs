@@ -229,7 +229,12 @@ mod tests {
         let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old line\n+new line\n".to_owned();
         let argv = ["sh", "-c", "make && $(rm -rf x)"].map(str::to_owned).to_vec();
         let confirmations = [
-            Confirmation::Exec { argv, directory: "sub".into(), input: Some("the input".into()), background: true },
+            Confirmation::Exec {
+                argv,
+                directory: "sub".into(),
+                input: Some("the input".into()),
+                ground: host_plugin::Ground::Background,
+            },
             Confirmation::Edit { path: "f".into(), unified: unified.clone(), proposed: "new line\n".into() },
             Confirmation::Info {
                 text: "It fetches a page.".into(),

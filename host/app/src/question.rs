@@ -337,7 +337,7 @@ mod tests {
 
     pub(super) fn exec(line: &str) -> Confirmation {
         let argv = vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()];
-        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
+        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, ground: host_plugin::Ground::Call }
     }
 
     // promise mcp.form: In a form, text from a model or a plugin is escaped and marked as such, and what is cut is

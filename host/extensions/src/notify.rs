@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use host_process::Command;
+use host_process::{Command, Input};
 use host_settings::environment::Environment;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -38,7 +38,7 @@ impl NotifyCommand {
         let arguments = arguments.iter().map(OsString::from).chain([OsString::from(message)]).collect();
         let (program, environment) = (OsString::from(program), self.environment.clone());
         // Not in the workspace: no file there takes part.
-        let command = Command { program, arguments, directory: "/".into(), environment, has_input: false };
+        let command = Command { program, arguments, directory: "/".into(), environment, input: Input::Empty };
         self.handle.spawn(async move {
             let mut process = match host_process::start(&command, None, None) {
                 Ok(process) => process,

@@ -55,6 +55,28 @@ pub struct Need {
     pub reason: String,
 }
 
+/// Where a program runs, and so how long it may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ground {
+    /// In its call, with which it ends.
+    #[default]
+    Call,
+    /// In the background of its session, with which it ends.
+    Background,
+    /// The same, on a terminal of its own, into which later calls type.
+    Terminal,
+}
+
+impl Ground {
+    /// Whether it goes on after its call.
+    pub fn outlasts_call(self) -> bool {
+        match self {
+            Self::Call => false,
+            Self::Background | Self::Terminal => true,
+        }
+    }
+}
+
 /// What a call would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmation {
@@ -67,8 +89,8 @@ pub enum Confirmation {
         /// The program's standard input; `None` if it is empty. A preview cannot set it: the host knows which tools
         /// pass the arguments of the call to their programs, and adds these.
         input: Option<String>,
-        /// Whether it goes on after the call, in the background.
-        background: bool,
+        /// Where it runs.
+        ground: Ground,
     },
     /// It changes a file.
     Edit {
@@ -252,12 +274,12 @@ fn check_count(tool: &str, what: &'static str, count: usize, limit: usize) -> Re
     Ok(())
 }
 
-/// Converts the result of a preview; `background` is whether it announced that its command goes on, `named` the changes
-/// to files that it named besides.
+/// Converts the result of a preview; `ground` is where it announced that its command runs, `named` the changes to files
+/// that it named besides.
 pub(crate) fn confirmation(
     tool: &str,
     answer: Result<Option<exported::Confirmation>, exported::Failure>,
-    background: bool,
+    ground: Ground,
     named: NamedChanges,
     acts: &HostActs,
 ) -> Result<Option<Confirmation>, CallError> {
@@ -287,7 +309,7 @@ pub(crate) fn confirmation(
     Ok(Some(match confirmation {
         wit::Confirmation::Exec(exec) => {
             // No plugin can name an input: a guest that could would hand a shell lines that no rule has read.
-            Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None, background }
+            Confirmation::Exec { argv: exec.argv, directory: exec.directory, input: None, ground }
         }
         wit::Confirmation::Edit(edit) => {
             Confirmation::Edit { path: edit.path, unified: edit.unified, proposed: edit.proposed }

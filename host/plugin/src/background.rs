@@ -8,6 +8,10 @@
 //! Deliberately not here: which programs may start (`process`), and how they end when the host itself is killed, which
 //! their guard sees to (`host-process`).
 
+mod keys;
+mod screen;
+mod terminals;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,12 +21,16 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::answer::Ground;
 use crate::bindings::background as wit;
 use crate::bindings::child::Child;
 use crate::bindings::process::Exit;
 use crate::listener::ProgramEnd;
 use crate::lock::lock;
 use crate::store::StoreData;
+use terminals::OnTerminal;
+
+pub(crate) use screen::size;
 
 /// The most programs that run in the background of a session at once. Protects the machine and the user's overview.
 pub(crate) const MAX_RUNNING: usize = 8;
@@ -80,6 +88,7 @@ struct Program {
     output: Arc<Mutex<Output>>,
     ended: watch::Receiver<Option<End>>,
     kill: CancellationToken,
+    terminal: Option<OnTerminal>,
     /// Owns the program, and ends it when it is aborted.
     task: AbortHandle,
 }
@@ -134,6 +143,11 @@ impl BackgroundPrograms {
         lock(&self.0).all.clear();
     }
 
+    /// Whether there is a program of this plugin, for which a call can wait.
+    pub(crate) fn has_any(&self, plugin: &PluginName) -> bool {
+        lock(&self.0).all.iter().any(|program| program.plugin == *plugin)
+    }
+
     /// Returns why no other program can be started; `None` if one can.
     pub(crate) fn is_full(&self) -> Option<String> {
         let running = lock(&self.0).running();
@@ -147,9 +161,13 @@ impl BackgroundPrograms {
         let output: Arc<Mutex<Output>> = Arc::default();
         let (end, ended) = watch::channel(None);
         let (kept, kill) = (Arc::clone(&output), child.kill.clone());
+        let (terminal, drawing) = child.terminal.take().map(OnTerminal::new).unzip();
         let task = tokio::spawn(async move {
             while let Some(chunk) = child.output.recv().await {
                 lock(&kept).take(&chunk.data);
+                if let Some(drawing) = &drawing {
+                    drawing.take(&chunk).await;
+                }
             }
             // After the output: the pipes end when the program and all that holds them are gone.
             let exit = child.exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone());
@@ -167,6 +185,7 @@ impl BackgroundPrograms {
             output,
             ended,
             kill,
+            terminal,
             task,
         });
         // Here and not when a program ends: its last output must be there to be asked for.
@@ -260,7 +279,12 @@ impl From<BackgroundProgram> for wit::Program {
 
 impl wit::Host for StoreData {
     async fn announce(&mut self) -> wasmtime::Result<()> {
-        self.announced = true;
+        self.announced = Ground::Background;
+        Ok(())
+    }
+
+    async fn announce_terminal(&mut self) -> wasmtime::Result<()> {
+        self.announced = Ground::Terminal;
         Ok(())
     }
 
@@ -306,6 +330,29 @@ impl wit::Host for StoreData {
         // It is killed when it does not end by itself, so this is a moment.
         ended.wait_for(Option::is_some).await.ok();
         Ok(self.own(&id, |program| program.shown().into()))
+    }
+
+    async fn send(&mut self, id: String, input: Vec<wit::Input>) -> wasmtime::Result<Result<(), wit::TerminalError>> {
+        Ok(self.type_into(&id, &input).await)
+    }
+
+    async fn view(
+        &mut self,
+        id: String,
+        quiet: u64,
+        most: u64,
+    ) -> wasmtime::Result<Result<wit::Screen, wit::TerminalError>> {
+        let (quiet, most) = (Duration::from_millis(quiet), Duration::from_millis(most).min(MAX_WAIT));
+        Ok(self.look_at(&id, quiet, most).await)
+    }
+
+    async fn resize(
+        &mut self,
+        id: String,
+        columns: u16,
+        rows: u16,
+    ) -> wasmtime::Result<Result<(), wit::TerminalError>> {
+        Ok(self.resize_terminal(&id, columns, rows))
     }
 }
 

@@ -42,12 +42,17 @@ impl Denials {
         if let Err(error) = &answer
             && let Some(denial) = error.denial()
         {
-            if self.0.len() >= MAX_KEPT {
-                self.0.pop_front();
-            }
-            self.0.push_back(denial.clone());
+            self.keep(denial.clone());
         }
         answer
+    }
+
+    /// Keeps a denial that a guest is about to get.
+    pub(crate) fn keep(&mut self, denial: Denial) {
+        if self.0.len() >= MAX_KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(denial);
     }
 
     /// Whether the host made this denial.

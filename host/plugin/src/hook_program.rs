@@ -154,7 +154,7 @@ impl Runtime {
                     &shared.variables.for_reach(ProgramReach::Workspace, &[]),
                     &command.environment,
                 ),
-                has_input: true,
+                input: host_process::Input::Pipe,
             },
             confinement.as_ref(),
             network,

@@ -70,7 +70,9 @@ mod workspace;
 
 pub use access::{Access, CurrentAccess};
 pub use ahead::process::AHEAD_NAME;
-pub use answer::{Confirmation, FileChange, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line};
+pub use answer::{
+    Confirmation, FileChange, Ground, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line,
+};
 pub use background::{BackgroundProgram, BackgroundPrograms, BackgroundState};
 pub use cache::CacheError;
 pub use changes::recorder;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use host_capability::Capability;
 
-use crate::answer::{Confirmation, command_line};
+use crate::answer::{Confirmation, Ground, command_line};
 use crate::bindings::cap_types::Denial;
 use crate::bindings::process::Command;
 use crate::difference;
@@ -26,15 +26,6 @@ const WANTED: usize = 200;
 /// What the preview of a call named; by default nothing, so that only its grants bind the call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PreviewGuard(Option<Arc<Confirmation>>);
-
-/// How long a program may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lasts {
-    /// At most until its call ends.
-    Call,
-    /// At most until its session ends.
-    Session,
-}
 
 /// The kind of change to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,26 +47,29 @@ impl PreviewGuard {
     }
 
     /// Checks that the program was named with these arguments, this folder and this input, and gets nothing else; and
-    /// that it goes on after the call only if that was announced.
-    pub(crate) fn command(&self, command: &Command, lasts: Lasts, workspace: &Workspace) -> Result<(), Denial> {
+    /// that it goes on after the call, or on a terminal, only if that was announced.
+    pub(crate) fn command(&self, command: &Command, ground: Ground, workspace: &Workspace) -> Result<(), Denial> {
         let refused = |what: &str| Err(denial(Capability::Process, &command_line(&command.argv), what));
         // No preview, no promise to keep: the rules decided about the whole request.
         let Some(shown) = self.0.as_deref() else {
-            return match lasts {
-                Lasts::Call => Ok(()),
-                Lasts::Session => refused("that it goes on in the background"),
+            return match ground {
+                Ground::Call => Ok(()),
+                Ground::Background => refused("that it goes on in the background"),
+                Ground::Terminal => refused("that it goes on in a terminal"),
             };
         };
         // A call that showed a diff runs no program, whatever its plugin is granted.
-        let Confirmation::Exec { argv, directory, input, background } = shown else {
+        let Confirmation::Exec { argv, directory, input, ground: named } = shown else {
             return refused("that it runs this command");
         };
-        // Said both ways: a program that ends with the call and one that goes on were two different questions.
-        if *background != (lasts == Lasts::Session) {
-            return refused(if *background {
-                "this command, but one in the background"
-            } else {
-                "that it goes on in the background"
+        // Said each way: a program that ends with the call, one that goes on, and one into which later calls type, were
+        // different questions.
+        if *named != ground {
+            return refused(match (named, ground) {
+                (_, Ground::Terminal) => "that it goes on in a terminal",
+                (Ground::Terminal, _) => "this command, but one in a terminal",
+                (_, Ground::Background) => "that it goes on in the background",
+                (_, Ground::Call) => "this command, but one in the background",
             });
         }
         if *argv != command.argv {
@@ -211,7 +205,7 @@ mod tests {
             argv: words(&["git", "status"]),
             directory: "src".to_owned(),
             input: None,
-            background: false,
+            ground: Ground::Call,
         })
     }
 
@@ -229,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_command_runs_as_it_was_shown_or_not_at_all() {
-        let check = |command: &Command| exec().command(command, Lasts::Call, &workspace()).is_ok();
+        let check = |command: &Command| exec().command(command, Ground::Call, &workspace()).is_ok();
         for directory in ["src", "./src/", "x/../src", "/w/src"] {
             assert!(check(&command(&["git", "status"], directory)), "{directory}");
         }
@@ -248,17 +242,25 @@ mod tests {
     // promise background.asked: A program goes on after its call only if the preview that was decided about said so.
     #[test]
     fn a_command_goes_on_after_its_call_only_if_that_was_shown() {
-        let named = |background| {
+        let all = [Ground::Call, Ground::Background, Ground::Terminal];
+        let named = |ground| {
             let (argv, directory) = (words(&["serve"]), ".".to_owned());
-            shown(Confirmation::Exec { argv, directory, input: None, background })
+            shown(Confirmation::Exec { argv, directory, input: None, ground })
         };
-        let check = |guard: &PreviewGuard, lasts| guard.command(&command(&["serve"], "."), lasts, &workspace()).is_ok();
-        assert!(check(&named(true), Lasts::Session) && check(&named(false), Lasts::Call));
-        assert!(!check(&named(true), Lasts::Call) && !check(&named(false), Lasts::Session));
-        for unnamed in [PreviewGuard::default(), shown(Confirmation::Call)] {
-            assert!(check(&unnamed, Lasts::Call) && !check(&unnamed, Lasts::Session));
+        let check =
+            |guard: &PreviewGuard, ground| guard.command(&command(&["serve"], "."), ground, &workspace()).is_ok();
+        for shown in all {
+            for ground in all {
+                assert_eq!(check(&named(shown), ground), shown == ground, "{shown:?} {ground:?}");
+            }
         }
-        assert!(!check(&edit(), Lasts::Session) && !check(&info(), Lasts::Session));
+        for unnamed in [PreviewGuard::default(), shown(Confirmation::Call)] {
+            let runs = all.map(|ground| check(&unnamed, ground));
+            assert_eq!(runs, [true, false, false]);
+        }
+        for other in [edit(), info()] {
+            assert!(all.iter().all(|ground| !check(&other, *ground)));
+        }
     }
 
     // promise preview.command
@@ -269,11 +271,11 @@ mod tests {
             argv: words(&["tools", "a"]),
             directory: ".".to_owned(),
             input,
-            background: false,
+            ground: Ground::Call,
         });
         let check = |stdin: Option<&[u8]>| {
             let stdin = stdin.map(<[u8]>::to_vec);
-            exec.command(&Command { stdin, ..command(&["tools", "a"], "") }, Lasts::Call, &workspace()).is_ok()
+            exec.command(&Command { stdin, ..command(&["tools", "a"], "") }, Ground::Call, &workspace()).is_ok()
         };
         assert!(check(Some(b"{\"a\":1}")));
         for other in [&b""[..], b"{\"a\": 1}", b"{\"a\":1}\n", b"{\"a\":2}", b"{}\0"] {
@@ -382,7 +384,7 @@ mod tests {
     fn preview_guard_allows_only_what_was_shown() {
         let (command, file) = (command(&["git", "status"], "."), Path::new("/w/f"));
         for other in [edit(), info()] {
-            assert!(other.command(&command, Lasts::Call, &workspace()).is_err());
+            assert!(other.command(&command, Ground::Call, &workspace()).is_err());
         }
         for other in [exec(), edit()] {
             assert!(other.request("GET", "https://example.com/a?b").is_err());
@@ -395,7 +397,7 @@ mod tests {
     #[test]
     fn preview_guard_leaves_a_call_without_a_preview_to_its_grants() {
         for all in [PreviewGuard::default(), shown(Confirmation::Call)] {
-            assert!(all.command(&command(&["rm"], "/"), Lasts::Call, &workspace()).is_ok());
+            assert!(all.command(&command(&["rm"], "/"), Ground::Call, &workspace()).is_ok());
             assert!(all.change(Path::new("/x"), Change::Name, &workspace()).is_ok());
             assert!(all.content(Path::new("/x"), b"x", &workspace()).is_ok());
             assert!(all.request("POST", "http://localhost/").is_ok());
@@ -405,7 +407,7 @@ mod tests {
     #[test]
     fn preview_guard_denial_names_what_was_not_shown_and_no_more_than_needed() {
         let long = command(&["git", &"\u{1b}".repeat(100_000)], "src");
-        let refused = exec().command(&long, Lasts::Call, &workspace()).expect_err("it was not shown");
+        let refused = exec().command(&long, Ground::Call, &workspace()).expect_err("it was not shown");
         assert!(refused.help.contains("did not name this command"), "{}", refused.help);
         assert!(refused.help.len() < 4_000 && !refused.help.contains('\u{1b}'));
     }

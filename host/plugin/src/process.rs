@@ -14,11 +14,12 @@ mod ssh;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use host_capability::{Capability, ProcessPermit, Resources, Scope};
-use host_process::{Confinement, Ended, Moved, Process, StartError};
+use host_process::{Confinement, Ended, Input, Moved, Process, StartError};
 use host_programs::{Confined, Offer, ProgramReach, Repositories};
 use host_text::{Advice, Flag, Wording};
 use host_undo::ProgramRecorder;
@@ -30,15 +31,15 @@ use wasmtime::component::Resource;
 
 use self::outputs::forward;
 use crate::access::Access;
-use crate::answer::command_line;
+use crate::answer::{Ground, command_line};
+use crate::background::size;
 use crate::bindings::cap_types::Denial;
 use crate::bindings::child::Child;
 use crate::bindings::denial::denial;
-use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source};
+use crate::bindings::process::{Chunk, Command, Error, Exit, Host, HostChild, Source, TerminalSize};
 use crate::limits::MAX_PROGRAMS;
 use crate::listener::{CallListener, ProgramEnd};
 use crate::lock::lock;
-use crate::preview_guard::Lasts;
 use crate::store::StoreData;
 
 pub(crate) use changes::{AfterProgram, before_program, repositories};
@@ -58,27 +59,41 @@ const MAX_COMMAND: usize = 1 << 20;
 
 /// Variables by which programs know that no user is at a terminal: they must not page, ask for a password or draw. Set
 /// here, not by plugins, whose variables need a grant for any program.
-pub(crate) const NOBODY_THERE: &[(&str, &str)] =
-    &[("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
+///
+/// `PAGER` is not enough: programs with a variable of their own obey that first, and the user may have set it; those
+/// of AWS and systemd page without `PAGER`, too.
+pub(crate) const NOBODY_THERE: &[(&str, &str)] = &[
+    ("AWS_PAGER", "cat"),
+    ("BAT_PAGER", "cat"),
+    ("DELTA_PAGER", "cat"),
+    ("GH_PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("MANPAGER", "cat"),
+    ("PAGER", "cat"),
+    ("PSQL_PAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("TERM", "dumb"),
+];
+
+/// What a program on a terminal of its own is told of it: the kind that the most programs know.
+const TERMINAL: (&str, &str) = ("TERM", "xterm-256color");
 
 impl Host for StoreData {
     async fn spawn_background(&mut self, command: Command) -> wasmtime::Result<Result<String, Error>> {
-        let Some(background) = self.call.background.clone() else {
-            let what =
-                "nothing can run in the background here: only the main agent of a session keeps programs running";
-            return Ok(Err(Error::Io(what.to_owned())));
+        Ok(self.start_in_background(command, Ground::Background, Input::Empty).await)
+    }
+
+    async fn spawn_terminal(
+        &mut self,
+        command: Command,
+        asked: TerminalSize,
+    ) -> wasmtime::Result<Result<String, Error>> {
+        let size = match size(asked.columns, asked.rows) {
+            Ok(size) => size,
+            Err(why) => return Ok(Err(Error::Invalid(why))),
         };
-        if let Some(full) = background.is_full() {
-            return Ok(Err(Error::Io(full)));
-        }
-        let shown = command_line(&command.argv);
-        // Nothing is written to it later, and no call waits for it.
-        let command = Command { stdin: None, ..command };
-        let started = match self.before(Lasts::Session).await {
-            Ok(before) => self.start(command, Lasts::Session, before),
-            Err(error) => Err(error),
-        };
-        Ok(self.denials.noting(started).map(|child| background.adopt(&self.plugin, shown, child)))
+        Ok(self.start_in_background(command, Ground::Terminal, Input::Terminal(size)).await)
     }
 
     async fn spawn(&mut self, command: Command) -> wasmtime::Result<Result<Resource<Child>, Error>> {
@@ -86,8 +101,9 @@ impl Host for StoreData {
             let what = format!("{MAX_PROGRAMS} programs are running already, and a call has no more at once");
             return Ok(Err(Error::Io(what)));
         }
-        let started = match self.before(Lasts::Call).await {
-            Ok(before) => self.start(command, Lasts::Call, before),
+        let input = if command.stdin.is_some() { Input::Pipe } else { Input::Empty };
+        let started = match self.before(Ground::Call).await {
+            Ok(before) => self.start(command, Ground::Call, input, before),
             Err(error) => Err(error),
         };
         let child = match started {
@@ -117,6 +133,15 @@ impl HostChild for StoreData {
         Ok(())
     }
 
+    async fn end_after(&mut self, child: Resource<Child>, milliseconds: u64) -> wasmtime::Result<()> {
+        self.table.get(&child)?.longest.send_replace(Some(Duration::from_millis(milliseconds)));
+        Ok(())
+    }
+
+    async fn has_expired(&mut self, child: Resource<Child>) -> wasmtime::Result<bool> {
+        Ok(self.table.get(&child)?.has_expired.load(Ordering::Acquire))
+    }
+
     async fn drop(&mut self, child: Resource<Child>) -> wasmtime::Result<()> {
         self.table.delete(child)?;
         self.programs -= 1;
@@ -144,24 +169,44 @@ struct Enclosed {
 }
 
 impl StoreData {
-    fn before(&self, lasts: Lasts) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
+    /// Starts a program that outlasts the call; returns its id.
+    async fn start_in_background(&mut self, command: Command, ground: Ground, input: Input) -> Result<String, Error> {
+        let Some(background) = self.call.background.clone() else {
+            let what =
+                "nothing can run in the background here: only the main agent of a session keeps programs running";
+            return Err(Error::Io(what.to_owned()));
+        };
+        if let Some(full) = background.is_full() {
+            return Err(Error::Io(full));
+        }
+        let shown = command_line(&command.argv);
+        // What it reads, if anything, is typed later, and no call waits for it.
+        let command = Command { stdin: None, ..command };
+        let started = match self.before(ground).await {
+            Ok(before) => self.start(command, ground, input, before),
+            Err(error) => Err(error),
+        };
+        self.denials.noting(started).map(|child| background.adopt(&self.plugin, shown, child))
+    }
+
+    fn before(&self, ground: Ground) -> impl Future<Output = Result<BeforeProgram, Error>> + use<> {
         let (changes, reach) = (self.changes.clone(), self.call.reach);
         let (shared, access) = (Arc::clone(&self.shared), Arc::clone(&self.access));
         async move {
             let (recorder, repositories) = tokio::join!(before_program(changes), repositories(shared, access, reach));
             let recorder = recorder.map_err(|why| changes::cannot_be_kept(&why))?;
-            let recorder = match lasts {
-                Lasts::Call => recorder,
-                Lasts::Session => recorder.map(ProgramRecorder::in_background),
+            let recorder = match ground {
+                Ground::Call => recorder,
+                Ground::Background | Ground::Terminal => recorder.map(ProgramRecorder::in_background),
             };
             Ok(BeforeProgram { recorder, repositories: repositories.map_err(Error::Io)? })
         }
     }
 
-    fn start(&self, command: Command, lasts: Lasts, mut before: BeforeProgram) -> Result<Child, Error> {
+    fn start(&self, command: Command, ground: Ground, input: Input, mut before: BeforeProgram) -> Result<Child, Error> {
         check_words(&command)?;
         // What the user saw comes before the grants: a wide grant must not make up for a false preview.
-        self.shown.command(&command, lasts, &self.call.workspace).map_err(Error::Denied)?;
+        self.shown.command(&command, ground, &self.call.workspace).map_err(Error::Denied)?;
         // The words as they are; the permit's own copy is what starts.
         let permit = self.call.grants.permit_process(&self.plugin, &command.argv);
         let permit = permit.map_err(|refused| Error::Denied(denial(&refused, self.shared.wording)))?;
@@ -171,18 +216,18 @@ impl StoreData {
         // A variable such as `LD_PRELOAD` would run code that no word of the command shows.
         self.may_set(&command.environment)?;
         let directory = self.directory(&command.directory)?;
-        let environment = self.environment(&command.environment);
+        let environment = self.environment(&command.environment, input);
         let Enclosed { confinement, network, note, kept_from, granted } =
-            self.enclose(&permit, lasts, before.repositories.as_mut(), &directory, &environment)?;
+            self.enclose(&permit, ground, before.repositories.as_mut(), &directory, &environment)?;
         let (file, first) = file_of(name)?;
         // Before the start: what cannot be undone is said while it can still be stopped.
-        self.not_kept(&command_line(permit.argv()), &granted, lasts)?;
+        self.not_kept(&command_line(permit.argv()), &granted, ground)?;
         let command_to_start = host_process::Command {
             program: file,
             arguments: first.into_iter().chain(arguments.iter().map(OsString::from)).collect(),
             directory,
             environment,
-            has_input: command.stdin.is_some(),
+            input,
         };
         let started = match self.call.reach {
             // What nobody was asked about speaks to no server of another command.
@@ -194,14 +239,16 @@ impl StoreData {
         };
         let process = started.map_err(|error| not_started(name, &error))?;
         // One in the background has no listener: the call that started it ends before it does.
-        let (silence, cancel, listener) = match lasts {
-            Lasts::Call => {
+        let (silence, cancel, listener) = match ground {
+            Ground::Call => {
                 // A guest may make the wait shorter and never longer.
                 let silence = command.silence_limit.map_or(SILENCE, Duration::from_millis).min(SILENCE);
                 (Some(silence), self.call.cancel.clone(), Arc::clone(&self.call.listener))
             }
             // Not that of the call, whose end would end it.
-            Lasts::Session => (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>),
+            Ground::Background | Ground::Terminal => {
+                (None, CancellationToken::new(), Arc::new(()) as Arc<dyn CallListener>)
+            }
         };
         let explained = confinement.map(|_| (self.plugin.to_string(), named_program(permit.argv())));
         let access = Arc::clone(&self.access);
@@ -209,17 +256,24 @@ impl StoreData {
         let (argv, folder) = (permit.argv().to_vec(), command_to_start.directory);
         let wording = self.shared.wording;
         let notes = Notes { first: note, kept_from, explained, listener, access, argv, folder, wording };
-        Ok(watch(Watched { process, after }, notes, command.stdin, silence, cancel))
+        Ok(watch(Watched { process, after, input }, notes, command.stdin, silence, cancel))
     }
 
     /// Returns the variables of a program: what it gets of the user's, and what the guest sets.
-    fn environment(&self, given: &[(String, String)]) -> Vec<(OsString, OsString)> {
+    fn environment(&self, given: &[(String, String)], input: Input) -> Vec<(OsString, OsString)> {
         // The last of several values of a variable counts.
         let given = given.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         // In front of the guest's own: a program that opens a pager or asks for a password would wait until its limit.
-        let set = NOBODY_THERE.iter().map(|(name, value)| (name.into(), value.into())).chain(given).collect::<Vec<_>>();
+        let on_terminal = matches!(input, Input::Terminal(_));
+        let nobody = NOBODY_THERE.iter().filter(|(name, _)| !(on_terminal && *name == "TERM"));
+        let terminal = on_terminal.then_some(&TERMINAL);
+        let set = nobody.chain(terminal).map(|(name, value)| (name.into(), value.into()));
+        let set = set.chain(given).collect::<Vec<_>>();
         let variables = self.shared.variables.for_reach(self.call.reach, &self.access.programs.writable);
-        let kept = variables.into_iter().filter(|(name, _)| !set.iter().any(|(other, _)| other == name));
+        // The size of the user's terminal is not that of the program's.
+        let is_size = |name: &OsString| on_terminal && (name == "COLUMNS" || name == "LINES");
+        let is_set = |name: &OsString| set.iter().any(|(other, _)| other == name);
+        let kept = variables.into_iter().filter(|(name, _)| !is_set(name) && !is_size(name));
         kept.chain(set.iter().cloned()).collect()
     }
 
@@ -227,7 +281,7 @@ impl StoreData {
     fn enclose(
         &self,
         permit: &ProcessPermit,
-        lasts: Lasts,
+        ground: Ground,
         repositories: Option<&mut Repositories>,
         directory: &Path,
         environment: &[(OsString, OsString)],
@@ -255,7 +309,7 @@ impl StoreData {
             note = Some(note.unwrap_or_default() + &more);
         }
         // One in the background goes on when nobody waits for its call any more.
-        let listener = (lasts == Lasts::Call).then(|| Arc::clone(&self.call.listener));
+        let listener = (!ground.outlasts_call()).then(|| Arc::clone(&self.call.listener));
         // What runs without a question must not use the user's keys.
         let ssh = (self.call.reach == ProgramReach::Workspace).then(|| {
             SshDoor::new(&self.shared, programs, directory, environment.iter().map(|(name, _)| name.as_os_str()))
@@ -458,6 +512,7 @@ struct Watched {
     /// Dropped first: what is written down is what it did to its end.
     process: Process,
     after: AfterProgram,
+    input: Input,
 }
 
 /// Moves the streams of a program, and ends it with everything that it started.
@@ -477,25 +532,38 @@ fn watch(
     }
     let last = Arc::new(Mutex::new(Instant::now()));
     let process = &mut watched.process;
-    let (stdout, stderr) = (process.output.take(), process.errors.take());
+    let terminal = match (process.terminal.take(), watched.input) {
+        (Some(terminal), Input::Terminal(size)) => Some((terminal, size)),
+        (_, Input::Empty | Input::Pipe) | (None, Input::Terminal(_)) => None,
+    };
     // Both streams through one channel, so that lines keep the order in which they came.
-    let forwarding = tokio::spawn(forward(stdout, stderr, out.clone(), Arc::clone(&last)));
+    let forwarding = match &terminal {
+        Some((terminal, _)) => tokio::spawn(forward(Some(terminal.clone()), None, out.clone(), Arc::clone(&last))),
+        None => {
+            let (stdout, stderr) = (process.output.take(), process.errors.take());
+            tokio::spawn(forward(stdout, stderr, out.clone(), Arc::clone(&last)))
+        }
+    };
     if let (Some(mut pipe), Some(bytes)) = (process.input.take(), stdin) {
         // A program that does not read its input closes the pipe, which is not an error.
         tokio::spawn(async move { pipe.write_all(&bytes).await.ok() });
     }
     let (ended, exit) = watch::channel(None);
+    let (longest, limit) = watch::channel(None);
     let kill = CancellationToken::new();
-    let killed = kill.clone();
+    let has_expired = Arc::new(AtomicBool::new(false));
+    let (killed, expired) = (kill.clone(), Arc::clone(&has_expired));
     let supervisor = tokio::spawn(async move {
         // As a whole, so that its parts are dropped in their order.
-        let Watched { process, after } = &mut { watched };
-        let waited = wait(process, &last, silence, &killed, &cancel).await;
+        let Watched { process, after, input: _ } = &mut { watched };
+        let waited = wait(process, Limits { last: &last, silence, longest: limit }, &killed, &cancel).await;
         let timed_out = matches!(waited, Waited::Silent);
+        // Before the outputs end: the guest asks for it then.
+        expired.store(matches!(waited, Waited::Expired), Ordering::Release);
         let (how, background) = match waited {
             // What the program left running is named before it is ended, since the model may have meant it to go on.
             Waited::Ended(how) => (how, process.pids()),
-            Waited::Stopped | Waited::Silent => (stop(process).await, Vec::new()),
+            Waited::Stopped | Waited::Silent | Waited::Expired => (stop(process).await, Vec::new()),
         };
         let (code, signal) = match how {
             Ended::Code(code) => (Some(code), None),
@@ -516,7 +584,7 @@ fn watch(
         drop(out);
         ended.send_replace(Some(Exit { code, signal, timed_out, background }));
     });
-    Child { output, exit, kill, supervisor: supervisor.abort_handle() }
+    Child { output, exit, kill, longest, has_expired, terminal, supervisor: supervisor.abort_handle() }
 }
 
 /// Why nobody waits for a program any more.
@@ -526,24 +594,41 @@ enum Waited {
     Stopped,
     /// It printed nothing for too long.
     Silent,
+    /// It ran for as long as it may.
+    Expired,
 }
 
-/// Waits for the end of a program; `last` is when it printed last.
+/// What ends a program that does not end by itself.
+struct Limits<'l> {
+    /// When it printed last.
+    last: &'l Mutex<Instant>,
+    /// How long it may print nothing.
+    silence: Option<Duration>,
+    /// How long it may run, which the guest can change meanwhile.
+    longest: watch::Receiver<Option<Duration>>,
+}
+
+/// Waits for the end of a program.
 async fn wait(
     process: &mut Process,
-    last: &Mutex<Instant>,
-    silence: Option<Duration>,
+    mut limits: Limits<'_>,
     killed: &CancellationToken,
     cancel: &CancellationToken,
 ) -> Waited {
+    let begun = Instant::now();
+    let Limits { last, silence, .. } = limits;
     loop {
         let quiet_until = silence.map(|silence| *lock(last) + silence);
+        // A time that no clock reaches is no limit.
+        let end_at = limits.longest.borrow_and_update().and_then(|longest| begun.checked_add(longest));
         tokio::select! {
             // The end first: a program that ended in time has not timed out.
             biased;
             ended = process.wait() => return Waited::Ended(ended),
             () = killed.cancelled() => return Waited::Stopped,
             () = cancel.cancelled() => return Waited::Stopped,
+            () = until(end_at) => return Waited::Expired,
+            Ok(()) = limits.longest.changed() => {}
             () = until(quiet_until) => {
                 // Looked at once more: output may have come since the time was taken.
                 if silence.is_some_and(|silence| lock(last).elapsed() >= silence) {

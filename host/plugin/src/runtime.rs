@@ -28,7 +28,7 @@ use wasmtime::{Engine, Store};
 
 use crate::access::{Access, CurrentAccess};
 use crate::admission::{self, Imports};
-use crate::answer::{self, Confirmation, NamedChanges, ToolDef};
+use crate::answer::{self, Confirmation, Ground, NamedChanges, ToolDef};
 use crate::bindings::{self, EverythingPre};
 use crate::cache::{Cache, CacheError};
 use crate::certificates::Certificates;
@@ -201,8 +201,9 @@ impl Runtime {
         let missing = if granted == imports.capabilities { Missing::Refuse } else { Missing::Deny };
         let linked = Linked { granted, missing };
         // By what was granted and not by what is imported: a plugin without a grant for programs has no reason to take
-        // an hour.
-        let limit = self.time_limit(granted);
+        // an hour. One that waits for a program in the background, which the user was told of, has a limit on that.
+        let can_wait = invocation.background.as_ref().is_some_and(|programs| programs.has_any(plugin.name()));
+        let limit = if can_wait { self.limits.process_time } else { self.time_limit(granted) };
         let request = invocation.request();
         let seen = invocation.seen.clone();
         let invocation = Invocation { grants, ..invocation };
@@ -406,7 +407,7 @@ impl Runtime {
             call,
             // What this call reads counts only when it has succeeded.
             looked: Looked::default(),
-            announced: false,
+            announced: Ground::default(),
             named: NamedChanges::default(),
             denials: Denials::default(),
             emitted: 0,

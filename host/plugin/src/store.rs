@@ -10,7 +10,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::WasiCtx;
 
 use crate::access::Access;
-use crate::answer::NamedChanges;
+use crate::answer::{Ground, NamedChanges};
 use crate::denials::Denials;
 use crate::engine::Ticking;
 use crate::guest_log::GuestLog;
@@ -39,8 +39,8 @@ pub(crate) struct StoreData {
     pub(crate) changes: Option<CallRecorder>,
     /// What it read so far, if that is of interest.
     pub(crate) looked: Looked,
-    /// Whether a preview said that its command goes on after the call.
-    pub(crate) announced: bool,
+    /// Where a preview said that its command runs.
+    pub(crate) announced: Ground,
     /// The changes to files that a preview named.
     pub(crate) named: NamedChanges,
     /// What the host denied it so far.

@@ -117,7 +117,7 @@ mod tests {
 
     fn exec(argv: &[&str]) -> Confirmation {
         let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false }
+        Confirmation::Exec { argv, directory: ".".to_owned(), input: None, ground: crate::Ground::Call }
     }
 
     fn edit(path: &str) -> Confirmation {

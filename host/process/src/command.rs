@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::TerminalSize;
+
 /// A program with its arguments and surroundings. Nothing else of the host's reaches it.
 #[derive(Clone, Debug)]
 pub struct Command {
@@ -14,6 +16,17 @@ pub struct Command {
     pub directory: PathBuf,
     /// All variables that it gets.
     pub environment: Vec<(OsString, OsString)>,
-    /// Whether its standard input is a pipe; otherwise it is empty.
-    pub has_input: bool,
+    /// What it reads.
+    pub input: Input,
+}
+
+/// What a program reads on its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    Empty,
+    /// What the host writes to a pipe.
+    Pipe,
+    /// What is typed into a terminal of its own, of this size, to which it also prints.
+    Terminal(TerminalSize),
 }

@@ -1,7 +1,7 @@
 //! Starts programs, confines them, and ends them with everything that they started.
 //!
 //! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
-//! put up ([`Level`]), the running program ([`Process`]), the network that the programs of a session share
+//! put up ([`Level`]), the running program ([`Process`]) and the terminal that it may have ([`Terminal`]), the network that the programs of a session share
 //! ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what a program changed in a copy
 //! ([`Layer`], [`changed`]).
 //!
@@ -40,8 +40,9 @@ mod server;
 mod shell;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "the proxy is there on Linux alone"))]
 mod ssh;
+mod terminal;
 
-pub use command::Command;
+pub use command::{Command, Input};
 pub use confinement::Confinement;
 pub use error::StartError;
 pub use layer::{Changed, Layer, Now};
@@ -61,6 +62,7 @@ pub use portable::{
 pub use server::Server;
 pub use shell::{Shell, shell};
 pub use ssh::{Family, GIT_SSH_ARGUMENT, GitRequest, GitService, GitSshCall, WrongRequest, run_git_ssh};
+pub use terminal::{Terminal, TerminalSize};
 
 /// What a program made in a protected place where nothing was.
 #[derive(Debug)]

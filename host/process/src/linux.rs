@@ -51,7 +51,8 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinSet;
 
 use crate::proxy;
-use crate::{Command, Confinement, Ended, GitSsh, Moved, Network, StartError};
+use crate::terminal::Opened;
+use crate::{Command, Confinement, Ended, GitSsh, Input, Moved, Network, StartError, Terminal};
 use child::{Image, Plan, Report, Streams};
 use door::Door;
 use group::Group;
@@ -86,6 +87,8 @@ pub struct Process {
     pub output: Option<Receiver>,
     /// Its standard error.
     pub errors: Option<Receiver>,
+    /// Its terminal, in place of all three.
+    pub terminal: Option<Terminal>,
     report: Receiver,
     ended: Option<Ended>,
     /// `None` once all has ended.
@@ -176,14 +179,15 @@ fn start_with(
     let confinement = confinement.map(|(confinement, means)| (beneath::plain(confinement), means));
     let confinement = confinement.as_ref().map(|(confinement, means)| (confinement, *means));
     let temporary = confinement.and_then(|(confinement, _)| confinement.temporary.as_deref());
-    let Around { mut walls, own_tmp, has_namespaces, member, door } = Around::new(confinement, network, session)?;
+    // Our ends are in the runtime before anything runs, so that an error here leaves no program behind.
+    let Pipes { input, output, errors, report, terminal, place, streams, theirs } = Pipes::new(command.input)?;
+    let around = Around::new(confinement, network, session, place.as_deref())?;
+    let Around { mut walls, own_tmp, has_namespaces, member, door } = around;
     let mut variables: Vec<_> = door.as_ref().map(|(_, door)| door.variables().collect()).unwrap_or_default();
     variables.extend(door.iter().filter_map(|(network, _)| network.ssh.as_ref()).flat_map(GitSsh::variables));
     let (shown, directory) = seen_inside(temporary, &command.directory, own_tmp);
     // All strings are made before the clone: between clone and exec nothing may be allocated.
     let image = image(command, &directory, shown, variables)?;
-    // Our ends are in the runtime before anything runs, so that an error here leaves no program behind.
-    let Pipes { input, output, errors, report, streams, theirs } = Pipes::new(command.has_input)?;
     // Without mounts nothing new can be made beside what is protected.
     let vacant = confinement.filter(|_| has_namespaces).map(|(confinement, _)| Vacant::new(confinement));
     let inside = door.as_ref().and_then(|(_, door)| door.inside());
@@ -203,8 +207,9 @@ fn start_with(
     // The process owns the guard from here on, so that an error ends it.
     let mut process = Process {
         input,
-        output: Some(output),
-        errors: Some(errors),
+        output,
+        errors,
+        terminal,
         report,
         ended: None,
         guard: Some(guard),
@@ -246,8 +251,9 @@ impl Around {
         confinement: Option<(&Confinement, Means)>,
         network: Option<Network>,
         session: Option<&SessionNetwork>,
+        terminal: Option<&Path>,
     ) -> Result<Self, StartError> {
-        let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means)).transpose()?;
+        let walls = confinement.map(|(confinement, means)| Walls::new(confinement, means, terminal)).transpose()?;
         let own_tmp = walls.as_ref().is_some_and(Walls::own_tmp);
         // Which walls stand decides the rest: a network, cleared places and a member of a session need namespaces.
         let has_namespaces = walls.as_ref().is_some_and(|walls| walls.namespaces != 0);
@@ -277,47 +283,81 @@ fn seen_inside<'t>(temporary: Option<&'t Path>, directory: &Path, own_tmp: bool)
     (shown, beneath.map_or_else(|| directory.to_owned(), |beneath| Path::new(TMP).join(beneath)))
 }
 
-/// The pipes between a program and the host.
+/// The pipes or the terminal between a program and the host.
 struct Pipes {
     input: Option<Sender>,
-    output: Receiver,
-    errors: Receiver,
+    output: Option<Receiver>,
+    errors: Option<Receiver>,
     report: Receiver,
+    terminal: Option<Terminal>,
+    /// Where the terminal is.
+    place: Option<PathBuf>,
     /// The program's own ends, as it gets them.
     streams: Streams,
     /// The same; they close here once it has them.
-    theirs: [OwnedFd; 4],
+    theirs: Vec<OwnedFd>,
 }
 
 impl Pipes {
-    fn new(has_input: bool) -> Result<Self, StartError> {
+    fn new(input: Input) -> Result<Self, StartError> {
+        let (stdin, sender) = match input {
+            Input::Terminal(size) => {
+                let opened = Terminal::open(size);
+                return Self::on_terminal(opened.map_err(|source| failed(Step::Terminal.name(), source))?);
+            }
+            Input::Pipe => {
+                let (stdin, input) = pipe()?;
+                (stdin, Some(input))
+            }
+            Input::Empty => {
+                // A closed descriptor 0 would be taken by the next file that the program opens.
+                let nothing = File::open("/dev/null").map_err(|source| failed("/dev/null", source))?;
+                (nothing.into(), None)
+            }
+        };
         let (report, report_out) = pipe()?;
         let (output, stdout) = pipe()?;
         let (errors, stderr) = pipe()?;
-        let (stdin, input) = if has_input {
-            let (stdin, input) = pipe()?;
-            (stdin, Some(input))
-        } else {
-            // A closed descriptor 0 would be taken by the next file that the program opens.
-            let nothing = File::open("/dev/null").map_err(|source| StartError::System { step: "/dev/null", source })?;
-            (nothing.into(), None)
-        };
         let streams = Streams {
             stdin: stdin.as_raw_fd(),
             stdout: stdout.as_raw_fd(),
             stderr: stderr.as_raw_fd(),
             report: report_out.as_raw_fd(),
+            are_terminal: false,
         };
-        let ours = |end| Receiver::from_owned_fd(end).map_err(broken);
         Ok(Self {
-            input: input.map(Sender::from_owned_fd).transpose().map_err(broken)?,
-            output: ours(output)?,
-            errors: ours(errors)?,
+            input: sender.map(Sender::from_owned_fd).transpose().map_err(broken)?,
+            output: Some(ours(output)?),
+            errors: Some(ours(errors)?),
             report: ours(report)?,
+            terminal: None,
+            place: None,
             streams,
-            theirs: [stdin, stdout, stderr, report_out],
+            theirs: vec![stdin, stdout, stderr, report_out],
         })
     }
+
+    fn on_terminal(opened: Opened) -> Result<Self, StartError> {
+        let Opened { ours: terminal, theirs, path } = opened;
+        let (report, report_out) = pipe()?;
+        let stream = theirs.as_raw_fd();
+        let report_end = report_out.as_raw_fd();
+        let streams = Streams { stdin: stream, stdout: stream, stderr: stream, report: report_end, are_terminal: true };
+        Ok(Self {
+            input: None,
+            output: None,
+            errors: None,
+            report: ours(report)?,
+            terminal: Some(terminal),
+            place: Some(path),
+            streams,
+            theirs: vec![theirs, report_out],
+        })
+    }
+}
+
+fn ours(end: OwnedFd) -> Result<Receiver, StartError> {
+    Receiver::from_owned_fd(end).map_err(broken)
 }
 
 impl Process {
@@ -420,7 +460,11 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
 }
 
 fn broken(source: io::Error) -> StartError {
-    StartError::System { step: "pipe", source }
+    failed("pipe", source)
+}
+
+fn failed(step: &'static str, source: io::Error) -> StartError {
+    StartError::System { step, source }
 }
 
 /// Prepares what is run: between clone and exec no memory can be allocated.

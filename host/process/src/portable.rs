@@ -9,8 +9,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::watch;
 
+use crate::terminal::Opened;
 use crate::{
-    Changed, Command, Confinement, Ended, Forwarded, Layer, Missing, Moved, MovedTo, Network, StartError, Wall,
+    Changed, Command, Confinement, Ended, Forwarded, Input, Layer, Missing, Moved, MovedTo, Network, StartError,
+    Terminal, Wall,
 };
 
 /// The program that runs others within macOS's sandbox.
@@ -76,6 +78,8 @@ pub struct Process {
     pub output: Option<Receiver>,
     /// Its standard error.
     pub errors: Option<Receiver>,
+    /// Its terminal, in place of all three.
+    pub terminal: Option<Terminal>,
     child: tokio::process::Child,
     group: Option<Pid>,
 }
@@ -109,25 +113,13 @@ pub fn start(
         }
         None => std::process::Command::new(&command.program),
     };
-    let (output, stdout) = pipe()?;
-    let (errors, stderr) = pipe()?;
-    let (stdin, input) = if command.has_input {
-        let (stdin, input) = pipe()?;
-        (Stdio::from(stdin), Some(input))
-    } else {
-        (Stdio::null(), None)
-    };
+    let Streams { input, output, errors, terminal } = Streams::new(command.input, &mut builder)?;
     builder
         .args(&command.arguments)
         .current_dir(&command.directory)
         // The host has keys in its environment.
         .env_clear()
-        .envs(command.environment.iter().map(|(name, value)| (name, value)))
-        .stdin(stdin)
-        .stdout(stdout)
-        .stderr(stderr)
-        // The only thing that holds what the program starts together here; a program can leave it.
-        .process_group(0);
+        .envs(command.environment.iter().map(|(name, value)| (name, value)));
     let mut builder = tokio::process::Command::from(builder);
     let child = builder.kill_on_drop(true).spawn().map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => StartError::NotFound,
@@ -135,14 +127,48 @@ pub fn start(
         _ => StartError::System { step: "exec", source },
     })?;
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    let system = |source| StartError::System { step: "pipe", source };
-    Ok(Process {
-        input: input.map(Sender::from_owned_fd).transpose().map_err(system)?,
-        output: Some(Receiver::from_owned_fd(output).map_err(system)?),
-        errors: Some(Receiver::from_owned_fd(errors).map_err(system)?),
-        child,
-        group,
-    })
+    Ok(Process { input, output, errors, terminal, child, group })
+}
+
+/// The host's ends of a program's streams.
+struct Streams {
+    input: Option<Sender>,
+    output: Option<Receiver>,
+    errors: Option<Receiver>,
+    terminal: Option<Terminal>,
+}
+
+impl Streams {
+    /// Makes them, and gives the program its ends and a group or session of its own: the only thing that holds what it
+    /// starts together here; a program can leave it.
+    fn new(input: Input, builder: &mut std::process::Command) -> Result<Self, StartError> {
+        let system = |step| move |source| StartError::System { step, source };
+        let (stdin, input) = match input {
+            Input::Empty => (Stdio::null(), None),
+            Input::Pipe => {
+                let (stdin, input) = pipe()?;
+                (Stdio::from(stdin), Some(Sender::from_owned_fd(input).map_err(system("pipe"))?))
+            }
+            Input::Terminal(size) => {
+                let Opened { ours, theirs, path: _ } = Terminal::open(size).map_err(system("the terminal"))?;
+                let again = || theirs.try_clone().map(Stdio::from).map_err(system("the terminal"));
+                builder.stdin(again()?).stdout(again()?).stderr(again()?);
+                // SAFETY: both are system calls that may be made between fork and exec.
+                unsafe {
+                    builder.pre_exec(|| {
+                        rustix::process::setsid()?;
+                        Ok(rustix::process::ioctl_tiocsctty(io::stdin())?)
+                    });
+                }
+                return Ok(Self { input: None, output: None, errors: None, terminal: Some(ours) });
+            }
+        };
+        let (output, stdout) = pipe()?;
+        let (errors, stderr) = pipe()?;
+        builder.stdin(stdin).stdout(stdout).stderr(stderr).process_group(0);
+        let ours = |end| Receiver::from_owned_fd(end).map(Some).map_err(system("pipe"));
+        Ok(Self { input, output: ours(output)?, errors: ours(errors)?, terminal: None })
+    }
 }
 
 /// Starts a program as [`start`] does: there are no networks of sessions here.

@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use host_capability::Grants;
 use host_message::{AgentId, FunctionCall};
-use host_plugin::{Access, Confirmation, CurrentAccess, ProgramReach, Workspace};
+use host_plugin::{Access, Confirmation, CurrentAccess, Ground, ProgramReach, Workspace};
 use host_text::{clip, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -419,6 +419,17 @@ impl Gate {
             // elsewhere.
             let because = Because::Obscure(format!("it runs in `{directory}`, outside of the workspace"));
             verdict.decision = Decision::Ask;
+            verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
+        }
+        if let Some(Confirmation::Exec { ground: Ground::Terminal, .. }) = &intent.confirmation
+            && verdict.decision == Decision::Allow
+            && self.mode < ApprovalMode::Yolo
+            && !verdict.reasons.iter().all(Reason::is_users_rule)
+        {
+            // What is typed into it later passes no gate, so its words alone say too little: a shell runs any line.
+            let because = "the model types into its terminal later, and that is not asked about";
+            verdict.decision = Decision::Ask;
+            let because = Because::Obscure(because.to_owned());
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
         }
         // Where the user cannot be asked it runs as before, and fails as before.

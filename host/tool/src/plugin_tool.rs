@@ -118,8 +118,8 @@ impl ProgramInput {
     #[must_use]
     pub fn added(self, previewed: Confirmation, arguments: &Map<String, Value>) -> Confirmation {
         match (self, previewed) {
-            (Self::Arguments, Confirmation::Exec { argv, directory, background, .. }) => {
-                Confirmation::Exec { argv, directory, input: Some(written(arguments)), background }
+            (Self::Arguments, Confirmation::Exec { argv, directory, ground, .. }) => {
+                Confirmation::Exec { argv, directory, input: Some(written(arguments)), ground }
             }
             (_, previewed) => previewed,
         }
@@ -166,7 +166,9 @@ impl PluginTool {
         let network = self.sandbox.network.clone();
         let (changes, seen, mcp) = (self.sandbox.changes.clone(), self.sandbox.seen.clone(), self.sandbox.mcp.clone());
         let invocation = Invocation::new(id, tool, arguments, grants, workspace);
-        Invocation { config, secrets, network, needs, background, changes, seen, mcp, cancel, ..invocation }
+        // A program that was started in another mode may change what this call must not.
+        let may_type = self.sandbox.only_reads.is_none();
+        Invocation { config, secrets, network, needs, background, may_type, changes, seen, mcp, cancel, ..invocation }
     }
 
     async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
@@ -308,10 +310,10 @@ impl PluginTool {
     /// Returns what of the call's changes cannot be undone.
     fn not_undone(&self, confirmation: &Confirmation) -> Vec<String> {
         match (&self.sandbox.changes, confirmation) {
-            (Some(changes), Confirmation::Exec { background, .. }) => {
+            (Some(changes), Confirmation::Exec { ground, .. }) => {
                 // While the user reads the question.
                 changes.prepare_early();
-                self.sandbox.runtime.not_undone(changes, *background)
+                self.sandbox.runtime.not_undone(changes, ground.outlasts_call())
             }
             (Some(_), Confirmation::Mcp { .. }) => vec!["what the server changes outside of the workspace".to_owned()],
             (None, _) | (_, Confirmation::Edit { .. } | Confirmation::Edits { .. }) => Vec::new(),

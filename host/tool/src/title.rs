@@ -42,11 +42,11 @@ pub fn of_arguments(call: &FunctionCall) -> String {
 /// more. So they do of a call that changes the one file that they name.
 pub(crate) fn of_preview(shown: Option<&Confirmation>) -> Option<String> {
     match shown? {
-        Confirmation::Exec { argv, directory, input: None, background } => {
+        Confirmation::Exec { argv, directory, input: None, ground } => {
             let line = title_line(&command_line(argv));
             let place =
                 if matches!(directory.as_str(), "" | ".") { String::new() } else { format!(" (in {directory})") };
-            let behind = if *background { " &" } else { "" };
+            let behind = if ground.outlasts_call() { " &" } else { "" };
             Some(title_line(&(line + behind + &place)))
         }
         Confirmation::Edits { changes } => {
@@ -142,7 +142,7 @@ mod tests {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
             directory: directory.to_owned(),
             input: input.map(str::to_owned),
-            background: false,
+            ground: host_plugin::Ground::Call,
         };
         let edits = |paths: &[&str]| {
             let change = |path: &&str| FileChange { path: (*path).to_owned(), unified: String::new(), proposed: None };

@@ -1,4 +1,5 @@
-//! The tool `shell`: a command line, run by `sh`; and `process`, for those that it leaves running in the background.
+//! The tool `shell`: a command line, run by `sh`; and `process`, for those that it leaves running in the background or on
+//! a terminal.
 //!
 //! `sh` and no other shell, since every Unix has it and a grant names the program (`sh -c`).
 //!
@@ -9,27 +10,30 @@ mod background;
 mod kept;
 mod report;
 
-use host_sdk::process::{self, Command, Source};
-use host_sdk::{Annotations, Confirmation, Content, ExecConfirmation, Failure, Outcome, Tool, context, export_plugin};
+use host_sdk::process::{self, Command};
+use host_sdk::{Annotations, Confirmation, ExecConfirmation, Failure, Outcome, Tool, context, export_plugin};
 use kept::Kept;
 use report::Report;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 const DESCRIPTION: &str = "\
-Runs a command line with `sh -c` and returns what it printed (`Output:`, `Error:`), and its exit code, signal and \
-background processes where they say something. It has no terminal and its input is empty, so nothing can ask back. \
-It is ended after 5 minutes without output; processes that it leaves running are ended with it. For a server, a watcher \
-or a long build set `background`.";
+Runs a command line in a new `sh` and returns what it printed, in order, with `[stderr]` or `[stdout]` on a line where the \
+output changes, and its exit code, signal and background processes where they say something. Set `directory` instead of \
+`cd`. Its input is empty, there are no pagers and no secrets in its environment. Of more than 40,000 characters you get \
+the head and the tail, and the path of a file with all (up to 7 MiB) to `grep`. It is ended after 5 minutes without output \
+or after `timeout`; processes that it leaves running are ended with it. For a server, a watcher or a long build set \
+`background`; for what needs a terminal, such as a REPL or `git add -p`, `tty`.";
 
 /// How long it may print nothing, in milliseconds. A command that waits for input would otherwise wait for ever.
 const SILENCE_LIMIT: u64 = 5 * 60 * 1_000;
 
+/// The longest time of a command, in seconds. The host ends a call after an hour, and with it what was printed; a
+/// command that is ended here a minute before returns that.
+const LONGEST: u64 = 59 * 60;
+
 /// How much live output is handed to the host at once, in bytes, as the contract says.
 const EMIT_LIMIT: usize = 64 * 1024;
-
-/// How long a command in the background is waited for, in milliseconds, so that one that fails at once says so.
-const FIRST_LOOK: u64 = 1_000;
 
 export_plugin!(shell(), background::process());
 
@@ -51,25 +55,38 @@ struct Arguments {
     /// Whether it goes on after the call.
     #[serde(default)]
     background: bool,
+    /// Whether it does so on a terminal.
+    #[serde(default)]
+    tty: bool,
+    /// How long it may run, in seconds.
+    timeout: Option<u64>,
     /// For the user who approves the call, who sees the arguments.
     #[serde(default)]
     description: String,
 }
 
 fn preview(arguments: Arguments) -> Result<Option<Confirmation>, Failure> {
-    let Arguments { command, directory, background, .. } = arguments;
-    if background {
-        host_sdk::background::announce();
+    let Arguments { command, directory, background, tty, .. } = arguments;
+    match (tty, background) {
+        (true, _) => host_sdk::background::announce_terminal(),
+        (false, true) => host_sdk::background::announce(),
+        (false, false) => {}
     }
     let directory = if directory.is_empty() { ".".to_owned() } else { directory };
     Ok(Some(Confirmation::Exec(ExecConfirmation { argv: argv(&command), directory })))
 }
 
 fn revise(arguments: Arguments, command: String) -> Result<Value, Failure> {
-    let Arguments { directory, description, background, .. } = arguments;
+    let Arguments { directory, description, background, tty, timeout, .. } = arguments;
     let mut revised = json!({"command": command, "directory": directory, "description": description});
     if background {
         revised["background"] = Value::Bool(true);
+    }
+    if tty {
+        revised["tty"] = Value::Bool(true);
+    }
+    if let Some(timeout) = timeout {
+        revised["timeout"] = timeout.into();
     }
     Ok(revised)
 }
@@ -79,25 +96,26 @@ fn argv(command: &str) -> Vec<String> {
 }
 
 fn call(arguments: Arguments) -> Result<Outcome, Failure> {
-    let Arguments { command, directory, background, .. } = arguments;
-    if background {
-        return start(&command, directory);
+    let Arguments { command, directory, background, tty, timeout, .. } = arguments;
+    if tty {
+        return background::start_on_terminal(&Command { directory, ..Command::new(argv(&command)) });
     }
+    if background {
+        return background::start(&Command { directory, ..Command::new(argv(&command)) });
+    }
+    let timeout = longest(timeout)?;
     let child = process::spawn(&Command {
         directory,
         // No variables of its own: setting one needs a grant for any program, and a narrower one must do.
         silence_limit: Some(SILENCE_LIMIT),
         ..Command::new(argv(&command))
     })?;
+    child.end_after(timeout.saturating_mul(1_000));
 
-    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let mut printed = Kept::default();
     let mut stopped = false;
     while let Some(chunk) = child.read() {
-        let kept = match chunk.source {
-            Source::Stdout => &mut stdout,
-            Source::Stderr => &mut stderr,
-        };
-        emit(&kept.take(&chunk.data));
+        emit(&printed.take(chunk.source, &chunk.data));
         // Its last words are still read: killing it ends both outputs.
         if !stopped && context::should_stop() {
             stopped = true;
@@ -108,25 +126,27 @@ fn call(arguments: Arguments) -> Result<Outcome, Failure> {
     if stopped {
         child.kill();
     }
-    let report = Report { stdout: stdout.finish(), stderr: stderr.finish(), exit: child.wait() };
+    let expired = child.has_expired().then_some(timeout);
+    let report = Report { printed: printed.finish(), exit: child.wait(), expired };
     if stopped {
         return Err(Failure::Cancelled(report.partial()));
     }
     Ok(Outcome::text(report.write()).with_summary(report.summary()))
 }
 
-fn start(command: &str, directory: String) -> Result<Outcome, Failure> {
-    let id = process::spawn_background(&Command { directory, ..Command::new(argv(command)) })?;
-    host_sdk::background::wait(&id, FIRST_LOOK);
-    let output = host_sdk::background::read(&id);
-    let output = output.ok_or_else(|| Failure::Failed(format!("`{id}` ended with its session")))?;
-    let mut outcome = background::report(&output);
-    if output.program.state == host_sdk::background::State::Running {
-        let how =
-            format!("It runs in the background as `{id}`: `process` reads its output, waits for it or stops it\n");
-        outcome.content.push(Content::Text(how));
-    }
-    Ok(outcome)
+/// How long a command may run, in seconds: what the model asks for, within what the user set.
+fn longest(asked: Option<u64>) -> Result<u64, Failure> {
+    let set = match context::config("timeout") {
+        None => LONGEST,
+        Some(text) => match text.parse() {
+            Ok(seconds @ 1..=LONGEST) => seconds,
+            _ => {
+                let expected = format!("`plugins.shell.config.timeout` is {text}; it is 1 to {LONGEST} seconds");
+                return Err(Failure::Failed(expected));
+            }
+        },
+    };
+    Ok(asked.map_or(set, |asked| asked.min(set)))
 }
 
 fn emit(mut text: &str) {
@@ -136,3 +156,6 @@ fn emit(mut text: &str) {
         text = rest;
     }
 }
+
+#[cfg(test)]
+mod tests;

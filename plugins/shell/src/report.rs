@@ -8,12 +8,12 @@ use crate::SILENCE_LIMIT;
 
 /// A command that has ended.
 pub(crate) struct Report {
-    /// What it printed.
-    pub(crate) stdout: String,
-    /// What it printed as errors.
-    pub(crate) stderr: String,
+    /// What it printed to both outputs, in order and marked.
+    pub(crate) printed: String,
     /// How it ended.
     pub(crate) exit: Exit,
+    /// The time after which it was ended, in seconds; `None` if it was not.
+    pub(crate) expired: Option<u64>,
 }
 
 impl Report {
@@ -26,6 +26,9 @@ impl Report {
         }
         if let Some(signal) = self.exit.signal {
             _ = writeln!(text, "Signal: {signal}");
+        }
+        if let Some(seconds) = self.expired {
+            _ = writeln!(text, "Ended: it had run for {seconds} seconds, its timeout");
         }
         if self.exit.timed_out {
             _ = writeln!(text, "Ended: it had printed nothing for {} minutes", SILENCE_LIMIT / 60_000);
@@ -42,18 +45,17 @@ impl Report {
 
     /// What it printed, for a command that was stopped.
     pub(crate) fn partial(&self) -> String {
-        let mut text = String::new();
-        for (name, printed) in [("Output", &self.stdout), ("Error", &self.stderr)] {
-            if !printed.trim().is_empty() {
-                _ = writeln!(text, "{name}:\n{}", printed.trim_end_matches('\n'));
-            }
+        match self.printed.trim().is_empty() {
+            true => String::new(),
+            false => format!("Output:\n{}\n", self.printed.trim_end_matches('\n')),
         }
-        text
     }
 
     /// The line for a user, who sees the command and its output: empty when that says all.
     pub(crate) fn summary(&self) -> String {
-        let printed = [&self.stdout, &self.stderr].iter().any(|printed| !printed.trim().is_empty());
+        if let Some(seconds) = self.expired {
+            return format!("ended after {seconds} s");
+        }
         match (self.exit.timed_out, self.exit.signal, self.exit.code) {
             (true, ..) => format!("ended: no output for {} minutes", SILENCE_LIMIT / 60_000),
             (false, Some(signal), _) => format!("signal {signal}"),
@@ -61,7 +63,7 @@ impl Report {
                 let count = self.exit.background.len();
                 format!("ended {count} background {}", if count == 1 { "process" } else { "processes" })
             }
-            (false, None, Some(0)) if printed => String::new(),
+            (false, None, Some(0)) if !self.printed.trim().is_empty() => String::new(),
             (false, None, Some(0)) => "no output".to_owned(),
             (false, None, Some(code)) => format!("exit {code}"),
             (false, None, None) => "ended".to_owned(),
@@ -73,22 +75,22 @@ impl Report {
 mod tests {
     use super::*;
 
-    fn report(stdout: &str, stderr: &str, code: Option<i32>, signal: Option<i32>) -> Report {
+    fn report(printed: &str, code: Option<i32>, signal: Option<i32>) -> Report {
         let exit = Exit { code, signal, timed_out: false, background: Vec::new() };
-        Report { stdout: stdout.to_owned(), stderr: stderr.to_owned(), exit }
+        Report { printed: printed.to_owned(), exit, expired: None }
     }
 
     #[test]
     fn shell_report_has_only_lines_with_content() {
-        assert_eq!(report("a\nb\n", "", Some(0), None).write(), "Output:\na\nb\n");
-        assert_eq!(report("", "no\n", Some(2), None).write(), "Error:\nno\nExit code: 2\n");
-        assert_eq!(report("a", "b", None, Some(9)).write(), "Output:\na\nError:\nb\nSignal: 9\n");
-        assert_eq!(report("\n", "", Some(0), None).write(), "It succeeded and printed nothing\n");
+        assert_eq!(report("a\nb\n", Some(0), None).write(), "Output:\na\nb\n");
+        assert_eq!(report("[stderr]\nno\n", Some(2), None).write(), "Output:\n[stderr]\nno\nExit code: 2\n");
+        assert_eq!(report("a", None, Some(9)).write(), "Output:\na\nSignal: 9\n");
+        assert_eq!(report("\n", Some(0), None).write(), "It succeeded and printed nothing\n");
     }
 
     #[test]
     fn shell_report_names_what_the_host_ended() {
-        let mut report = report("a", "", None, Some(15));
+        let mut report = report("a", None, Some(15));
         report.exit.timed_out = true;
         report.exit.background = vec![7, 8];
         let expected = "Output:\na\nSignal: 15\nEnded: it had printed nothing for 5 minutes\n\
@@ -98,18 +100,24 @@ mod tests {
     }
 
     #[test]
+    fn shell_report_of_a_command_that_ran_too_long_has_what_it_printed_and_its_timeout() {
+        let report = Report { expired: Some(90), ..report("a", None, Some(15)) };
+        assert_eq!(report.write(), "Output:\na\nSignal: 15\nEnded: it had run for 90 seconds, its timeout\n");
+        assert_eq!(report.summary(), "ended after 90 s");
+    }
+
+    #[test]
     fn shell_summary_says_what_command_and_output_do_not() {
-        for (stdout, stderr, code, signal, summary) in [
-            ("a", "", Some(0), None, ""),
-            ("", "a", Some(0), None, ""),
-            ("\n", "", Some(0), None, "no output"),
-            ("a", "", Some(101), None, "exit 101"),
-            ("a", "", None, Some(9), "signal 9"),
-            ("a", "", None, None, "ended"),
+        for (printed, code, signal, summary) in [
+            ("a", Some(0), None, ""),
+            ("\n", Some(0), None, "no output"),
+            ("a", Some(101), None, "exit 101"),
+            ("a", None, Some(9), "signal 9"),
+            ("a", None, None, "ended"),
         ] {
-            assert_eq!(report(stdout, stderr, code, signal).summary(), summary);
+            assert_eq!(report(printed, code, signal).summary(), summary);
         }
-        let mut report = report("a", "", Some(0), None);
+        let mut report = report("a", Some(0), None);
         report.exit.background = vec![7];
         assert_eq!(report.summary(), "ended 1 background process");
     }

@@ -102,6 +102,10 @@ pub(crate) struct World {
     commands: Vec<crate::process::Command>,
     /// Whether a preview announced that its command goes on.
     announced: bool,
+    /// Whether it announced that it does so on a terminal.
+    announced_terminal: bool,
+    /// What was typed into the terminals of programs, by their ids.
+    typed: Vec<(String, String)>,
     background: Vec<self::background::Started>,
     named: Vec<NamedChange>,
     emitted: String,
@@ -362,6 +366,16 @@ impl FakeHost {
     /// Whether a preview announced that its command goes on after the call.
     pub fn announced(&self) -> bool {
         self.world.borrow().announced
+    }
+
+    /// Whether a preview announced that its command goes on after the call on a terminal.
+    pub fn announced_terminal(&self) -> bool {
+        self.world.borrow().announced_terminal
+    }
+
+    /// What was typed into the terminals of programs, with their ids: a key is its name in `<` and `>`.
+    pub fn typed(&self) -> Vec<(String, String)> {
+        self.world.borrow().typed.clone()
     }
 
     /// What is kept under a key now.

@@ -2,10 +2,10 @@
 
 use crate::Failure;
 #[cfg(target_family = "wasm")]
-pub use crate::bindings::host::cap::process::{Child, spawn, spawn_background};
-pub use crate::bindings::host::cap::process::{Chunk, Command, Error, Exit, Source};
+pub use crate::bindings::host::cap::process::{Child, spawn, spawn_background, spawn_terminal};
+pub use crate::bindings::host::cap::process::{Chunk, Command, Error, Exit, Source, TerminalSize};
 #[cfg(not(target_family = "wasm"))]
-pub use crate::fake::process::{Child, spawn, spawn_background};
+pub use crate::fake::process::{Child, spawn, spawn_background, spawn_terminal};
 
 impl Command {
     /// A program with its arguments, in the workspace, with nothing to read and the host's own limit.

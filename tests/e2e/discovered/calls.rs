@@ -229,8 +229,12 @@ async fn a_call_whose_arguments_are_not_those_that_were_shown_does_not_run() {
     let (bench, config) = bench(&["echo", "get_time"]);
     let shown = |input: Option<&str>| {
         let argv = ["echo", "get_time"].map(str::to_owned).to_vec();
-        let shown =
-            Confirmation::Exec { argv, directory: ".".to_owned(), input: input.map(str::to_owned), background: false };
+        let shown = Confirmation::Exec {
+            argv,
+            directory: ".".to_owned(),
+            input: input.map(str::to_owned),
+            ground: host_plugin::Ground::Call,
+        };
         let (config, shown) = (Arc::clone(&config), Some(Arc::new(shown)));
         host_plugin::Invocation { config, shown, ..bench.invocation("get_time", json!({"zone": "x"})) }
     };

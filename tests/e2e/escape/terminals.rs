@@ -89,3 +89,39 @@ fn escape_no_text_of_others_steers_the_terminal_or_hides_in_it() {
     }
     failures.report(SEQUENCES.len() * 3);
 }
+
+// promise terminal.screen: What a program draws on a terminal of its own reaches the model as text alone, and the user's
+//   terminal not at all.
+#[test]
+fn escape_no_screen_of_a_program_steers_the_terminal_of_the_user() {
+    let mut failures = Failures::default();
+    let draws = format!("({}) | tee raw; touch drawn; exec sleep 1043", script());
+    let call = |name: &str, arguments: serde_json::Value| json!({"call": {"name": name, "arguments": arguments}});
+    let replies = [
+        json!({"chunks": [call("shell", json!({"command": draws, "tty": true}))]}),
+        json!({"chunks": [call("shell", json!({"command": "until [ -e drawn ]; do :; done"}))]}),
+        json!({"chunks": [call("process", json!({"action": "type", "id": "p1", "text": "x", "keys": ["enter"]}))]}),
+        json!({"chunks": [{"text": "All is done."}]}),
+    ];
+    let host = Host::scripted(&replies, &["--approval-mode", "yolo", "Look"]);
+    let mut command = host.command();
+    command.env("TERM", "xterm-256color");
+    let mut pty = Pty::start(command, 200, 50);
+    pty.saw("All is done");
+    assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+    let written = pty.written();
+    let drawn = std::fs::read_to_string(host.repository().join("raw")).expect("it drew");
+    let settled = host.session().into_iter().filter(|line| line["type"] == "call_settled");
+    let responses: Vec<String> = settled.map(|line| line.to_string()).collect();
+    assert!(responses.iter().any(|response| response.contains("Screen of 100")), "{responses:?}");
+    for (what, text) in SEQUENCES {
+        failures.check(&format!("the control of {what}"), drawn.contains(text), "nobody drew it");
+        failures.check(what, !written.contains(text), "the terminal got it");
+    }
+    for (index, response) in responses.iter().enumerate() {
+        let controls = ["\\u001b", "\\u0007", "\\u0008", "\\b", "\\r", "\u{9b}", "\u{9d}"];
+        let found: Vec<_> = controls.into_iter().filter(|control| response.contains(control)).collect();
+        failures.check(&format!("response {index}"), found.is_empty(), &format!("the model got {found:?}: {response}"));
+    }
+    failures.report(SEQUENCES.len() * 2);
+}

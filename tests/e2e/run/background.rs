@@ -137,6 +137,41 @@ async fn background_programs_are_listed_and_stopped_by_the_user_and_end_with_the
     assert_eq!(pty.ends(), Some(0));
 }
 
+// promise terminal.asked
+#[test]
+fn background_command_on_a_terminal_is_asked_about_as_one_into_which_the_model_types() {
+    let start = call("shell", json!({"command": "stty -echo; exec cat > typed", "tty": true}));
+    let replies = [
+        json!({"chunks": [start]}),
+        json!({"expect": {"responses": ["on a terminal as `p1`"]},
+               "chunks": [call("process", json!({"action": "type", "id": "p1", "text": "by the model\n", "keys": ["ctrl-d"]}))]}),
+        json!({"expect": {"responses": ["Screen of 100 × 30"]},
+               "chunks": [call("process", json!({"action": "wait", "id": "p1"}))]}),
+        json!({"expect": {"responses": ["exit code 0"]}, "chunks": [{"text": "It is typed."}]}),
+    ];
+    for mode in ["default", "auto"] {
+        let host = Host::scripted(&replies, &["--approval-mode", mode]);
+        let mut command = host.command();
+        command.env("TERM", "xterm-256color");
+        let mut pty = Pty::start(command, 120, 30);
+        pty.sees("› ").types("go\r").sees("wants to run this command in a terminal:");
+        pty.sees("the model types into it later without another question")
+            .sees("› 1 y")
+            .types("y")
+            .sees("It is typed.");
+        pty.types("\u{4}");
+        assert_eq!(pty.ends(), Some(0), "{}", pty.everything());
+        let typed = std::fs::read_to_string(host.repository().join("typed")).expect("it ran");
+        assert_eq!(typed, "by the model\n", "{mode}");
+    }
+    // Nobody is there to be asked.
+    let host = Host::scripted(&replies, &["--approval-mode", "auto", "Go"]);
+    let ended = host.run();
+    let log = host.session();
+    let settled = log.iter().find(|entry| entry["type"] == "call_settled").expect("it settled");
+    assert!(settled["status"] == "error" && settled["kind"] == "denied", "{ended:?} {settled}");
+}
+
 /// Serves the repository, and writes down its port.
 const SERVE: &str = "exec python3 -c 'from http.server import *
 server = HTTPServer((\"127.0.0.1\", 0), SimpleHTTPRequestHandler)

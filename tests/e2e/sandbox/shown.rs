@@ -18,7 +18,7 @@ async fn after(bench: &Bench, shown: &Confirmation, tool: &str, arguments: Value
 
 fn exec(argv: &[&str], directory: &str) -> Confirmation {
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-    Confirmation::Exec { argv, directory: directory.to_owned(), input: None, background: false }
+    Confirmation::Exec { argv, directory: directory.to_owned(), input: None, ground: host_plugin::Ground::Call }
 }
 
 // promise preview.command: A call that showed a command runs that command in that folder, with the input shown and no

@@ -132,8 +132,10 @@ async fn process_goes_on_only_if_the_preview_said_so() {
     let session = session();
     let arguments = json!({"command": "sleep 1011", "background": true});
     let shown = session.bench.preview("shell", arguments.clone()).await.expect("it has a preview");
-    let Some(Confirmation::Exec { argv, directory, background: true, .. }) = shown else { panic!("{shown:?}") };
-    let foreground = Confirmation::Exec { argv, directory, input: None, background: false };
+    let Some(Confirmation::Exec { argv, directory, ground: host_plugin::Ground::Background, .. }) = shown else {
+        panic!("{shown:?}")
+    };
+    let foreground = Confirmation::Exec { argv, directory, input: None, ground: host_plugin::Ground::Call };
     for shown in [None, Some(Arc::new(foreground))] {
         let invocation = Invocation { shown, ..session.invocation("shell", arguments.clone()) };
         let error = session.bench.invoke(invocation).await.expect_err("it was not announced").to_string();

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use host_plugin::{Confirmation, FileChange, command_line};
+use host_plugin::{Confirmation, FileChange, Ground, command_line};
 use host_text::{counted, exact};
 use host_tool::{About, ApprovalMode, Question};
 
@@ -184,11 +184,18 @@ fn origin(question: &Question) -> Option<Block> {
     (!is_named).then(|| Block::Note(format!("plugin {}", line(origin.plugin.as_str()))))
 }
 
+/// What a user is told of a command in the background.
+const GOES_ON: &str = "it runs on after the call, until it ends, is stopped, or this session ends";
+
+/// What a user is told of a command in a terminal.
+const TYPED_LATER: &str = "the model types into it later without another question; it runs on after the call, until it \
+                           ends, is stopped, or this session ends";
+
 fn about_call(question: &Question, who: &str) -> (Title, Vec<Block>) {
     let reason = reason_of_model(question).map(Block::Reason);
     match &question.confirmation {
-        Confirmation::Exec { argv, directory, input, background } => {
-            let command = Command { argv, directory, input: input.as_deref(), background: *background };
+        Confirmation::Exec { argv, directory, input, ground } => {
+            let command = Command { argv, directory, input: input.as_deref(), ground: *ground };
             let (title, blocks) = about_command(question, who, &command);
             (title, reason.into_iter().chain(blocks).collect())
         }
@@ -240,12 +247,16 @@ struct Command<'a> {
     argv: &'a [String],
     directory: &'a str,
     input: Option<&'a str>,
-    background: bool,
+    ground: Ground,
 }
 
 fn about_command(question: &Question, who: &str, command: &Command<'_>) -> (Title, Vec<Block>) {
-    let Command { argv, directory, input, background } = *command;
-    let ground = if background { " in the background" } else { "" };
+    let Command { argv, directory, input, ground } = *command;
+    let (ground, words) = match ground {
+        Ground::Call => ("", None),
+        Ground::Background => (" in the background", Some(GOES_ON)),
+        Ground::Terminal => (" in a terminal", Some(TYPED_LATER)),
+    };
     let place = if directory == "." { String::new() } else { format!("in {directory}") };
     let line = command_line(argv);
     let commands = question.commands.iter().map(|command| command.text.clone()).collect();
@@ -258,10 +269,7 @@ fn about_command(question: &Question, who: &str, command: &Command<'_>) -> (Titl
         blocks.push(Block::Note("which reads this:".to_owned()));
         blocks.push(Block::Code { language: "", text: input.to_owned() });
     }
-    if background {
-        let words = "it runs on after the call, until it ends, is stopped, or this session ends";
-        blocks.push(Block::Note(words.to_owned()));
-    }
+    blocks.extend(words.map(|words| Block::Note(words.to_owned())));
     let before_reason = Some(format!("{who} wants to run{ground}, in the model's words"));
     (Title { before_reason, ..Title::new(format!("{who} wants to run this command{ground}"), &place) }, blocks)
 }
@@ -314,9 +322,9 @@ mod tests {
                 argv: argv.clone(),
                 directory: words("sub"),
                 input: Some(words("the input")),
-                background: true,
+                ground: Ground::Background,
             },
-            Confirmation::Exec { argv, directory: words("."), input: None, background: false },
+            Confirmation::Exec { argv, directory: words("."), input: None, ground: Ground::Call },
             Confirmation::Edit { path: words("src/f"), unified: words(unified), proposed: words("new line\n") },
             Confirmation::Edits {
                 changes: vec![

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use host_process::{Command, Ended, Process};
+use host_process::{Command, Ended, Input, Process};
 use host_settings::error::Failure;
 use host_text::{visible, visible_line};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -148,7 +148,7 @@ fn shell(app: &App, line: &str) -> Result<Command, Failure> {
     };
     arguments.extend(["-c".into(), line.into()]);
     let directory = app.workspace.root().to_owned();
-    Ok(Command { program, arguments, directory, environment: app.environment.all(), has_input: false })
+    Ok(Command { program, arguments, directory, environment: app.environment.all(), input: Input::Empty })
 }
 
 /// Shows what a program prints until it has ended; `None` if the user stopped it.

@@ -14,8 +14,8 @@ use host_undo::{CallRecorder, ProgramRecorder, Recorder, run_later_by};
 
 use crate::Runtime;
 use crate::access::Access;
+use crate::answer::Ground;
 use crate::bindings::process::Error;
-use crate::preview_guard::Lasts;
 use crate::shared::Shared;
 use crate::store::StoreData;
 
@@ -39,7 +39,7 @@ pub(crate) async fn repositories(
 
 impl StoreData {
     /// Writes down what of its changes is not kept.
-    pub(super) fn not_kept(&self, command: &str, granted: &[PathBuf], lasts: Lasts) -> Result<(), Error> {
+    pub(super) fn not_kept(&self, command: &str, granted: &[PathBuf], ground: Ground) -> Result<(), Error> {
         let Some(changes) = &self.changes else { return Ok(()) };
         let command = host_text::excerpt(command, 60);
         let is_kept = |path: &Path| changes.recorder().covers(path);
@@ -57,7 +57,7 @@ impl StoreData {
             Unkept::In(path) => format!("what `{command}` changed in `{}` is not kept", path.display()),
         });
         let later = format!("`{command}` went on in the background: what it changed later is not kept");
-        let mut gaps = in_files.chain((lasts == Lasts::Session).then_some(later));
+        let mut gaps = in_files.chain(ground.outlasts_call().then_some(later));
         gaps.try_for_each(|why| changes.gap(&why)).map_err(|error| cannot_be_kept(&with_causes(&error)))
     }
 }

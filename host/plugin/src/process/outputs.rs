@@ -26,25 +26,32 @@ struct Outputs<R> {
     errors: Option<R>,
     /// How many chunks of the standard output were read since one of the standard error.
     in_a_row: usize,
+    /// What was read of the standard error and comes behind what the other pipe had then.
+    held: Option<Vec<u8>>,
 }
 
-/// Hands over what a program prints until both outputs have ended, and returns the end of its standard error. Sets
-/// `last` to the time whenever something was printed.
+/// Hands over what a program prints until both outputs have ended, and returns the end of its standard error, or of its
+/// only output. Sets `last` to the time whenever something was printed.
 ///
 /// One task reads both. Of two, the runtime would run the one first that was woken last, so an error that follows some
 /// output would often come before it.
+///
+/// What bounds the order: a pipe has no time of what is in it. Each is read as soon as it has something, and what a
+/// program writes to both before this task has read again, at most what fits into the pipes (64 KiB each on Linux), has
+/// no order any more. One pipe for both would have the order, and nobody could tell errors from output.
 pub(super) async fn forward<R: AsyncRead + Unpin>(
     output: Option<R>,
     errors: Option<R>,
     out: mpsc::Sender<Chunk>,
     last: Arc<Mutex<Instant>>,
 ) -> Vec<u8> {
-    let mut outputs = Outputs { output, errors, in_a_row: 0 };
+    let is_only = errors.is_none();
+    let mut outputs = Outputs { output, errors, in_a_row: 0, held: None };
     let (mut buffer, mut kept) = (vec![0; CHUNK], Vec::new());
     while let Some((source, count)) = poll_fn(|cx| outputs.poll(cx, &mut buffer)).await {
         *lock(&last) = Instant::now();
         let data = buffer.get(..count).unwrap_or_default().to_vec();
-        if source == Source::Stderr {
+        if is_only || source == Source::Stderr {
             kept.extend_from_slice(&data);
             let over = kept.len().saturating_sub(explain::LOOKED_AT);
             kept.drain(..over);
@@ -61,24 +68,56 @@ impl<R: AsyncRead + Unpin> Outputs<R> {
     /// Reads a piece of one of them into the buffer, and returns its length; `None` once both have ended. If both have
     /// something, nothing says what was printed first: it is the standard output, unless it came too often.
     fn poll(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<(Source, usize)>> {
-        let mut order = [(Source::Stdout, &mut self.output), (Source::Stderr, &mut self.errors)];
-        if self.in_a_row >= IN_A_ROW {
-            order.reverse();
+        if let Some(held) = self.held.take() {
+            return Poll::Ready(Some(self.errors_of(&held, buffer)));
         }
-        let mut has_ended = true;
-        for (source, stream) in order {
-            let Some(reader) = stream else { continue };
-            let mut read = ReadBuf::new(buffer);
-            match Pin::new(reader).poll_read(cx, &mut read) {
-                Poll::Ready(result) if is_end(&result, &read) => *stream = None,
-                Poll::Ready(_) => {
-                    self.in_a_row = if source == Source::Stdout { self.in_a_row + 1 } else { 0 };
-                    return Poll::Ready(Some((source, read.filled().len())));
+        if self.in_a_row >= IN_A_ROW {
+            // The errors may be younger than what the other pipe has by now, which one chunk holds, and no older than that.
+            if let Poll::Ready(Some(count)) = read(&mut self.errors, cx, buffer) {
+                let errors = buffer.get(..count).unwrap_or_default().to_vec();
+                if let Poll::Ready(Some(count)) = read(&mut self.output, cx, buffer) {
+                    self.held = Some(errors);
+                    return Poll::Ready(Some((Source::Stdout, count)));
                 }
-                Poll::Pending => has_ended = false,
+                return Poll::Ready(Some(self.errors_of(&errors, buffer)));
             }
         }
-        if has_ended { Poll::Ready(None) } else { Poll::Pending }
+        let output = read(&mut self.output, cx, buffer);
+        if let Poll::Ready(Some(count)) = output {
+            self.in_a_row += 1;
+            return Poll::Ready(Some((Source::Stdout, count)));
+        }
+        match (read(&mut self.errors, cx, buffer), output) {
+            (Poll::Ready(Some(count)), _) => {
+                self.in_a_row = 0;
+                Poll::Ready(Some((Source::Stderr, count)))
+            }
+            (Poll::Ready(None), Poll::Ready(_)) => Poll::Ready(None),
+            (Poll::Pending, _) | (_, Poll::Pending) => Poll::Pending,
+        }
+    }
+
+    /// Puts what was read of the standard error back into the buffer.
+    fn errors_of(&mut self, errors: &[u8], buffer: &mut [u8]) -> (Source, usize) {
+        self.in_a_row = 0;
+        for (to, from) in buffer.iter_mut().zip(errors) {
+            *to = *from;
+        }
+        (Source::Stderr, errors.len())
+    }
+}
+
+/// Reads a piece of a stream into the buffer, and returns its length; `None` if it has ended.
+fn read<R: AsyncRead + Unpin>(stream: &mut Option<R>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<usize>> {
+    let Some(reader) = stream else { return Poll::Ready(None) };
+    let mut read = ReadBuf::new(buffer);
+    match Pin::new(reader).poll_read(cx, &mut read) {
+        Poll::Ready(result) if is_end(&result, &read) => {
+            *stream = None;
+            Poll::Ready(None)
+        }
+        Poll::Ready(_) => Poll::Ready(Some(read.filled().len())),
+        Poll::Pending => Poll::Pending,
     }
 }
 
@@ -119,7 +158,31 @@ mod tests {
     #[tokio::test]
     async fn output_without_end_does_not_hold_errors_back() {
         let (order, _) = handed_over(&[b'x'; 15 * CHUNK], b"an error", 16).await;
-        assert_eq!(order, "ooooooooeooooooo");
+        assert_eq!(order, "oooooooooeoooooo");
+    }
+
+    #[tokio::test]
+    async fn errors_at_the_end_of_much_output_come_behind_it() {
+        // What a pipe holds is in one chunk.
+        for chunks in 0..=2 * IN_A_ROW {
+            let (mut to_output, output) = duplex(CHUNK);
+            let (mut to_errors, errors) = duplex(CHUNK);
+            let (out, mut read) = mpsc::channel(100);
+            let last = Arc::new(Mutex::new(Instant::now()));
+            let forwarding = tokio::spawn(forward(Some(output), Some(errors), out, last));
+            for _ in 0..chunks {
+                to_output.write_all(&[b'x'; CHUNK]).await.expect("it is read");
+            }
+            to_errors.write_all(b"an error").await.expect("there is room");
+            drop((to_output, to_errors));
+            forwarding.await.expect("it ends");
+            let mut order = Vec::new();
+            while let Some(chunk) = read.recv().await {
+                order.push(chunk.source);
+            }
+            let behind = order.iter().position(|source| *source == Source::Stderr);
+            assert_eq!(behind, Some(order.len() - 1), "{chunks}: {order:?}");
+        }
     }
 
     #[tokio::test]

@@ -200,6 +200,6 @@ fn command(shared: &Shared, request: &GitRequest) -> Result<host_process::Comman
         // ssh reads nothing here; a folder of the workspace could have a file that something obeys.
         directory: PathBuf::from("/"),
         environment: variables.iter().filter(|(name, _)| !own(name)).cloned().chain(protocol).collect(),
-        has_input: true,
+        input: host_process::Input::Pipe,
     })
 }

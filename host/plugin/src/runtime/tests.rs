@@ -164,6 +164,10 @@ fn compat_component_that_uses_all_of_an_earlier_contract_links() {
         let capabilities = interfaces_of(&wit);
         let mut names: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
         names.push("host:tool/context@0.1.0".to_owned());
+        let tool = std::fs::read_to_string(wit.join("tool/tool.wit")).expect("it is there");
+        let besides = ["background", "file-changes"].into_iter();
+        let there = besides.filter(|name| tool.contains(&format!("interface {name} {{")));
+        names.extend(there.map(|name| format!("host:tool/{name}@0.1.0")));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         linked(component_of(&wit, &names)).unwrap_or_else(|error| panic!("{}: {error}", wit.display()));
         seen += 1;

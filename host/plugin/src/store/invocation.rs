@@ -46,6 +46,8 @@ pub struct Invocation {
     pub needs: CapabilitySet,
     /// The programs in the background of its session; with `None` it can start none.
     pub background: Option<Arc<BackgroundPrograms>>,
+    /// Whether it may type into the terminals of those.
+    pub may_type: bool,
     /// How far its programs reach, as it was decided.
     pub reach: ProgramReach,
     /// Keeps what it changes, to be undone; with `None` nothing is kept.
@@ -76,6 +78,7 @@ impl Invocation {
             network: Network::Real,
             needs: Capability::ALL.into_iter().collect(),
             background: None,
+            may_type: true,
             reach: ProgramReach::default(),
             changes: None,
             seen: None,

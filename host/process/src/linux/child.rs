@@ -86,6 +86,8 @@ pub(super) struct Streams {
     pub(super) stderr: c_int,
     /// Where the guard reports how the program ended.
     pub(super) report: c_int,
+    /// Whether the first three are a terminal of the program's own.
+    pub(super) are_terminal: bool,
 }
 
 /// The stack of a program until it runs, in bytes: what is done there is not deep.
@@ -140,10 +142,14 @@ impl Plan<'_> {
         }
     }
 
+    fn has_terminal(&self) -> bool {
+        self.image.is_some_and(|(_, streams)| streams.are_terminal)
+    }
+
     /// Returns the descriptors that the guard and the program use.
     fn kept(&self, failed: c_int) -> KeptDescriptors {
         let streams = self.image.iter().flat_map(|(_, streams)| {
-            let Streams { stdin, stdout, stderr, report } = *streams;
+            let Streams { stdin, stdout, stderr, report, are_terminal: _ } = *streams;
             [stdin, stdout, stderr, report]
         });
         let walls = self.walls.into_iter().flat_map(Walls::descriptors);
@@ -233,14 +239,23 @@ impl Plan<'_> {
         unsafe {
             // Asked for again: a clone does not inherit it, and without it the program survives a guard that is killed.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into()).map_err(|error| (Step::Guard, error))?;
-            // A script that signals its group must not reach its guard.
-            check(libc::setpgid(0, 0).into()).map_err(|error| (Step::Guard, error))?;
+            // A script that signals its group must not reach its guard. A controlling terminal belongs to the one that
+            // leads a session, and the guard leads one of its own.
+            let apart =
+                if self.has_terminal() { check(libc::setsid().into()) } else { check(libc::setpgid(0, 0).into()) };
+            apart.map_err(|error| (Step::Guard, error))?;
         }
         if let Some((image, streams)) = self.image {
             let Streams { stdin, stdout, stderr, .. } = streams;
             for (from, to) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
                 // SAFETY: a system call without pointers.
                 check(unsafe { libc::dup2(from, to) }.into()).map_err(|error| (Step::Streams, error))?;
+            }
+            if streams.are_terminal {
+                // Ctrl-C and the like reach what runs in it, and `/dev/tty` is this one.
+                // SAFETY: a system call without pointers; the type of the number is another with each C library.
+                let taken = unsafe { libc::ioctl(0, libc::TIOCSCTTY as libc::Ioctl, 0) };
+                check(taken.into()).map_err(|error| (Step::Terminal, error))?;
             }
             // SAFETY: the path ends with NUL.
             check(unsafe { libc::chdir(image.directory.as_ptr()) }.into()).map_err(|error| (Step::Directory, error))?;

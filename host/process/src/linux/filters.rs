@@ -94,8 +94,9 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Requests of `ioctl` that type into a terminal.
-const TYPING: [u64; 2] = [0x5412, 0x541C];
+/// Requests of `ioctl` that type into a terminal, and one that gives it another line discipline: old parts of the
+/// kernel, loaded when they are asked for, that no program on a terminal needs.
+const TYPING: [u64; 3] = [0x5412, 0x541C, 0x5423];
 
 /// An argument of a system call by its number, and what it is held against.
 type Condition = (u8, SeccompCmpOp, u64);
@@ -183,7 +184,7 @@ fn denied(gaps: Gaps) -> Vec<(c_long, Vec<Condition>)> {
     let has = |flags: u64| SeccompCmpOp::MaskedEq(flags);
     // A new user namespace gives all capabilities in it, and with them mounts and a network without these walls.
     denied.extend(NAMESPACES.iter().map(|flag| (libc::SYS_clone, vec![(0, has(number(*flag)), number(*flag))])));
-    // These put characters into a terminal's input, which the user's shell would read after the call.
+    // These put characters into a terminal's input, which whoever reads there next would take for the user's.
     denied.extend(TYPING.iter().map(|request| (libc::SYS_ioctl, vec![(1, SeccompCmpOp::Eq, *request)])));
 
     let internet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];

@@ -73,7 +73,7 @@ impl Holder {
     pub(super) fn new(means: Means) -> Result<(Self, Option<OwnedFd>), StartError> {
         let failed = |source: io::Error| StartError::System { step: Step::Network.name(), source };
         // The holder gets every wall and no place: what took it over could do nothing.
-        let walls = Walls::new(&Confinement::default(), means)?;
+        let walls = Walls::new(&Confinement::default(), means, None)?;
         let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (socket, inside) = pair.map_err(|error| failed(error.into()))?;
         // A holder that is stopped or starved must not hang the host at the start of each program.

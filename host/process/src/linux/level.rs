@@ -78,8 +78,8 @@ fn is_at_least(release: &str, version: (u32, u32)) -> bool {
 /// Puts up all walls around a process that runs nothing.
 fn try_out(means: Means) -> Result<(), Failed> {
     let nothing = Confinement::default();
-    let walls =
-        Walls::new(&nothing, means).map_err(|error| Failed { step: Step::Files, error: io::Error::other(error) })?;
+    let walls = Walls::new(&nothing, means, None)
+        .map_err(|error| Failed { step: Step::Files, error: io::Error::other(error) })?;
     let walls = if means.layers { walls.with_layer() } else { walls };
     child::end(Plan { image: None, walls: Some(&walls), door: None }.start()?);
     Ok(())

@@ -20,6 +20,7 @@ pub(super) enum Step {
     Proxy,
     Fork,
     Streams,
+    Terminal,
     Directory,
     Limits,
     Capabilities,
@@ -29,7 +30,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Clone,
         Self::Guard,
         Self::Network,
@@ -43,6 +44,7 @@ impl Step {
         Self::Proxy,
         Self::Fork,
         Self::Streams,
+        Self::Terminal,
         Self::Directory,
         Self::Limits,
         Self::Capabilities,
@@ -67,6 +69,7 @@ impl Step {
             Self::Proxy => "the proxy",
             Self::Fork => "fork",
             Self::Streams => "the standard streams",
+            Self::Terminal => "the terminal",
             Self::Directory => "the folder to start in",
             Self::Limits => "the limits",
             Self::Capabilities => "the capabilities",

@@ -18,6 +18,7 @@ use crate::{Missing, NotConnected, Wall};
 mod hidden;
 mod layers;
 mod limits;
+mod terminal;
 mod tmp;
 
 /// A home with secrets, a workspace with a repository in it, and a folder for temporary files.
@@ -75,7 +76,7 @@ impl World {
             arguments: vec!["-c".into(), script.into()],
             directory: self.path("work"),
             environment: environment.map(|(name, value)| (name.into(), value.into())).to_vec(),
-            has_input: false,
+            input: Input::Empty,
         }
     }
 
@@ -86,13 +87,20 @@ impl World {
 
     /// The same on a machine of this level.
     async fn run_at(&self, script: &str, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
+        self.run_with(self.command(script), confinement, level).await
+    }
+
+    async fn run_with(&self, command: Command, confinement: Option<&Confinement>, level: &Level) -> (Ended, String) {
         let confinement = confinement.map(|confinement| (confinement, level));
-        let mut process = start_at(&self.command(script), confinement, None, None).expect("it starts");
+        let mut process = start_at(&command, confinement, None, None).expect("it starts");
         let ended = process.wait().await;
         process.end();
         let mut text = String::new();
-        for stream in [&mut process.output, &mut process.errors] {
-            stream.take().expect("taken once").read_to_string(&mut text).await.expect("text");
+        for stream in [&mut process.output, &mut process.errors].into_iter().filter_map(Option::take) {
+            std::pin::pin!(stream).read_to_string(&mut text).await.expect("text");
+        }
+        if let Some(mut terminal) = process.terminal.take() {
+            terminal.read_to_string(&mut text).await.expect("text");
         }
         (ended, text)
     }
@@ -157,8 +165,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Tries all cases at a level; returns those that end differently than they should.
-async fn try_cases(level: &Level, differences: &[&str]) -> Vec<String> {
+/// Tries all cases at a level, with this as their input; returns those that end differently than they should.
+async fn try_cases(level: &Level, differences: &[&str], input: Input) -> Vec<String> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("bound").port();
     let mut wrong = Vec::new();
@@ -178,7 +186,8 @@ async fn try_cases(level: &Level, differences: &[&str]) -> Vec<String> {
             wrong.push(format!("{what}: fails without a confinement, so it shows nothing: {free:?} {text}"));
         }
         let world = World::new();
-        let (ended, text) = world.run_at(&script, Some(&world.confinement()), level).await;
+        let command = Command { input, ..world.command(&script) };
+        let (ended, text) = world.run_with(command, Some(&world.confinement()), level).await;
         if (ended == Ended::Code(0)) != works {
             wrong.push(format!("{what}: {ended:?} {text}"));
         }
@@ -193,7 +202,7 @@ async fn try_cases(level: &Level, differences: &[&str]) -> Vec<String> {
 //   workspace and its temporary folder; not what git, shells or the host obey in it.
 #[tokio::test]
 async fn confined_programs_do_their_work_and_do_not_get_past_a_wall() {
-    let wrong = try_cases(level_of_tests(), &[]).await;
+    let wrong = try_cases(level_of_tests(), &[], Input::Empty).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -228,7 +237,7 @@ async fn confined_programs_do_not_get_past_a_wall_without_namespaces() {
         "changes modes elsewhere",
         "sees the processes of its host",
     ];
-    let wrong = try_cases(&level, &differences).await;
+    let wrong = try_cases(&level, &differences, Input::Empty).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -288,7 +297,7 @@ fn clone_closes_what_it_does_not_use_before_all_else() {
 fn guard_whose_report_is_not_wanted_writes_nothing() {
     const AS_HOST: &str = "HOST_PROCESS_TESTS_AS_HOST";
     if std::env::var_os(AS_HOST).is_some() {
-        let walls = Walls::new(&Confinement::default(), level().means()).expect("they can be put up");
+        let walls = Walls::new(&Confinement::default(), level().means(), None).expect("they can be put up");
         Plan { image: None, walls: Some(&walls), door: None }.start().expect("it starts");
         // From now on only the guard could hold the socket.
         let nothing = File::open("/dev/null").expect("there");

@@ -56,7 +56,8 @@ const KEPT: u64 = 1 << 0 /* chown */
 pub(super) const MAX_PROCESSES: u64 = 4_096;
 
 impl Walls {
-    pub(super) fn new(confinement: &Confinement, means: Means) -> Result<Self, StartError> {
+    /// Prepares them. `terminal` is where the program's own terminal is.
+    pub(super) fn new(confinement: &Confinement, means: Means, terminal: Option<&Path>) -> Result<Self, StartError> {
         // All of one clone: a namespace that is entered later leaves a moment in which the program is outside of it.
         let flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
         let (namespaces, users) = match means.namespaces {
@@ -75,7 +76,7 @@ impl Walls {
         let failed = |step| move |source| StartError::System { step, source };
         let version = means.landlock;
         // Besides the mounts: a gap in one wall is then no hole.
-        let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some()));
+        let rules = (version != 0).then(|| Rules::new(confinement, mounts.is_some(), terminal));
         let ruleset = rules.as_ref().and_then(|rules| rules.ruleset().transpose());
         let ruleset = ruleset.transpose().map_err(failed("Landlock"))?;
         let gaps = Gaps {

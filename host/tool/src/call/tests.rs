@@ -96,7 +96,8 @@ fn a_call_goes_forward_only() {
 /// The title of a call that settled after these steps; it runs `make` where `d` is written as `c`.
 fn title_after(steps: &str) -> String {
     let command = ["make", "-j2"].map(str::to_owned).to_vec();
-    let shown = Confirmation::Exec { argv: command, directory: ".".to_owned(), input: None, background: false };
+    let shown =
+        Confirmation::Exec { argv: command, directory: ".".to_owned(), input: None, ground: host_plugin::Ground::Call };
     let allowance = Allowance { shown: Some(Arc::new(shown)), ..Allowance::default() };
     let arguments = Map::from_iter([("a".to_owned(), "first".into())]);
     let mut state = CallState::new(FunctionCall { arguments: arguments.clone(), ..call() });

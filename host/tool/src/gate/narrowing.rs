@@ -101,7 +101,7 @@ mod tests {
             argv: vec!["sh".to_owned(), "-c".to_owned(), line.to_owned()],
             directory: ".".to_owned(),
             input: None,
-            background: false,
+            ground: host_plugin::Ground::Call,
         };
         Intent {
             confirmation: line.map(exec),

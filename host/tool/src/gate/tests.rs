@@ -69,7 +69,8 @@ impl Tool for Fake {
                 let argv = vec!["sh".to_owned(), "-c".to_owned(), line];
                 let touches = Grants::none().with(Scope::for_command(&argv).expect("it has a program"));
                 let directory = text("directory").unwrap_or_else(|| ".".to_owned());
-                (Confirmation::Exec { argv, directory, input: None, background: false }, touches)
+                let ground = if call.arguments.contains_key("tty") { Ground::Terminal } else { Ground::Call };
+                (Confirmation::Exec { argv, directory, input: None, ground }, touches)
             }
             (None, Some(path)) => {
                 let touches = Grants::none().with(scope(Capability::FsWrite, &path));
@@ -217,7 +218,7 @@ async fn gate_limits_a_call_to_what_its_preview_named_whatever_allowed_it() {
         let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
         assert_eq!(
             shown,
-            [Some(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false })],
+            [Some(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, ground: Ground::Call })],
             "{line}"
         );
     }
@@ -320,6 +321,31 @@ async fn gate_granted_call_runs_and_an_ungranted_one_is_asked_about_once() {
     let [question] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!((question.kind(), question.call.id.as_str(), question.agent.as_str()), ("exec", "1", "main"));
     assert_eq!(question.touches.to_string(), "process=sh -c make $");
+}
+
+// promise terminal.asked: A command on a terminal is asked about, since what the model types there later is not; only a
+//   rule of the user's or the mode `yolo` allows it.
+#[tokio::test]
+async fn gate_asks_about_a_command_on_a_terminal_whatever_allows_its_words() {
+    let on_terminal = [("run", json!({"command": "git status", "tty": true}))];
+    for (policy, mode, is_asked) in [
+        ("", ApprovalMode::Default, true),
+        ("", ApprovalMode::Auto, true),
+        ("", ApprovalMode::Yolo, false),
+        ("[[rule]]\ncommand = \"git status\"\ndecision = \"allow\"", ApprovalMode::Default, false),
+    ] {
+        let queue = ApprovalQueue::new();
+        let gate = gate(rules(policy), &queue).in_mode(mode);
+        // Its words alone need no answer.
+        let (_, asked) = run(&gate, &queue, &[command("git status")], &[]).await;
+        assert!(asked.is_empty(), "{policy} {mode}: {asked:?}");
+        let (settled, asked) = run(&gate, &queue, &on_terminal, &[Answer::ProceedOnce]).await;
+        assert_eq!(asked.len(), usize::from(is_asked), "{policy} {mode}");
+        let is_told = |question: &Question| question.reasons.iter().any(|why| why.contains("types into its terminal"));
+        assert!(asked.iter().all(is_told), "{asked:?}");
+        let decided = if is_asked { Decided::Approved } else { Decided::Allowed };
+        assert_eq!(settled[0].decided, Some(decided), "{policy} {mode}");
+    }
 }
 
 // promise approval.nobody: Without a user to ask, a call that needs an answer is denied; cancelling withdraws the

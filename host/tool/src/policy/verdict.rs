@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use host_text::excerpt;
 
-use super::{Decision, RuleSource};
+use super::{Decision, RuleSource, Tier};
 
 /// How much of a command is shown, in characters.
 const SHOWN: usize = 200;
@@ -94,6 +94,11 @@ impl Verdict {
 }
 
 impl Reason {
+    /// Whether a rule decided that a user wrote or made by an answer.
+    pub(crate) fn is_users_rule(&self) -> bool {
+        matches!(&self.because, Because::Rule { source, .. } if source.tier >= Tier::User)
+    }
+
     /// Formats the cause without the decision, on one line that is safe for a terminal: `` `rm x`: by the rule at … ``.
     pub fn why(&self) -> String {
         match &self.part {

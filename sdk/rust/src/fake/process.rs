@@ -1,18 +1,18 @@
 //! The capability `process` of a fake host. Nothing is run: a program is what a test says that it prints.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::Path;
 
 use host_capability::{Capability, Grants, Scope};
 
-use super::background::Started;
+use super::background::{Started, terminal_size};
 use super::fs_read::may_read;
 use super::grants::{denial, plugin};
 use super::tree::{Node, absolute, shown};
 use super::{WORKSPACE, World, ask};
 use crate::bindings::host::cap::types::Denial;
-use crate::process::{Chunk, Command, Error, Exit, Source};
+use crate::process::{Chunk, Command, Error, Exit, Source, TerminalSize};
 
 /// Bytes of one chunk of output, as the host has it.
 const CHUNK: usize = 64 << 10;
@@ -28,13 +28,17 @@ const TERMINATED: i32 = 15;
 pub struct Printed {
     chunks: Vec<Chunk>,
     exit: Exit,
+    /// How long it runs, in milliseconds.
+    runs_for: u64,
+    /// What it prints when something is typed.
+    answers: Vec<(String, String)>,
 }
 
 impl Printed {
     /// Nothing, with exit code 0.
     pub fn new() -> Self {
         let exit = Exit { code: Some(0), signal: None, timed_out: false, background: Vec::new() };
-        Self { chunks: Vec::new(), exit }
+        Self { chunks: Vec::new(), exit, runs_for: 0, answers: Vec::new() }
     }
 
     /// Then this to the standard output.
@@ -69,6 +73,20 @@ impl Printed {
     pub fn timed_out(mut self) -> Self {
         self.exit.timed_out = true;
         self.signal(TERMINATED)
+    }
+
+    /// It runs for so many milliseconds, and has printed everything before; with a shorter limit it is ended.
+    #[must_use]
+    pub fn runs_for(mut self, milliseconds: u64) -> Self {
+        self.runs_for = milliseconds;
+        self
+    }
+
+    /// On a terminal, it prints this when that is typed: characters as they are, a key as its name in `<` and `>`.
+    #[must_use]
+    pub fn answering(mut self, typed: &str, printed: &str) -> Self {
+        self.answers.push((typed.to_owned(), printed.to_owned()));
+        self
     }
 
     /// It leaves these processes running, which the host then ends.
@@ -107,6 +125,8 @@ impl From<String> for Printed {
 pub struct Child {
     output: RefCell<VecDeque<Chunk>>,
     exit: RefCell<Exit>,
+    runs_for: u64,
+    longest: Cell<Option<u64>>,
 }
 
 impl Child {
@@ -118,7 +138,10 @@ impl Child {
     /// Waits for its end. Unread output is thrown away.
     pub fn wait(&self) -> Exit {
         self.output.borrow_mut().clear();
-        self.exit.borrow().clone()
+        match self.has_expired() {
+            true => Exit { code: None, signal: Some(TERMINATED), timed_out: false, background: Vec::new() },
+            false => self.exit.borrow().clone(),
+        }
     }
 
     /// Ends its process group: politely, and a moment later for good.
@@ -131,6 +154,16 @@ impl Child {
             self.exit.replace(ended);
         }
     }
+
+    /// Ends it once it has run for so many milliseconds. Of several times the last one counts.
+    pub fn end_after(&self, milliseconds: u64) {
+        self.longest.set(Some(milliseconds));
+    }
+
+    /// Whether it was ended by `end_after`.
+    pub fn has_expired(&self) -> bool {
+        self.longest.get().is_some_and(|longest| longest < self.runs_for)
+    }
 }
 
 /// Starts a program.
@@ -140,8 +173,9 @@ impl Child {
 /// When there is no such program or directory, the command is invalid, or it may not be run.
 pub fn spawn(command: &Command) -> Result<Child, Error> {
     ask("process::spawn", |world, grants| {
-        let Printed { chunks, exit } = start(world, grants, command)?;
-        Ok(Child { output: RefCell::new(chunks.into()), exit: RefCell::new(exit) })
+        let Printed { chunks, exit, runs_for, .. } = start(world, grants, command)?;
+        let (output, exit) = (RefCell::new(chunks.into()), RefCell::new(exit));
+        Ok(Child { output, exit, runs_for, longest: Cell::new(None) })
     })
 }
 
@@ -152,9 +186,26 @@ pub fn spawn(command: &Command) -> Result<Child, Error> {
 /// As [`spawn`].
 pub fn spawn_background(command: &Command) -> Result<String, Error> {
     ask("process::spawn_background", |world, grants| {
-        let Printed { chunks, exit } = start(world, grants, command)?;
+        let Printed { chunks, exit, .. } = start(world, grants, command)?;
         let id = format!("p{}", world.background.len() + 1);
         world.background.push(Started::new(id.clone(), command.argv.join(" "), chunks, exit));
+        Ok(id)
+    })
+}
+
+/// Starts a program that goes on after the call, on a terminal; returns its id. Whether a preview announced it is not
+/// looked at here.
+///
+/// # Errors
+///
+/// As [`spawn`], and when the size is none.
+pub fn spawn_terminal(command: &Command, size: TerminalSize) -> Result<String, Error> {
+    ask("process::spawn_terminal", |world, grants| {
+        let size = terminal_size(size.columns, size.rows).map_err(Error::Invalid)?;
+        let Printed { chunks, exit, answers, .. } = start(world, grants, command)?;
+        let id = format!("p{}", world.background.len() + 1);
+        let started = Started::new(id.clone(), command.argv.join(" "), chunks, exit);
+        world.background.push(started.on_terminal(size, answers));
         Ok(id)
     })
 }

@@ -1,7 +1,8 @@
 //! `process`: a program is what a test says that it prints.
 
+use host_sdk::background::{self, Input, TerminalError};
 use host_sdk::fake::{FakeHost, Printed};
-use host_sdk::process::{self, Command, Error, Source};
+use host_sdk::process::{self, Command, Error, Source, TerminalSize};
 
 #[test]
 fn fake_host_program_prints_what_the_test_defines_and_its_command_is_recorded() {
@@ -69,4 +70,43 @@ fn a_grant_names_programs_and_their_first_words() {
         assert!(matches!(process::spawn(&set), Err(Error::Denied(denial)) if denial.wanted.contains("GIT_DIR")));
     });
     assert_eq!(host.commands().len(), 1);
+}
+
+#[test]
+fn fake_host_program_that_runs_longer_than_it_may_has_expired() {
+    let host = FakeHost::new().program(["build"], Printed::new().stdout("begun").runs_for(5_000));
+    host.run(|| {
+        for (longest, expired) in [(4_999, true), (5_000, false)] {
+            let child = process::spawn(&Command::new(["build"])).expect("it runs");
+            child.end_after(longest);
+            assert_eq!(child.read().map(|chunk| chunk.data), Some(b"begun".to_vec()));
+            assert_eq!((child.read(), child.has_expired()), (None, expired));
+            assert_eq!(child.wait().signal, expired.then_some(15));
+        }
+    });
+}
+
+#[test]
+fn fake_host_terminal_shows_what_the_test_answers_to_what_is_typed() {
+    let python = Printed::new().stdout(">>>\n").answering("1 + 1<enter>", "2\n");
+    let host = FakeHost::new().program(["python3"], python).program(["serve"], "");
+    host.run(|| {
+        background::announce_terminal();
+        let size = |columns, rows| TerminalSize { columns, rows };
+        let command = Command::new(["python3"]);
+        assert!(matches!(process::spawn_terminal(&command, size(10, 10)), Err(Error::Invalid(_))));
+        let id = process::spawn_terminal(&command, size(80, 24)).expect("it runs");
+        background::send(&id, &[Input::Text("1 + 1".to_owned()), Input::Key("enter".to_owned())]).expect("typed");
+        let screen = background::view(&id, 100, 1_000).expect("it has one");
+        assert_eq!((screen.text.as_str(), screen.columns, screen.rows), (">>>\n2\n", 80, 24));
+        background::resize(&id, 100, 30).expect("it has another size");
+        assert_eq!(background::view(&id, 0, 0).map(|screen| screen.columns), Ok(100));
+        background::stop(&id).expect("it runs");
+        assert_eq!(background::send(&id, &[Input::Text("x".to_owned())]), Err(TerminalError::Ended));
+        let other = process::spawn_background(&Command::new(["serve"])).expect("it runs");
+        assert_eq!(background::view(&other, 0, 0).map(drop), Err(TerminalError::NoTerminal));
+        assert_eq!(background::view("p9", 0, 0).map(drop), Err(TerminalError::NotFound));
+    });
+    assert!(host.announced_terminal() && !host.announced());
+    assert_eq!(host.typed(), [("p1".to_owned(), "1 + 1<enter>".to_owned())]);
 }

@@ -6,7 +6,7 @@ use host_extensions::plugins::{LoadedPlugin, MCP};
 use host_extensions::servers::{McpHub, ReportedTool};
 use host_manifest::ToolEntry;
 use host_message::{Output, OutputPart, ToolName, ToolSpec};
-use host_plugin::{Confirmation, FileChange, command_line};
+use host_plugin::{Confirmation, FileChange, Ground, command_line};
 use host_settings::error::Failure;
 use host_settings::mcp::SEPARATOR;
 use host_text::{Newlines, clip, escape_exact, exact, excerpt, visible, visible_line};
@@ -190,10 +190,14 @@ pub fn page(tools: &[ListedTool]) -> Page {
 pub fn preview(preview: Option<&Confirmation>) -> String {
     match preview {
         None => "it would run without a question\n".to_owned(),
-        Some(Confirmation::Exec { argv, directory, input, background }) => {
+        Some(Confirmation::Exec { argv, directory, input, ground }) => {
             let command = escape_exact(&command_line(argv), Newlines::Keep).into_owned();
             let input = input.as_ref().map(|input| format!("which reads:\n{}\n", escape_exact(input, Newlines::Keep)));
-            let where_to = if *background { ", in the background" } else { "" };
+            let where_to = match ground {
+                Ground::Call => "",
+                Ground::Background => ", in the background",
+                Ground::Terminal => ", in a terminal",
+            };
             format!("run in {}{where_to}:\n{command}\n{}", exact(directory), input.unwrap_or_default())
         }
         Some(Confirmation::Edit { unified, .. }) => escape_exact(unified, Newlines::Keep).into_owned(),
@@ -212,8 +216,10 @@ pub fn preview(preview: Option<&Confirmation>) -> String {
 pub fn preview_json(preview: Option<&Confirmation>) -> Value {
     match preview {
         None => Value::Null,
-        Some(Confirmation::Exec { argv, directory, input, background }) => {
-            json!({"kind": "exec", "argv": argv, "directory": directory, "input": input, "background": background})
+        Some(Confirmation::Exec { argv, directory, input, ground }) => {
+            let (background, terminal) = (ground.outlasts_call(), *ground == Ground::Terminal);
+            json!({"kind": "exec", "argv": argv, "directory": directory, "input": input, "background": background,
+                   "terminal": terminal})
         }
         Some(Confirmation::Edit { path, unified, proposed }) => {
             json!({"kind": "edit", "path": path, "difference": unified, "proposed": proposed})

@@ -43,7 +43,7 @@ fn question(confirmation: Confirmation) -> Question {
 
 fn exec(line: &str) -> Question {
     let argv = ["sh", "-c", line].map(str::to_owned).to_vec();
-    question(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, background: false })
+    question(Confirmation::Exec { argv, directory: ".".to_owned(), input: None, ground: host_plugin::Ground::Call })
 }
 
 fn shown(question: &Question) -> String {
@@ -272,7 +272,7 @@ fn approval_look_shows_a_long_name_behind_the_bar_to_its_end() {
         argv: vec!["ls".to_owned()],
         directory: format!("{}/end.txt", "d".repeat(200)),
         input: None,
-        background: false,
+        ground: host_plugin::Ground::Call,
     };
     for confirmation in [edit, info, agent] {
         let shown = shown(&question(confirmation));
@@ -313,7 +313,12 @@ fn approval_look_shows_everything_that_a_question_says() {
     let unified = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old line\n+new line\n".to_owned();
     let argv = ["sh", "-c", "make && $(rm -rf x)"].map(str::to_owned).to_vec();
     let confirmations = [
-        Confirmation::Exec { argv, directory: "sub".into(), input: Some("the input".into()), background: true },
+        Confirmation::Exec {
+            argv,
+            directory: "sub".into(),
+            input: Some("the input".into()),
+            ground: host_plugin::Ground::Background,
+        },
         Confirmation::Edit { path: "f".into(), unified: unified.clone(), proposed: "new line\n".into() },
         Confirmation::Info {
             text: "It fetches a page.".into(),
