@@ -380,6 +380,20 @@ bool host_fail_process(const host_cap_process_error_t *error, host_failure *fail
     default: return fail_with(failure, HOST_FAILED, error->val.io);
     }
 }
+
+bool host_fail_terminal(const host_tool_background_terminal_error_t *error, host_failure *failure) {
+    switch (error->tag) {
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NOT_FOUND:
+        return host_fail(failure, HOST_NOT_FOUND, "there is no such program in the background");
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NO_TERMINAL:
+        return host_fail(failure, HOST_FAILED, "this program has no terminal");
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_ENDED: return host_fail(failure, HOST_CONFLICT, "this program has ended");
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED: return fail_denied(failure, &error->val.denied);
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_BUSY:
+        return host_fail(failure, HOST_UNAVAILABLE, "this program does not read what is typed");
+    default: return fail_with(failure, HOST_INVALID_ARGUMENTS, error->val.invalid);
+    }
+}
 #endif
 
 #ifdef HOST_HTTP

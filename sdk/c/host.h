@@ -102,6 +102,8 @@ bool host_fail_fs_write(const host_cap_fs_write_error_t *error, host_failure *fa
 #endif
 #ifdef HOST_PROCESS
 bool host_fail_process(const host_cap_process_error_t *error, host_failure *failure);
+/* What `send`, `view` and `resize` of host:tool/background answered. */
+bool host_fail_terminal(const host_tool_background_terminal_error_t *error, host_failure *failure);
 #endif
 #ifdef HOST_HTTP
 bool host_fail_http(const host_cap_http_error_t *error, host_failure *failure);

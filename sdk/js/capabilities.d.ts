@@ -83,15 +83,24 @@ declare module 'host:cap/process@0.1.0' {
     read(): Chunk | null;
     wait(): Exit;
     kill(): void;
+    /** Ends it once it has run for so many milliseconds. */
+    endAfter(milliseconds: number): void;
+    /** Whether it was ended by `endAfter`; known once `read` has returned null. */
+    hasExpired(): boolean;
   }
   export type Problem = { tag: 'denied'; val: Denial } | { tag: 'not-found' | 'invalid' | 'io'; val: string };
   export function spawn(command: Command): Child;
   /** Starts a program that goes on after the call; the preview must have announced it. Returns its id. */
   export function spawnBackground(command: Command): string;
+  /** 20 to 300 columns, 5 to 100 rows. */
+  export interface TerminalSize { columns: number; rows: number }
+  /** The same on a terminal of its own; the preview must have called `announceTerminal`. */
+  export function spawnTerminal(command: Command, size: TerminalSize): string;
 }
 
 /** The programs that this plugin left running; there with the capability `process`. */
 declare module 'host:tool/background@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
   export type State = { tag: 'running' } | { tag: 'exited' | 'signalled'; val: number };
   export interface Program { id: string; command: string; state: State; milliseconds: number; printed: number }
   export interface Output { data: Uint8Array; dropped: number; program: Program }
@@ -102,6 +111,37 @@ declare module 'host:tool/background@0.1.0' {
   export function read(id: string): Output | null;
   export function wait(id: string, milliseconds: number): Program | null;
   export function stop(id: string): Program | null;
+  /** In `preview`: the command goes on after the call on a terminal. */
+  export function announceTerminal(): void;
+  export interface Screen {
+    text: string;
+    cursor?: [number, number];
+    columns: number;
+    rows: number;
+    /** What left the screen since the last `view`. */
+    scrolled: string;
+    dropped: number;
+    program: Program;
+  }
+  export type Input = { tag: 'text' | 'key'; val: string };
+  export type TerminalProblem =
+    | { tag: 'not-found' | 'no-terminal' | 'ended' | 'busy' }
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'invalid'; val: string };
+  /** Types into the terminal of a program: text, and keys by their names, such as `enter`, `up` and `ctrl-c`. */
+  export function send(id: string, input: Input[]): void;
+  /** Its screen, once it has printed nothing for `quiet` milliseconds, or after `most`. */
+  export function view(id: string, quiet: number, most: number): Screen;
+  export function resize(id: string, columns: number, rows: number): void;
+}
+
+/** The changes that a preview names; there with the capability `fs-write`. */
+declare module 'host:tool/file-changes@0.1.0' {
+  export interface FileDifference { path: string; unified: string; proposed: string }
+  /** In `preview`, which then returns a confirmation of the kind `call`: the call writes this file with this content. */
+  export function write(difference: FileDifference): void;
+  /** The same: the call removes this file. */
+  export function remove(path: string): void;
 }
 
 declare module 'host:cap/http@0.1.0' {

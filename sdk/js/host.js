@@ -31,7 +31,10 @@ export class Failure extends Error {
     switch (tag) {
       case 'denied':
       case 'redirect-denied': return new Failure('denied', val);
-      case 'not-found': return Failure.notFound(val);
+      case 'not-found': return Failure.notFound(val ?? 'there is no such program in the background');
+      case 'no-terminal': return Failure.failed('this program has no terminal');
+      case 'ended': return Failure.conflict('this program has ended');
+      case 'busy': return Failure.unavailable('this program does not read what is typed');
       case 'is-directory':
       case 'not-directory':
       case 'invalid': return Failure.invalidArguments(val);

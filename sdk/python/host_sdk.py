@@ -5,7 +5,8 @@ function takes the arguments, a dict that met the tool's schema, and returns an 
 `Failure`. What a capability refuses is raised as a `Failure` too, and a function that does not catch it passes it on.
 
 The capabilities are `fs_read`, `fs_write`, `process`, `http`, `state` and `mcp`: the generated modules of those that plugin.toml
-declares, None for the others.
+declares, None for the others. With `process` there is `background`, for programs that go on after the call, and with
+`fs_write` `file_changes`, for previews of several changes.
 
 The plugin is a snapshot taken when its imports have run, and those that its functions make: there are no files to import
 from afterwards, and what a module computes while it is imported is the same in each call. There are a clock and random
@@ -97,7 +98,7 @@ class Failure(Exception):
     @staticmethod
     def of(error: Any) -> "Failure":
         """What a capability said, as the failure of the call."""
-        case = type(error).__name__.removeprefix("Error_")
+        case = type(error).__name__.removeprefix("Terminal").removeprefix("Error_")
         value = getattr(error, "value", None)
         if case in ("Denied", "RedirectDenied"):
             return Failure(types.Failure_Denied(types.Denial(value.capability, value.wanted, value.help)), error)
@@ -107,6 +108,15 @@ class Failure(Exception):
             return Failure(types.Failure_Conflict("what is there is not what was expected"), error)
         if case == "TimedOut":
             return Failure(types.Failure_Unavailable("the time limit passed"), error)
+        terminal = {
+            "NotFound": (types.Failure_NotFound, "there is no such program in the background"),
+            "NoTerminal": (types.Failure_Failed, "this program has no terminal"),
+            "Ended": (types.Failure_Conflict, "this program has ended"),
+            "Busy": (types.Failure_Unavailable, "this program does not read what is typed"),
+        }
+        if value is None and case in terminal:
+            kind, words = terminal[case]
+            return Failure(kind(words), error)
         kind = {
             "NotFound": types.Failure_NotFound,
             "IsDirectory": types.Failure_InvalidArguments,
@@ -276,6 +286,8 @@ def export(*tools: Described) -> type:
 fs_read = _capability("fs_read")
 fs_write = _capability("fs_write")
 process = _capability("process")
+background = _capability("background")
+file_changes = _capability("file_changes")
 http = _capability("http")
 state = _capability("state")
 mcp = _capability("mcp")

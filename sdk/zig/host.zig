@@ -221,6 +221,18 @@ pub const Call = struct {
         };
     }
 
+    /// What `send`, `view` and `resize` of `background` answered, as the failure of the call.
+    pub fn terminalFailure(call: *Call, err: contract.host_tool_background_terminal_error_t) Error {
+        return switch (err.tag) {
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NOT_FOUND => call.fail(.not_found, "there is no such program in the background", .{}),
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NO_TERMINAL => call.fail(.failed, "this program has no terminal", .{}),
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_ENDED => call.fail(.conflict, "this program has ended", .{}),
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED => call.denied(err.val.denied),
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_BUSY => call.fail(.unavailable, "this program does not read what is typed", .{}),
+            else => call.failWith(.invalid_arguments, err.val.invalid),
+        };
+    }
+
     /// What `http` answered, as the failure of the call.
     pub fn httpFailure(call: *Call, err: contract.host_cap_http_error_t) Error {
         return switch (err.tag) {

@@ -33,7 +33,7 @@ mod python;
 mod rust;
 mod zig;
 
-pub(crate) use contract::{WORLD, world};
+pub(crate) use contract::{WORLD, whole_world};
 pub(crate) use files::brought;
 pub use programs::Programs;
 pub use rust::{TARGET, compiler};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use host_capability::Capability;
 
-use crate::build::{WORLD, world};
+use crate::build::{WORLD, whole_world};
 use crate::templates::CONTRACT;
 
 /// The contract as a folder.
@@ -34,7 +34,7 @@ impl PlainContract {
     pub fn new(capabilities: &[Capability]) -> Self {
         let version = format!("@{}", host_plugin::admission::CONTRACT);
         let names: Vec<&str> = capabilities.iter().map(|capability| capability.name()).collect();
-        let mut files = vec![(PathBuf::from("world.wit"), world(&names, &version, &version, true))];
+        let mut files = vec![(PathBuf::from("world.wit"), whole_world(&names, &version, &version))];
         for (path, text) in CONTRACT {
             // Hooks have a world of their own.
             if let Some(inner) = path.strip_prefix("wit/").filter(|inner| !inner.starts_with("hook/")) {
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn contract_for_plain_tools_has_a_world_with_what_was_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let contract = PlainContract::new(&[Capability::FsRead, Capability::Process]);
+        let contract = PlainContract::new(&[Capability::FsRead, Capability::FsWrite, Capability::Process]);
         contract.write(folder.path()).expect("written");
         contract.write(folder.path()).expect("and written again");
         let mut resolve = wit_parser::Resolve::default();
@@ -82,7 +82,8 @@ mod tests {
         let mut imports: Vec<String> = resolve.worlds[id].imports.keys().map(named).collect();
         imports.retain(|name| !name.contains("/types@"));
         imports.sort();
-        let expected = ["cap/fs-read", "cap/process", "tool/background", "tool/context"];
+        let expected =
+            ["cap/fs-read", "cap/fs-write", "cap/process", "tool/background", "tool/context", "tool/file-changes"];
         assert_eq!(imports, expected.map(|name| format!("host:{name}@0.1.0")));
         assert!(contract.files().iter().all(|(path, _)| !path.starts_with("deps/hook")));
     }

@@ -7,6 +7,7 @@ import (
 	"host.internal/contract/host_cap_mcp"
 	"host.internal/contract/host_cap_process"
 	"host.internal/contract/host_cap_state"
+	"host.internal/contract/host_tool_background"
 	"host.internal/contract/wit/types"
 )
 
@@ -84,6 +85,27 @@ func Process[T any](result types.Result[T, host_cap_process.Error]) (T, error) {
 			return InvalidArguments("%s", err.Invalid())
 		default:
 			return Failed("%s", err.Io())
+		}
+	})
+}
+
+// Terminal turns what `Send`, `View` and `Resize` of `background` returned into a value and an error.
+func Terminal[T any](result types.Result[T, host_tool_background.TerminalError]) (T, error) {
+	return outcome(result, func(err host_tool_background.TerminalError) *Failure {
+		switch err.Tag() {
+		case host_tool_background.TerminalErrorNotFound:
+			return NotFound("there is no such program in the background")
+		case host_tool_background.TerminalErrorNoTerminal:
+			return Failed("this program has no terminal")
+		case host_tool_background.TerminalErrorEnded:
+			return Conflict("this program has ended")
+		case host_tool_background.TerminalErrorDenied:
+			denial := err.Denied()
+			return denied(denial.Capability, denial.Wanted, denial.Help)
+		case host_tool_background.TerminalErrorBusy:
+			return Unavailable("this program does not read what is typed")
+		default:
+			return InvalidArguments("%s", err.Invalid())
 		}
 	})
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use host_capability::{Capability, Grants, McpPermit, McpServerName, Scope};
 use host_message::OutputPart;
 use host_plugin::{
-    Answering, CallError, CallListener, Confirmation, Failure, McpAnswer, McpClient, PlacedSecret, Placement, Secrets,
+    Answering, CallError, CallListener, Confirmation, Failure, Ground, Invocation, McpAnswer, McpClient, PlacedSecret,
+    Placement, Secrets,
 };
 use host_tests::languages::{LANGUAGES, Language, Project, kept, load};
 use host_tests::server::{Answer, Server};
@@ -86,6 +87,13 @@ async fn every_capability_is_used_by_every_language() {
         check(call("run", json!({"argv": ["cat"]})).await, "from stdin, 0");
         let denied = call("run", json!({"argv": ["rm"]})).await;
         assert!(matches!(denied, Err(CallError::Failure(Failure::Denied { .. }))), "{name}: {denied:?}");
+        let terminal = |key: &str| json!({"argv": ["cat"], "key": key});
+        let talked = talk(&bench, terminal("enter")).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(talked.starts_with("typed\n") && talked.ends_with("\n40"), "{name}: {talked}");
+        let unknown = talk(&bench, terminal("hyper-x")).await;
+        let is_invalid =
+            matches!(&unknown, Err(CallError::Failure(Failure::InvalidArguments(why))) if why.contains("hyper-x"));
+        assert!(is_invalid, "{name}: {unknown:?}");
         let blotted = "*".repeat(VALUE.len());
         check(call("fetch", json!({"url": server.url("/")})).await, &format!("200 me Bearer {blotted}"));
         let denied = call("fetch", json!({"url": "https://other.example/"})).await;
@@ -96,6 +104,15 @@ async fn every_capability_is_used_by_every_language() {
         let denied = call("ask", json!({"tool": "write"})).await;
         assert!(matches!(denied, Err(CallError::Failure(Failure::Denied { .. }))), "{name}: {denied:?}");
     }
+}
+
+/// Starts a program on a terminal, as it does once its preview was decided about, and types.
+async fn talk(bench: &Bench, arguments: Value) -> Result<String, CallError> {
+    let shown = bench.preview("talk", arguments.clone()).await.expect("it has a preview");
+    assert!(matches!(shown, Some(Confirmation::Exec { ground: Ground::Terminal, .. })), "{shown:?}");
+    let background = Some(Arc::default());
+    let invocation = Invocation { shown: shown.map(Arc::new), background, ..bench.invocation("talk", arguments) };
+    bench.invoke(invocation).await.map(|output| text(&output))
 }
 
 #[tokio::test]
@@ -129,6 +146,15 @@ async fn languages_user_sees_and_can_change_what_a_tool_of_any_language_would_do
             Some(Confirmation::Info { text, requests, writes }) => {
                 assert_eq!((text.as_str(), writes.len()), ("fetches", 0), "{name}");
                 assert_eq!(requests, [("GET".to_owned(), "https://a.example/".to_owned())], "{name}");
+            }
+            other => panic!("{name}: {other:?}"),
+        }
+        bench.file("old.txt", "old\n");
+        match preview("patch", json!({"path": "new.txt"})).await {
+            Some(Confirmation::Edits { changes }) => {
+                let named: Vec<_> =
+                    changes.iter().map(|change| (change.path.as_str(), change.proposed.as_deref())).collect();
+                assert_eq!(named, [("new.txt", Some("new")), ("old.txt", None)], "{name}");
             }
             other => panic!("{name}: {other:?}"),
         }

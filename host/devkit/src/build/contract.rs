@@ -20,10 +20,9 @@ use super::{BuildError, read_text, write};
 /// The name of the world, and so of the files that a binding generator makes for it.
 pub(crate) const WORLD: &str = "contract";
 
-/// The interface to programs that a plugin left running, for plugins with the capability [`PROCESS`].
-const BACKGROUND: &str = "background";
-/// See [`BACKGROUND`].
-const PROCESS: &str = "process";
+/// The interfaces of `host:tool` for plugins with a capability: programs that one left running, and changes that a preview
+/// names.
+const BESIDES: [(&str, &str); 2] = [("process", "background"), ("fs-write", "file-changes")];
 
 /// The package of hooks. What carries it and not `tool` is a hook, and no plugin with tools.
 const HOOK: &str = "hook";
@@ -64,8 +63,8 @@ impl Contract {
         let mut resolve = Resolve::default();
         let mut packages = Vec::new();
         let mut versions = Vec::new();
-        // A package may carry a contract from before there was this interface.
-        let mut has_background = false;
+        // A package may carry a contract from before there were these interfaces.
+        let mut besides = Vec::new();
         let carries = |name: &str| folder.join("wit").join(name).is_dir();
         let is_hook = carries(HOOK) && !carries("tool");
         let names: &[&'static str] = if is_hook { &[HOOK] } else { &["cap", "tool"] };
@@ -77,12 +76,13 @@ impl Contract {
             }
             let group = sources.parse().map_err(|(sources, error)| wrong(error.render(&sources)))?;
             let id = resolve.push_group(group).map_err(|error| wrong(error.render(&resolve.source_map)))?;
-            has_background |= resolve.packages[id].interfaces.contains_key(BACKGROUND);
+            let there = &resolve.packages[id].interfaces;
+            besides.extend(BESIDES.into_iter().filter(|(_, interface)| there.contains_key(*interface)));
             versions.push(resolve.packages[id].name.version.as_ref().map(|v| format!("@{v}")).unwrap_or_default());
             packages.push((name, files));
         }
         let (world, types) = match versions.as_slice() {
-            [cap, tool] => (world(capabilities, cap, tool, has_background), format!("host:tool/types{tool}")),
+            [cap, tool] => (world(capabilities, cap, tool, &besides), format!("host:tool/types{tool}")),
             versions => {
                 let version = versions.first().map(String::as_str).unwrap_or_default();
                 let world =
@@ -142,14 +142,19 @@ impl Contract {
     }
 }
 
-/// The text of the package with the world.
-pub(crate) fn world(capabilities: &[&str], cap: &str, tool: &str, has_background: bool) -> String {
+/// The text of the package with the world of the contract of this host.
+pub(crate) fn whole_world(capabilities: &[&str], cap: &str, tool: &str) -> String {
+    world(capabilities, cap, tool, &BESIDES)
+}
+
+/// The text of the package with the world, of a contract that has these interfaces besides.
+fn world(capabilities: &[&str], cap: &str, tool: &str, besides: &[(&str, &str)]) -> String {
     let mut text = format!("package host:build;\n\nworld {WORLD} {{\n    import host:tool/context{tool};\n");
     for capability in capabilities {
         // A string takes everything.
         let _ = writeln!(text, "    import host:cap/{capability}{cap};");
-        if *capability == PROCESS && has_background {
-            let _ = writeln!(text, "    import host:tool/{BACKGROUND}{tool};");
+        for (_, interface) in besides.iter().filter(|(of, _)| of == capability) {
+            let _ = writeln!(text, "    import host:tool/{interface}{tool};");
         }
     }
     let _ = writeln!(text, "    export host:tool/tool{tool};\n}}");
@@ -218,12 +223,26 @@ mod tests {
             imports.retain(|name| !name.ends_with("/types@0.1.0"));
             imports.sort();
             let mut expected: Vec<String> = capabilities.iter().map(|name| format!("host:cap/{name}@0.1.0")).collect();
-            expected.extend(capabilities.contains(&PROCESS).then(|| "host:tool/background@0.1.0".to_owned()));
+            expected.extend(capabilities.contains(&"process").then(|| "host:tool/background@0.1.0".to_owned()));
             expected.push("host:tool/context@0.1.0".to_owned());
+            expected.extend(capabilities.contains(&"fs-write").then(|| "host:tool/file-changes@0.1.0".to_owned()));
             assert_eq!(imports, expected);
             let exports: Vec<String> = world.exports.keys().map(named).collect();
             assert_eq!(exports, ["host:tool/tool@0.1.0"]);
         }
+    }
+
+    #[test]
+    fn the_world_of_a_contract_from_before_an_interface_is_without_it() {
+        let package = package();
+        let tool = package.path().join("wit/tool/tool.wit");
+        let text = std::fs::read_to_string(&tool).expect("there");
+        let (before, rest) = text.split_once("interface file-changes {").expect("there");
+        let (_, after) = rest.split_once("\n}\n").expect("it ends");
+        write(&tool, format!("{before}interface another {{}}\n{after}").as_bytes()).expect("written");
+        let contract = Contract::read(package.path(), &manifest(&["fs-write", "process"])).expect("it is right");
+        assert!(contract.world.contains("host:tool/background@"), "{}", contract.world);
+        assert!(!contract.world.contains("file-changes"), "{}", contract.world);
     }
 
     #[test]

@@ -77,6 +77,47 @@ static bool run(const host_json *arguments, host_outcome *outcome, host_failure 
                        (host_string){0});
 }
 
+static bool talk_preview(const host_json *arguments, bool *asks, host_confirmation *what, host_failure *failure) {
+    host_tool_background_announce_terminal();
+    return run_preview(arguments, asks, what, failure);
+}
+
+static bool talk(const host_json *arguments, host_outcome *outcome, host_failure *failure) {
+    host_cap_process_command_t command = {.argv = argv_of(arguments), .directory = host_literal(".")};
+    host_cap_process_terminal_size_t size = {.columns = 40, .rows = 10};
+    host_string id;
+    host_cap_process_error_t refused;
+    if (!host_cap_process_spawn_terminal(&command, &size, &id, &refused)) return host_fail_process(&refused, failure);
+    host_tool_background_input_t typed[] = {
+        {.tag = HOST_TOOL_BACKGROUND_INPUT_TEXT, .val = {.text = host_literal("typed")}},
+        {.tag = HOST_TOOL_BACKGROUND_INPUT_KEY, .val = {.key = of(arguments, "key")}},
+    };
+    host_tool_background_list_input_t input = {typed, 2};
+    host_tool_background_terminal_error_t error;
+    host_tool_background_screen_t screen;
+    if (!host_tool_background_send(&id, &input, &error)) return host_fail_terminal(&error, failure);
+    if (!host_tool_background_view(&id, 300, 10000, &screen, &error)) return host_fail_terminal(&error, failure);
+    return host_answer(outcome, host_format("%.*s%d", (int)screen.text.len, (const char *)screen.text.ptr,
+                                            (int)screen.columns), (host_string){0});
+}
+
+static bool patch_preview(const host_json *arguments, bool *asks, host_confirmation *what, host_failure *failure) {
+    (void)failure;
+    host_tool_file_changes_file_difference_t made = {of(arguments, "path"), host_literal("+new"), host_literal("new")};
+    host_string gone = host_literal("old.txt");
+    host_tool_file_changes_write(&made);
+    host_tool_file_changes_remove(&gone);
+    *asks = true;
+    what->tag = HOST_TOOL_TYPES_CONFIRMATION_CALL;
+    return true;
+}
+
+static bool patch(const host_json *arguments, host_outcome *outcome, host_failure *failure) {
+    (void)arguments;
+    (void)failure;
+    return host_answer(outcome, host_literal("patched"), (host_string){0});
+}
+
 static bool fetch_preview(const host_json *arguments, bool *asks, host_confirmation *what, host_failure *failure) {
     (void)failure;
     *asks = true;
@@ -137,6 +178,10 @@ const host_tool host_tools[] = {
      .call = note, .preview = note_preview, .revise = note_revise},
     {.name = "run", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("process", "*"),
      .call = run, .preview = run_preview},
+    {.name = "talk", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("process", "*"),
+     .call = talk, .preview = talk_preview},
+    {.name = "patch", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("fs-write", "*"),
+     .call = patch, .preview = patch_preview},
     {.name = "fetch", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("http", "*"),
      .call = fetch, .preview = fetch_preview},
     {.name = "keep", .description = "Tries.", .input_schema = SCHEMA, .needs = NEEDS("state", "write"), .call = keep},

@@ -9,6 +9,8 @@ import (
 	"host.internal/contract/host_cap_mcp"
 	"host.internal/contract/host_cap_process"
 	"host.internal/contract/host_cap_state"
+	"host.internal/contract/host_tool_background"
+	"host.internal/contract/host_tool_file_changes"
 	"host.internal/contract/host_tool_types"
 	"host.internal/contract/wit/types"
 	"host.internal/host"
@@ -54,13 +56,25 @@ func init() {
 	run.Preview = previewed(func(values values) host.Confirmation {
 		return host_tool_types.MakeConfirmationExec(host_tool_types.ExecConfirmation{Argv: values.Argv, Directory: "."})
 	})
+	talk := made("talk", "process", "*", talk)
+	talk.Preview = previewed(func(values values) host.Confirmation {
+		host_tool_background.AnnounceTerminal()
+		return host_tool_types.MakeConfirmationExec(host_tool_types.ExecConfirmation{Argv: values.Argv, Directory: "."})
+	})
+	patch := made("patch", "fs-write", "*", func(values) (string, error) { return "patched", nil })
+	patch.Preview = previewed(func(values values) host.Confirmation {
+		made := host_tool_types.FileDifference{Path: values.Path, Unified: "+new", Proposed: "new"}
+		host_tool_file_changes.Write(made)
+		host_tool_file_changes.Remove("old.txt")
+		return host_tool_types.MakeConfirmationCall()
+	})
 	fetch := made("fetch", "http", "*", fetch)
 	fetch.Preview = previewed(func(values values) host.Confirmation {
 		request := host_tool_types.HttpRequest{Method: "GET", Url: values.Url}
 		info := host_tool_types.InfoConfirmation{Text: "fetches", Requests: []host_tool_types.HttpRequest{request}}
 		return host_tool_types.MakeConfirmationInfo(info)
 	})
-	host.Export(note, run, fetch, made("keep", "state", "write", keep), made("ask", "mcp", "*", ask))
+	host.Export(note, run, talk, patch, fetch, made("keep", "state", "write", keep), made("ask", "mcp", "*", ask))
 }
 
 func previewed(shown func(values) host.Confirmation) func(json.RawMessage) (*host.Confirmation, error) {
@@ -92,6 +106,24 @@ func run(values values) (string, error) {
 		}
 		printed = append(printed, chunk.Data...)
 	}
+}
+
+func talk(values values) (string, error) {
+	command := host_cap_process.Command{Argv: values.Argv, Directory: "."}
+	size := host_cap_process.TerminalSize{Columns: 40, Rows: 10}
+	id, err := host.Process(host_cap_process.SpawnTerminal(command, size))
+	if err != nil {
+		return "", err
+	}
+	input := []host_tool_background.Input{
+		host_tool_background.MakeInputText("typed"),
+		host_tool_background.MakeInputKey(values.Key),
+	}
+	if _, err := host.Terminal(host_tool_background.Send(id, input)); err != nil {
+		return "", err
+	}
+	screen, err := host.Terminal(host_tool_background.View(id, 300, 10000))
+	return fmt.Sprintf("%s%d", screen.Text, screen.Columns), err
 }
 
 func fetch(values values) (string, error) {

@@ -1,6 +1,8 @@
 import { plugin, config, decodeUtf8, encodeUtf8 } from './host.js';
 import * as fsWrite from 'host:cap/fs-write@0.1.0';
 import * as process from 'host:cap/process@0.1.0';
+import * as background from 'host:tool/background@0.1.0';
+import * as fileChanges from 'host:tool/file-changes@0.1.0';
 import * as http from 'host:cap/http@0.1.0';
 import * as state from 'host:cap/state@0.1.0';
 import * as mcp from 'host:cap/mcp@0.1.0';
@@ -28,6 +30,28 @@ export const tool = plugin(
       for (let chunk; (chunk = child.read()) != null; ) printed += decodeUtf8(chunk.data);
       return `${printed}, ${child.wait().code}`;
     },
+  },
+  {
+    name: 'talk', description, inputSchema, needs: needs('process', '*'),
+    preview({ argv }) {
+      background.announceTerminal();
+      return { tag: 'exec', val: { argv, directory: '.' } };
+    },
+    call({ argv, key }) {
+      const id = process.spawnTerminal({ argv, directory: '.', environment: [] }, { columns: 40, rows: 10 });
+      background.send(id, [{ tag: 'text', val: 'typed' }, { tag: 'key', val: key }]);
+      const screen = background.view(id, 300, 10000);
+      return `${screen.text}${screen.columns}`;
+    },
+  },
+  {
+    name: 'patch', description, inputSchema, needs: needs('fs-write', '*'),
+    preview({ path }) {
+      fileChanges.write({ path, unified: '+new', proposed: 'new' });
+      fileChanges.remove('old.txt');
+      return { tag: 'call' };
+    },
+    call: () => 'patched',
   },
   {
     name: 'fetch', description, inputSchema, needs: needs('http', '*'),

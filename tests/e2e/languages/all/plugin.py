@@ -1,4 +1,4 @@
-from host_sdk import Need, config, export, fs_write, http, mcp, process, state, tool, types
+from host_sdk import Need, background, config, export, file_changes, fs_write, http, mcp, process, state, tool, types
 
 SCHEMA = {"type": "object"}
 
@@ -35,6 +35,31 @@ def run(values):
     return f"{printed.decode()}, {child.wait().code}"
 
 
+def execute_on_terminal(values):
+    background.announce_terminal()
+    return execute(values)
+
+
+@tool("talk", "Tries.", SCHEMA, needs=needs("process", "*"), preview=execute_on_terminal)
+def talk(values):
+    command = process.Command(values["argv"], ".", [], None, None)
+    id = process.spawn_terminal(command, process.TerminalSize(40, 10))
+    background.send(id, [background.Input_Text("typed"), background.Input_Key(values["key"])])
+    screen = background.view(id, 300, 10_000)
+    return f"{screen.text}{screen.columns}"
+
+
+def changes(values):
+    file_changes.write(types.FileDifference(values["path"], "+new", "new"))
+    file_changes.remove("old.txt")
+    return types.Confirmation_Call()
+
+
+@tool("patch", "Tries.", SCHEMA, needs=needs("fs-write", "*"), preview=changes)
+def patch(values):
+    return "patched"
+
+
 def info(values):
     return types.Confirmation_Info(types.InfoConfirmation("fetches", [types.HttpRequest("GET", values["url"])], []))
 
@@ -59,4 +84,4 @@ def ask(values):
     return answer.content[0].value
 
 
-Tool = export(note, run, fetch, keep, ask)
+Tool = export(note, run, talk, patch, fetch, keep, ask)

@@ -4,6 +4,8 @@ const contract = host.contract;
 
 const Note = struct { path: []const u8, text: []const u8 };
 const Run = struct { argv: []const []const u8 };
+const Talk = struct { argv: []const []const u8, key: []const u8 };
+const Patch = struct { path: []const u8 };
 const Fetch = struct { url: []const u8 };
 const Keep = struct { key: []const u8 };
 const Ask = struct { tool: []const u8 };
@@ -54,6 +56,50 @@ fn run(call: *host.Call, values: Run) host.Error!host.Outcome {
     contract.host_cap_process_method_child_wait(contract.host_cap_process_borrow_child(child), &ended);
     contract.host_cap_process_child_drop_own(child);
     return .{ .text = try std.fmt.allocPrint(host.allocator, "{s}, {d}", .{ printed.items, ended.code.val }) };
+}
+
+fn talkPreview(_: *host.Call, values: Talk) host.Error!?host.Confirmation {
+    contract.host_tool_background_announce_terminal();
+    return .{ .exec = .{ .argv = values.argv, .directory = "." } };
+}
+
+fn talk(call: *host.Call, values: Talk) host.Error!host.Outcome {
+    const argv = try host.allocator.alloc(contract.contract_string_t, values.argv.len);
+    for (values.argv, argv) |word, *one| one.* = string(word);
+    var command = std.mem.zeroes(contract.host_cap_process_command_t);
+    command.argv = .{ .ptr = argv.ptr, .len = argv.len };
+    command.directory = string(".");
+    var size: contract.host_cap_process_terminal_size_t = .{ .columns = 40, .rows = 10 };
+    var id: contract.contract_string_t = undefined;
+    var refused: contract.host_cap_process_error_t = undefined;
+    if (!contract.host_cap_process_spawn_terminal(&command, &size, &id, &refused)) return call.processFailure(refused);
+    var typed = [_]contract.host_tool_background_input_t{
+        .{ .tag = contract.HOST_TOOL_BACKGROUND_INPUT_TEXT, .val = .{ .text = string("typed") } },
+        .{ .tag = contract.HOST_TOOL_BACKGROUND_INPUT_KEY, .val = .{ .key = string(values.key) } },
+    };
+    var input: contract.host_tool_background_list_input_t = .{ .ptr = &typed, .len = typed.len };
+    var err: contract.host_tool_background_terminal_error_t = undefined;
+    var screen: contract.host_tool_background_screen_t = undefined;
+    if (!contract.host_tool_background_send(&id, &input, &err)) return call.terminalFailure(err);
+    if (!contract.host_tool_background_view(&id, 300, 10000, &screen, &err)) return call.terminalFailure(err);
+    const shown = screen.text.ptr[0..screen.text.len];
+    return .{ .text = try std.fmt.allocPrint(host.allocator, "{s}{d}", .{ shown, screen.columns }) };
+}
+
+fn patchPreview(_: *host.Call, values: Patch) host.Error!?host.Confirmation {
+    var made: contract.host_tool_file_changes_file_difference_t = .{
+        .path = string(values.path),
+        .unified = string("+new"),
+        .proposed = string("new"),
+    };
+    var gone = string("old.txt");
+    contract.host_tool_file_changes_write(&made);
+    contract.host_tool_file_changes_remove(&gone);
+    return .call;
+}
+
+fn patch(_: *host.Call, _: Patch) host.Error!host.Outcome {
+    return .{ .text = "patched" };
 }
 
 fn fetchPreview(_: *host.Call, values: Fetch) host.Error!?host.Confirmation {
@@ -124,11 +170,17 @@ comptime {
     noting.revise = host.Tool.revising(Note, noteRevise);
     var running = any(host.Tool.function(Run, run));
     running.preview = host.Tool.previewing(Run, runPreview);
+    var talking = any(host.Tool.function(Talk, talk));
+    talking.preview = host.Tool.previewing(Talk, talkPreview);
+    var patching = any(host.Tool.function(Patch, patch));
+    patching.preview = host.Tool.previewing(Patch, patchPreview);
     var fetching = any(host.Tool.function(Fetch, fetch));
     fetching.preview = host.Tool.previewing(Fetch, fetchPreview);
     host.exportPlugin(&.{
         tool("note", "fs-write", "*", noting),
         tool("run", "process", "*", running),
+        tool("talk", "process", "*", talking),
+        tool("patch", "fs-write", "*", patching),
         tool("fetch", "http", "*", fetching),
         tool("keep", "state", "write", any(host.Tool.function(Keep, keep))),
         tool("ask", "mcp", "*", any(host.Tool.function(Ask, ask))),
