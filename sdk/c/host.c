@@ -388,7 +388,11 @@ bool host_fail_terminal(const host_tool_background_terminal_error_t *error, host
     case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NO_TERMINAL:
         return host_fail(failure, HOST_FAILED, "this program has no terminal");
     case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_ENDED: return host_fail(failure, HOST_CONFLICT, "this program has ended");
-    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED: return fail_denied(failure, &error->val.denied);
+    case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED: {
+        /* The same words, of another interface. */
+        host_cap_types_denial_t denial = {error->val.denied.capability, error->val.denied.wanted, error->val.denied.help};
+        return fail_denied(failure, &denial);
+    }
     case HOST_TOOL_BACKGROUND_TERMINAL_ERROR_BUSY:
         return host_fail(failure, HOST_UNAVAILABLE, "this program does not read what is typed");
     default: return fail_with(failure, HOST_INVALID_ARGUMENTS, error->val.invalid);

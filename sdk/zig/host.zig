@@ -227,7 +227,12 @@ pub const Call = struct {
             contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NOT_FOUND => call.fail(.not_found, "there is no such program in the background", .{}),
             contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_NO_TERMINAL => call.fail(.failed, "this program has no terminal", .{}),
             contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_ENDED => call.fail(.conflict, "this program has ended", .{}),
-            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED => call.denied(err.val.denied),
+            // The same words, of another interface.
+            contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_DENIED => call.denied(.{
+                .capability = err.val.denied.capability,
+                .wanted = err.val.denied.wanted,
+                .help = err.val.denied.help,
+            }),
             contract.HOST_TOOL_BACKGROUND_TERMINAL_ERROR_BUSY => call.fail(.unavailable, "this program does not read what is typed", .{}),
             else => call.failWith(.invalid_arguments, err.val.invalid),
         };

@@ -1,9 +1,9 @@
 //! Starts programs, confines them, and ends them with everything that they started.
 //!
 //! Owns the one way to start a program ([`start`]), what it may touch ([`Confinement`]), the walls that the machine can
-//! put up ([`Level`]), the running program ([`Process`]) and the terminal that it may have ([`Terminal`]), the network that the programs of a session share
-//! ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what a program changed in a copy
-//! ([`Layer`], [`changed`]).
+//! put up ([`Level`]), the running program ([`Process`]) and the terminal that it may have ([`Terminal`]), the network
+//! that the programs of a session share ([`SessionNetwork`]), the way of git to the user's ssh ([`GitSsh`]), and what
+//! a program changed in a copy ([`Layer`], [`changed`]).
 //!
 //! Promises: a confined program reads and changes only the files that its confinement names and reaches no network but
 //! its own, or that of its session, where nobody else but the user reaches what listens; no descriptor of the host, no

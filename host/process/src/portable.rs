@@ -153,11 +153,12 @@ impl Streams {
                 let Opened { ours, theirs, path: _ } = Terminal::open(size).map_err(system("the terminal"))?;
                 let again = || theirs.try_clone().map(Stdio::from).map_err(system("the terminal"));
                 builder.stdin(again()?).stdout(again()?).stderr(again()?);
-                // SAFETY: both are system calls that may be made between fork and exec.
+                // SAFETY: both are system calls that may be made between fork and exec; the descriptor is open until
+                // then.
                 unsafe {
-                    builder.pre_exec(|| {
+                    builder.pre_exec(move || {
                         rustix::process::setsid()?;
-                        Ok(rustix::process::ioctl_tiocsctty(io::stdin())?)
+                        Ok(rustix::process::ioctl_tiocsctty(&theirs)?)
                     });
                 }
                 return Ok(Self { input: None, output: None, errors: None, terminal: Some(ours) });

@@ -22,8 +22,8 @@ const USUAL_WAIT: u64 = 30;
 /// How long `type` waits at most for the program to be done with it when it does not say, in seconds.
 const USUAL_REACTION: u64 = 10;
 
-/// How long a terminal must be quiet before its screen is taken to be drawn, in milliseconds: programs draw in pieces, and
-/// one that computes for longer is read again.
+/// How long a terminal must be quiet before its screen is taken to be drawn, in milliseconds: programs draw in pieces,
+/// and one that computes for longer is read again.
 const DRAWN: u64 = 300;
 
 /// How long a command in the background is waited for, in milliseconds, so that one that fails at once says so.

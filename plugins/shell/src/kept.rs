@@ -1,5 +1,5 @@
-//! What a program printed to both outputs, in one text and bounded: the head and the tail, since a build says at the end
-//! why it failed and at the start what it is.
+//! What a program printed to both outputs, in one text and bounded: the head and the tail, since a build says at the
+//! end why it failed and at the start what it is.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! The tool `shell`: a command line, run by `sh`; and `process`, for those that it leaves running in the background or on
-//! a terminal.
+//! The tool `shell`: a command line, run by `sh`; and `process`, for those that it leaves running in the background or
+//! on a terminal.
 //!
 //! `sh` and no other shell, since every Unix has it and a grant names the program (`sh -c`).
 //!

@@ -115,7 +115,8 @@ fn discovered_call_is_explained_with_its_command_and_nothing_runs() {
     assert_eq!(explained["decision"], "ask", "{explained}");
     assert_eq!(explained["touches"], format!("process=sh {script} get.time $"));
     let previewed = host.run_of(&["tool", "call", "get_time", "{\"zone\": \"x\"}", "--preview", "--json"]).json();
-    let expected = json!({"kind": "exec", "argv": ["sh", script, "get.time"], "directory": ".", "input": "{\"zone\":\"x\"}", "background": false});
+    let expected = json!({"kind": "exec", "argv": ["sh", script, "get.time"], "directory": ".", "input": "{\"zone\":\"x\"}", "background": false,
+                          "terminal": false});
     assert_eq!(previewed, expected);
     let previewed = host.run_of(&["tool", "call", "get_time", "{\"zone\": \"x\"}", "--preview"]).stdout;
     assert!(previewed.ends_with(" get.time\nwhich reads:\n{\"zone\":\"x\"}\n"), "{previewed}");

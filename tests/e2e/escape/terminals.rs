@@ -90,7 +90,7 @@ fn escape_no_text_of_others_steers_the_terminal_or_hides_in_it() {
     failures.report(SEQUENCES.len() * 3);
 }
 
-// promise terminal.screen: What a program draws on a terminal of its own reaches the model as text alone, and the user's
+// promise tty.screen: What a program draws on a terminal of its own reaches the model as text alone, and the user's
 //   terminal not at all.
 #[test]
 fn escape_no_screen_of_a_program_steers_the_terminal_of_the_user() {

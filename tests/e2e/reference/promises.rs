@@ -46,6 +46,7 @@ const AREAS: &[(&str, &str)] = &[
     ("mcp", "MCP servers and clients"),
     ("todo", "The list of steps"),
     ("background", "Commands in the background"),
+    ("tty", "Commands on a terminal"),
     ("grep", "Searching in files"),
     ("search", "Searching the web"),
     ("acp", "Editors"),

@@ -137,7 +137,7 @@ async fn background_programs_are_listed_and_stopped_by_the_user_and_end_with_the
     assert_eq!(pty.ends(), Some(0));
 }
 
-// promise terminal.asked
+// promise tty.asked
 #[test]
 fn background_command_on_a_terminal_is_asked_about_as_one_into_which_the_model_types() {
     let start = call("shell", json!({"command": "stty -echo; exec cat > typed", "tty": true}));

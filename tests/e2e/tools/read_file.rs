@@ -4,6 +4,7 @@ use std::fs::File;
 
 use host_message::{InlineData, OutputPart};
 use host_tests::Bench;
+use host_tests::host::Host;
 use serde_json::json;
 
 use super::refuses;
@@ -133,4 +134,15 @@ async fn read_file_that_is_not_there_has_the_nearest_names() {
         ],
     )
     .await;
+}
+
+#[test]
+fn read_file_lines_have_no_numbers_where_the_user_wants_none() {
+    let call = ["tool", "call", "read_file", r#"{"path": "short"}"#];
+    for (setting, shown) in [("true", "1\ta\n2\tb\n"), ("false", "a\nb\n")] {
+        let settings = format!("[plugins.read_file]\nconfig.line_numbers = {setting}\n");
+        let host = Host::new(call).file("short", "a\nb\n").home_file(".config/host/config.toml", &settings);
+        let ended = host.run();
+        assert!(ended.code == Some(0) && ended.stdout.ends_with(shown), "{setting}: {ended:?}");
+    }
 }

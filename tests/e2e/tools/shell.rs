@@ -56,8 +56,8 @@ async fn shell_result_has_a_line_only_when_it_has_content() {
     assert_eq!(bench.text("shell", json!({"command": "cd deep && pwd"})).await, format!("Output:\n{root}/deep\n"));
 }
 
-// promise shell.order: What a program prints to its two outputs comes in one text, in the order in which it was there to
-//   be read, and with a mark where the output changes.
+// promise process.order: What a program prints to its two outputs comes in one text, in the order in which it was
+//   there to be read, and with a mark where the output changes.
 #[tokio::test]
 async fn shell_outputs_come_in_the_order_in_which_the_program_wrote_them() {
     let expected: String = (1..=3)
@@ -66,8 +66,8 @@ async fn shell_outputs_come_in_the_order_in_which_the_program_wrote_them() {
     assert_eq!(bench().text("shell", json!({"command": IN_TURN})).await, format!("Output:\n{expected}"));
 }
 
-// promise shell.timeout: A command ends after the time that the call or the user's settings say, with everything that it
-//   started; what it printed is returned.
+// promise process.timeout: A command ends after the time that the call or the user's settings say, with everything
+//   that it started; what it printed is returned.
 #[tokio::test]
 async fn shell_command_ends_after_its_timeout_with_all_that_it_started_and_what_it_printed_is_returned() {
     let bench = bench();
@@ -111,7 +111,7 @@ async fn shell_long_output_keeps_its_head_and_its_tail_and_reports_how_much_is_m
     assert!(result.len() < KEPT + 200);
 }
 
-// promise shell.whole: Of a long output the model gets the head and the tail, and the path of a file with the whole,
+// promise process.whole: Of a long output the model gets the head and the tail, and the path of a file with the whole,
 //   in which it can search.
 #[test]
 fn shell_long_output_is_in_a_file_that_the_model_can_search() {

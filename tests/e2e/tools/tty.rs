@@ -55,7 +55,7 @@ impl Session {
     }
 }
 
-// promise terminal.driven: A program on a terminal is driven over several calls: what is typed reaches it, and each call
+// promise tty.driven: A program on a terminal is driven over several calls: what is typed reaches it, and each call
 //   shows its screen.
 #[tokio::test]
 async fn tty_interpreter_is_driven_over_several_calls() {
@@ -122,7 +122,7 @@ async fn tty_program_that_draws_is_shown_as_its_screen() {
     session.types("q", &[], "exit code 0").await;
 }
 
-// promise terminal.ends
+// promise tty.ends
 #[tokio::test]
 async fn tty_program_ends_with_its_session_whatever_it_does() {
     let session = session();
@@ -138,7 +138,7 @@ async fn tty_program_ends_with_its_session_whatever_it_does() {
     eventually(|| !pids.lines().any(is_alive)).await;
 }
 
-// promise terminal.plan: A call that may only read types into no program.
+// promise tty.plan: A call that may only read types into no program.
 #[tokio::test]
 async fn tty_call_that_may_only_read_types_nothing() {
     let session = session();
@@ -173,7 +173,7 @@ async fn tty_is_had_only_if_the_preview_said_so_and_in_a_session() {
     assert!(nowhere.expect_err("there is no session").to_string().contains("nothing can run in the background here"));
 }
 
-// promise terminal.bounded: A program that reads nothing of what is typed, or prints without end, holds up no call for
+// promise tty.bounded: A program that reads nothing of what is typed, or prints without end, holds up no call for
 //   longer than it may wait.
 #[tokio::test]
 async fn tty_program_that_does_not_read_or_prints_without_end_holds_up_no_call() {

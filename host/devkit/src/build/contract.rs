@@ -20,8 +20,8 @@ use super::{BuildError, read_text, write};
 /// The name of the world, and so of the files that a binding generator makes for it.
 pub(crate) const WORLD: &str = "contract";
 
-/// The interfaces of `host:tool` for plugins with a capability: programs that one left running, and changes that a preview
-/// names.
+/// The interfaces of `host:tool` for plugins with a capability: programs that one left running, and changes that a
+/// preview names.
 const BESIDES: [(&str, &str); 2] = [("process", "background"), ("fs-write", "file-changes")];
 
 /// The package of hooks. What carries it and not `tool` is a hook, and no plugin with tools.

@@ -1,8 +1,8 @@
 //! What the terminal of a program shows.
 //!
 //! Promises: the text has no control character of the program's; what scrolled away is kept up to a limit, and what is
-//! lost is counted; whatever is printed, the terminal does no more than show it, and answer where its cursor is and what
-//! kind of terminal it is.
+//! lost is counted; whatever is printed, the terminal does no more than show it, and answer where its cursor is and
+//! what kind of terminal it is.
 //!
 //! Deliberately not here: the terminal itself, which the system has (`host-process`), and colours.
 
@@ -84,8 +84,8 @@ impl Screen {
         Self { parser: Parser::new_with_callbacks(rows, columns, 0, Beyond::default()), size }
     }
 
-    /// Does something with the emulator. A defect of it, which a program could look for, ends no call and no program: the
-    /// screen is empty then.
+    /// Does something with the emulator. A defect of it, which a program could look for, ends no call and no program:
+    /// the screen is empty then.
     fn with<T: Default>(&mut self, work: impl FnOnce(&mut Parser<Beyond>) -> T) -> T {
         let parser = &mut self.parser;
         if let Ok(done) = catch_unwind(AssertUnwindSafe(|| work(parser))) {

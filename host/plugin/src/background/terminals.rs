@@ -1,8 +1,8 @@
 //! Programs in the background that have a terminal: what is typed into it, and what it shows.
 //!
-//! Promises: a plugin reaches the terminals of its own programs and no others; a call that may only read types into none,
-//! since the program may have been started when more was allowed; a program that does not read what is
-//! typed, and one that prints without end, hold up no call for longer than it may wait.
+//! Promises: a plugin reaches the terminals of its own programs and no others; a call that may only read types into
+//! none, since the program may have been started when more was allowed; a program that does not read what is typed,
+//! and one that prints without end, hold up no call for longer than it may wait.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -72,7 +72,8 @@ impl<R: AsyncRead + Unpin> Outputs<R> {
             return Poll::Ready(Some(self.errors_of(&held, buffer)));
         }
         if self.in_a_row >= IN_A_ROW {
-            // The errors may be younger than what the other pipe has by now, which one chunk holds, and no older than that.
+            // The errors may be younger than what the other pipe has by now, which one chunk holds, and no older than
+            // that.
             if let Poll::Ready(Some(count)) = read(&mut self.errors, cx, buffer) {
                 let errors = buffer.get(..count).unwrap_or_default().to_vec();
                 if let Poll::Ready(Some(count)) = read(&mut self.output, cx, buffer) {

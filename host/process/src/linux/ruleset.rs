@@ -41,8 +41,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Those of a confinement. `mounts` says whether mounts protect what stays unchanged, `terminal` where the program's
-    /// own terminal is.
+    /// Those of a confinement. `mounts` says whether mounts protect what stays unchanged, `terminal` where the
+    /// program's own terminal is.
     pub(super) fn new(confinement: &Confinement, mounts: bool, terminal: Option<&Path>) -> Self {
         let writable = || confinement.writable.iter().chain(&confinement.temporary);
         let readable = || confinement.readable.iter().chain(writable());
@@ -66,8 +66,8 @@ impl Rules {
         }
         let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
         rules.extend(DEVICES.iter().map(|path| rule(Path::new(path), devices)));
-        // Under both of its names: `/dev/tty`, and what `/dev/stdin` leads to. The rule is for the file behind the name,
-        // and no other terminal has that.
+        // Under both of its names: `/dev/tty`, and what `/dev/stdin` leads to. The rule is for the file behind the
+        // name, and no other terminal has that.
         let own = terminal.into_iter().flat_map(|path| [path, Path::new("/dev/tty")]);
         rules.extend(own.map(|path| rule(path, devices)));
         Self { rules, is_lasting: mounts && terminal.is_none() }

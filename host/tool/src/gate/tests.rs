@@ -323,7 +323,7 @@ async fn gate_granted_call_runs_and_an_ungranted_one_is_asked_about_once() {
     assert_eq!(question.touches.to_string(), "process=sh -c make $");
 }
 
-// promise terminal.asked: A command on a terminal is asked about, since what the model types there later is not; only a
+// promise tty.asked: A command on a terminal is asked about, since what the model types there later is not; only a
 //   rule of the user's or the mode `yolo` allows it.
 #[tokio::test]
 async fn gate_asks_about_a_command_on_a_terminal_whatever_allows_its_words() {

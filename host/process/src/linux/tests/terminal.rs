@@ -46,7 +46,7 @@ fn both(world: &World) -> [Option<Confinement>; 2] {
     [None, Some(world.confinement())]
 }
 
-// promise terminal.own: A program on a terminal has one of its own as its controlling terminal: keys and sizes reach it,
+// promise tty.own: A program on a terminal has one of its own as its controlling terminal: keys and sizes reach it,
 //   and what it prints.
 #[tokio::test]
 async fn program_on_a_terminal_leads_a_session_there_and_gets_its_keys_and_sizes() {
@@ -82,7 +82,7 @@ async fn confined_program_on_a_terminal_does_not_get_past_a_wall() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-// promise terminal.ends: A program on a terminal ends with everything that it started, whatever it does to get away.
+// promise tty.ends: A program on a terminal ends with everything that it started, whatever it does to get away.
 #[tokio::test]
 async fn program_on_a_terminal_ends_with_all_that_it_started() {
     let world = World::new();
@@ -128,7 +128,7 @@ const BEFORE: &str = "import ctypes, fcntl, os, struct, sys\nUSER = sys.argv[1]\
     def long(request, value):\n  if ctypes.CDLL(None, use_errno=True).ioctl(0, ctypes.c_ulong(request), value) < 0:\n    \
     raise OSError(ctypes.get_errno(), 'ioctl')\n";
 
-// promise terminal.user: A confined program, on a terminal of its own or not, neither prints on the user's terminal, nor
+// promise tty.user: A confined program, on a terminal of its own or not, neither prints on the user's terminal, nor
 //   reads there, nor types into it.
 #[tokio::test]
 async fn confined_program_on_a_terminal_does_not_get_past_a_wall_to_that_of_the_user() {
