@@ -17,7 +17,7 @@ version=$(cd "$(dirname "$0")/.." && cargo pkgid --package host | sed 's/.*[#@]/
 
 cd "$folder"
 shopt -s nullglob
-files=(host-*.tar.gz sha256.sum *.cdx.xml *.cdx.json)
+files=(host-*.tar.gz *.whl *.tgz sha256.sum *.cdx.xml *.cdx.json)
 ((${#files[@]} > 0)) || { echo "error: \`$folder\` has no artifacts; \`dist build\` makes them" >&2; exit 1; }
 # A sum that is wrong now would be signed and stay wrong.
 for sum in host-*.tar.gz.sha256; do sha256sum --check --quiet "$sum"; done
