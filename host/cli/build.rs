@@ -1,7 +1,7 @@
 //! Links a release for Linux: the functions that a run executes lie side by side, because the system maps 64 KB of a
 //! program around each page that is touched. The first stage of a release lists them, see docs/releasing.md.
 //!
-//! Deliberately not here: any other build, in which the linker gets no options.
+//! Deliberately not here: any other build, in which the linker gets no options. The target is given to each.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={MAP}");
     println!("cargo::rerun-if-env-changed={PRECOMPILED}");
+    // An update has to be for the same.
+    println!("cargo::rustc-env=HOST_TARGET={}", variable("TARGET"));
     if variable("CARGO_CFG_TARGET_OS") != "linux" {
         return;
     }

@@ -54,4 +54,5 @@ mod terms;
 mod tools;
 mod trust;
 mod undo;
+mod update;
 mod words;

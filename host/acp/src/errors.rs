@@ -131,6 +131,7 @@ fn option(flag: Flag, value: Option<&str>) -> String {
         | Flag::Plugin
         | Flag::Scope
         | Flag::Serial
+        | Flag::PublicKey
         | Flag::Yes => of(&format!("the option `{}`", flag.typed().trim_start_matches('-'))),
     }
 }

@@ -24,6 +24,7 @@ use serde::{Serialize, Serializer};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App, Opening, Tooling};
+use crate::installation::Installation;
 use crate::session::pages::servers::listed;
 
 /// A check that was made.
@@ -104,9 +105,14 @@ impl Checks {
     fn name(&mut self, environment: &Environment, tooling: &Tooling) {
         let path = environment.variable("PATH").unwrap_or_default();
         let own = tooling.compile.program.as_deref();
-        if let Some((state, said)) = own.and_then(|own| name::check(path, own)) {
+        let Some(own) = own else { return };
+        if let Some((state, said)) = name::check(path, own) {
             self.add("program", state, said);
         }
+        // Links lead to it from folders of `PATH`; what installed it has its records beside the file.
+        let installation = Installation::of(&own.canonicalize().unwrap_or_else(|_| own.to_owned()));
+        let how = Notice::from(format!("{installation}; to update it: ")).then(installation.update());
+        self.good("installation", how);
     }
 
     fn folders(&mut self, folders: &Folders) {

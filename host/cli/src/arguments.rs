@@ -154,7 +154,31 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Print the manual page
+    #[command(after_help = "Examples:\n  host manual | man -l -\n  host manual --out ~/.local/share/man/man1")]
+    Manual {
+        /// Write a page for each command into this folder instead
+        #[arg(long, value_name = "FOLDER")]
+        out: Option<PathBuf>,
+    },
+    /// Replace this program with a newer release that you fetched, if its signature holds
+    #[command(after_help = UPDATE_HELP)]
+    Update {
+        /// The archive, with its signature beside it (`.minisig`)
+        archive: PathBuf,
+        /// The key that signs releases, or the file that has it; builds of a release know it
+        #[arg(long, value_name = "KEY")]
+        public_key: Option<String>,
+    },
 }
+
+/// Help on updates.
+const UPDATE_HELP: &str =
+    "Nothing is fetched, and no release that is not newer is taken. What a package manager installed is updated there;
+`host doctor` says how this program was installed.
+
+Example:
+  host update host-x86_64-unknown-linux-musl.tar.gz";
 
 /// Help on starting without a command.
 const START_HELP: &str =

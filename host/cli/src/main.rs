@@ -70,6 +70,8 @@ fn main() -> ExitCode {
 fn dispatch(arguments: Arguments, environment: Environment) -> Result<Code, Failure> {
     match arguments.command {
         Command::Completions { shell } => command::completions(shell),
+        Command::Manual { out } => command::manual(out.as_deref()),
+        Command::Update { archive, public_key } => command::update(&archive, public_key.as_deref()),
         Command::Run(run) => {
             // A run is also what a command line without a command means.
             host_extensions::ahead::begin();

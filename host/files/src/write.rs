@@ -18,6 +18,8 @@ pub enum Mode {
     Private,
     /// The same users as for any new file of this user: 0666 without the bits of the umask.
     Umask,
+    /// The same users as for any new program of this user: 0777 without the bits of the umask.
+    Program,
 }
 
 /// A file that is written next to its final path. Dropping it removes it.
@@ -36,8 +38,10 @@ impl NewFile {
     pub fn beside(path: &Path, mode: Mode) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(UNFINISHED);
-        if mode == Mode::Umask {
-            builder.permissions(Permissions::from_mode(0o666));
+        match mode {
+            Mode::Private => {}
+            Mode::Umask => _ = builder.permissions(Permissions::from_mode(0o666)),
+            Mode::Program => _ = builder.permissions(Permissions::from_mode(0o777)),
         }
         Ok(Self { file: builder.tempfile_in(folder_of(path))?, path: path.to_owned() })
     }

@@ -103,6 +103,8 @@ pub enum Flag {
     Out,
     /// A plugin for this run.
     Plugin,
+    /// The key that signs releases.
+    PublicKey,
     /// Whose configuration an MCP server is in.
     Scope,
     /// The edition of an index.
@@ -115,7 +117,7 @@ pub enum Flag {
 
 impl Flag {
     /// Every one of them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::AddDir,
         Self::AllowDowngrade,
         Self::AllowOlderIndex,
@@ -141,6 +143,7 @@ impl Flag {
         Self::Name,
         Self::Out,
         Self::Plugin,
+        Self::PublicKey,
         Self::Scope,
         Self::Serial,
         Self::Timeout,
@@ -175,6 +178,7 @@ impl Flag {
             Self::Name => "--name",
             Self::Out => "--out",
             Self::Plugin => "--plugin",
+            Self::PublicKey => "--public-key",
             Self::Scope => "--scope",
             Self::Serial => "--serial",
             Self::Timeout => "--timeout",

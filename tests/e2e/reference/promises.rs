@@ -41,6 +41,7 @@ const AREAS: &[(&str, &str)] = &[
     ("reading", "Reading outside of the workspace"),
     ("calls", "Calls as a user reads them"),
     ("terminal", "Answers on a terminal"),
+    ("update", "A newer release in the place of the program"),
     ("conversation", "A conversation"),
     ("ask", "Questions of a model"),
     ("mcp", "MCP servers and clients"),

@@ -119,8 +119,8 @@ impl Reply {
         Self { custom, ..Self::default() }
     }
 
-    /// Returns the argument that is the text of a custom tool. One that was not declared has none, and its call fails as
-    /// that of any unknown tool.
+    /// Returns the argument that is the text of a custom tool. One that was not declared has none, and its call fails
+    /// as that of any unknown tool.
     fn argument(&self, name: &str) -> &str {
         self.custom.get(name).map_or("input", String::as_str)
     }
