@@ -16,7 +16,9 @@ use host_plugin::{CallError, Confirmation, Invocation};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::mcp::SEPARATOR;
 use host_text::{Advice, did_you_mean};
-use host_tool::{ApprovalQueue, CallContext, Decision, FailureWords, LiveOutput, Outcome, PausableClock, ProgramInput};
+use host_tool::{
+    ApprovalQueue, CallContext, Decision, FailureWords, LiveOutput, Looking, Outcome, PausableClock, ProgramInput,
+};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +101,7 @@ pub async fn preview(app: &App, call: FunctionCall) -> Result<Option<Confirmatio
     let tools = app.settled_tools(app.grants(), Some(call.name.as_str())).await?;
     let tool = tools.admit(&call).map_err(|failure| Failure::input(failure.message))?;
     if call.name.as_str().contains(SEPARATOR) {
-        let intent = tool.intent(&call, CancellationToken::new()).await;
+        let intent = tool.intent(&call, Looking::default()).await;
         let intent = intent.map_err(|failure| Failure::new(ErrorKind::Tool, failure.message))?;
         return Ok(intent.confirmation);
     }

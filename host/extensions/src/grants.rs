@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Grants, PluginName, Scope, ScopeError};
 use host_files::RealPaths;
-use host_plugin::{Access, ProgramAccess, ProgramWalls, SessionReads};
+use host_plugin::{Access, AllowedFiles, ProgramAccess, ProgramWalls};
 use host_settings::configuration::Preference;
 use host_settings::confinement::{self, SHELL_FILES};
 use host_settings::denied_files::DeniedFiles;
@@ -49,7 +49,9 @@ pub struct UserGrants {
     added: Vec<PathBuf>,
     outside: Outside,
     /// What the user lets tools read besides until the session ends.
-    reads: SessionReads,
+    reads: AllowedFiles,
+    /// What the user lets tools change besides until then.
+    writes: AllowedFiles,
 }
 
 /// The host's own files, which no tool may read, whatever was granted or approved: saved keys, what was typed, the logs
@@ -125,6 +127,7 @@ impl UserGrants {
             denies,
             added,
             reads: outside.reads(),
+            writes: outside.writes(workspace),
             outside,
         })
     }
@@ -141,17 +144,18 @@ impl UserGrants {
             programs: confinement::with_added(programs.clone(), &self.added),
             added: self.added.clone(),
             reads: self.reads.clone(),
+            writes: self.writes.clone(),
         }
     }
 
     /// What the user lets tools read outside of the workspace until the session ends.
-    pub fn reads(&self) -> &SessionReads {
+    pub fn reads(&self) -> &AllowedFiles {
         &self.reads
     }
 
     /// Returns these grants for a new conversation: what was allowed for the last one is not allowed in it.
     pub fn renewed(self) -> Self {
-        Self { reads: self.reads.renewed(), ..self }
+        Self { reads: self.reads.renewed(), writes: self.writes.renewed(), ..self }
     }
 
     /// The same with another folder, in the user's words, and that folder.

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use host_programs::ProgramAccess;
 
-use crate::session_reads::SessionReads;
+use crate::allowed_files::AllowedFiles;
 
 /// What the calls of a session may touch. The default confines no program, adds no folder, and lets the user be asked
 /// about no file.
@@ -21,7 +21,9 @@ pub struct Access {
     /// Folders in which a command runs as in the workspace: absolute, without links.
     pub added: Vec<PathBuf>,
     /// What may be read outside of the workspace until the session ends.
-    pub reads: SessionReads,
+    pub reads: AllowedFiles,
+    /// What may be changed there until the session ends, by calls that name it beforehand.
+    pub writes: AllowedFiles,
 }
 
 /// The access that holds now. Clones share it.

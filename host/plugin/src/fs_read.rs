@@ -200,6 +200,12 @@ impl StoreData {
     }
 
     fn readable(&self, path: &str) -> Result<Readable, Error> {
+        if !self.call.absent.is_empty()
+            && let Ok(absolute) = self.call.workspace.absolute(path)
+            && self.call.absent.contains(&absolute)
+        {
+            return Err(Error::NotFound(self.call.workspace.shown(&absolute)));
+        }
         let readable = Readable::new(&self.call.workspace, &self.call.grants, &self.plugin, path, self.shared.wording);
         if let (Err(Error::Denied(_)), Ok(absolute)) = (&readable, self.call.workspace.absolute(path)) {
             self.call.listener.read_denied(&absolute);

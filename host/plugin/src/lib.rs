@@ -14,6 +14,7 @@ mod access;
 mod addresses;
 pub mod admission;
 mod ahead;
+mod allowed_files;
 mod answer;
 mod background;
 mod bindings;
@@ -60,7 +61,6 @@ mod runtime;
 mod secrets;
 mod seen_files;
 mod server_program;
-mod session_reads;
 mod shared;
 mod state;
 mod store;
@@ -70,6 +70,7 @@ mod workspace;
 
 pub use access::{Access, CurrentAccess};
 pub use ahead::process::AHEAD_NAME;
+pub use allowed_files::AllowedFiles;
 pub use answer::{
     Confirmation, FileChange, Ground, MAX_DESCRIPTION, MAX_SCHEMA, MAX_TOOLS, Need, ToolDef, command_line,
 };
@@ -103,7 +104,6 @@ pub use runtime::{Runtime, RuntimeOptions};
 pub use secrets::{PlacedSecret, Placement, SecretError, Secrets};
 pub use seen_files::{PastFiles, SeenFiles};
 pub use server_program::{ServerCommand, ServerProgram, ServerStartError, ServerStreams, ServerWalls};
-pub use session_reads::SessionReads;
 pub use store::Invocation;
 pub use touches::TouchError;
 pub use workspace::{PathError, Workspace};

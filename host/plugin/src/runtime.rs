@@ -234,6 +234,7 @@ impl Runtime {
         let grants = invocation.grants.meet(plugin.declared());
         let workspace = Arc::clone(&invocation.workspace);
         let (seen, changes) = (invocation.seen.clone(), invocation.changes.clone());
+        let absent = invocation.absent.clone();
         let ((answer, announced, named), acts) = self
             .look(plugin, invocation, async |guest, store| {
                 let answer = guest.host_tool_tool().call_preview(&mut *store, &request).await?;
@@ -243,23 +244,19 @@ impl Runtime {
             .await?;
         let confirmation = answer::confirmation(&tool, answer, announced, named, &acts)?;
         let Some(confirmation) = confirmation else { return Ok(None) };
-        let edited = match &confirmation {
-            Confirmation::Edit { path, .. } => vec![path.clone()],
-            Confirmation::Edits { changes } => changes.iter().map(|change| change.path.clone()).collect(),
-            Confirmation::Info { .. } => Vec::new(),
-            // The others name no files, which are compared with what the model saw.
-            Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => return Ok(Some(confirmation)),
-        };
+        let Some(edited) = edited(&confirmation) else { return Ok(Some(confirmation)) };
         self.refuse_unsaved(&workspace, &edited).await?;
         let name = plugin.name().clone();
         let compared = tokio::task::spawn_blocking(move || {
+            let there = |path: &str| match workspace.absolute(path) {
+                Ok(absolute) if absent.contains(&absolute) => Some(None),
+                Ok(_) | Err(_) => difference::there(path, &name, &grants, &workspace),
+            };
             if let Some(seen) = &seen {
-                unchanged(&confirmation, seen, changes.as_deref(), &|path| {
-                    difference::there(path, &name, &grants, &workspace)?
-                })?;
+                unchanged(&confirmation, seen, changes.as_deref(), &|path| there(path)?)?;
             }
             // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
-            Ok(difference::checked(confirmation, |path| difference::there(path, &name, &grants, &workspace)))
+            Ok(difference::checked(confirmation, there))
         });
         let lost =
             |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error: wasmtime::Error::new(error) };
@@ -546,6 +543,17 @@ fn unchanged(
         }
     }
     Ok(())
+}
+
+/// Returns the files whose new contents a preview proposes; `None` if it names no files, which are compared with what
+/// the model saw.
+fn edited(confirmation: &Confirmation) -> Option<Vec<String>> {
+    match confirmation {
+        Confirmation::Edit { path, .. } => Some(vec![path.clone()]),
+        Confirmation::Edits { changes } => Some(changes.iter().map(|change| change.path.clone()).collect()),
+        Confirmation::Info { .. } => Some(Vec::new()),
+        Confirmation::Exec { .. } | Confirmation::Mcp { .. } | Confirmation::Call => None,
+    }
 }
 
 enum Failed {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use host_capability::{Capability, Scope, ScopeError};
 use host_files::RealPaths;
-use host_plugin::SessionReads;
+use host_plugin::AllowedFiles;
 use host_text::{Advice, Flag, exact};
 
 use crate::environment::{Environment, Folders};
@@ -143,9 +143,15 @@ impl Outside {
         })
     }
 
-    /// The files that the user can be asked about, none of which may be read so far.
-    pub fn reads(&self) -> SessionReads {
-        SessionReads::new(self.readable.clone(), self.home.iter().cloned().collect())
+    /// The files about which the user can be asked whether they may be read, none of which may be so far.
+    pub fn reads(&self) -> AllowedFiles {
+        AllowedFiles::new(self.readable.clone(), self.home.iter().cloned().collect())
+    }
+
+    /// The same for changing them. An answer about a file beside the workspace is not one about the workspace.
+    pub fn writes(&self, workspace: &Path) -> AllowedFiles {
+        let too_wide = self.home.iter().cloned().chain([workspace.to_owned()]);
+        AllowedFiles::new(self.writable.clone(), too_wide.collect())
     }
 
     /// Returns the folder that the user's words mean: absolute, without links. `~/` is the home.

@@ -216,6 +216,13 @@ impl Default for Wording {
     }
 }
 
+/// Whether both are of one frontend.
+impl PartialEq for Wording {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
 impl fmt::Debug for Wording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Wording")

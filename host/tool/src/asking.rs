@@ -6,14 +6,20 @@ use std::fmt;
 use std::path::Path;
 
 use futures::future::BoxFuture;
-use host_capability::Scope;
+use host_capability::{Denied, Scope};
 use host_plugin::{Elicitation, ElicitationAnswer};
+use host_shell::quote;
+use host_text::{Advice, Flag, Wording, exact};
 
-use crate::{ApprovalMode, Origin};
+use crate::{ApprovalMode, CallFailure, FailureKind, Origin};
+
+/// The most paths that one call asks about. Protects the user from a plugin that asks for one after the other.
+pub(crate) const MAX_QUESTIONS: usize = 8;
 
 /// Asks the user on behalf of one running call. Dropping a future withdraws its question.
 pub trait CallAsker: fmt::Debug + Send + Sync {
-    /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal.
+    /// Asks whether the call of this plugin may read the path, which is absolute and lexically normal. Nobody is asked
+    /// about a file that is not there.
     fn may_read<'a>(&'a self, path: &'a Path, origin: Option<Origin>) -> BoxFuture<'a, ReadAnswer>;
 
     /// Asks whether a confined program of the call, which runs this command, may reach a server that nothing granted
@@ -39,6 +45,8 @@ pub enum ReadAnswer {
     Once(Scope),
     /// It may be read until the session ends.
     ForSession,
+    /// Nothing is there, in a folder about which the user can be asked.
+    Absent,
     /// The user said no; with the words for the model.
     Rejected(String),
     /// The user was not asked.
@@ -67,8 +75,45 @@ pub enum NotAsked {
     Secret,
     /// A symbolic link is on the way, so the name does not say what would be read.
     Link,
-    /// A rule denies it, or there is no such file.
+    /// A rule denies it, or it cannot be found out where the path leads.
     Denied,
+}
+
+impl NotAsked {
+    /// Explains to the model why a path outside of the workspace is not read, and what would change it. The words say
+    /// nothing of what is there.
+    pub(crate) fn explained(self, path: &Path, denied: &Denied, wording: Wording) -> CallFailure {
+        let words = match self {
+            Self::Secret | Self::Denied => denied.explain(wording),
+            Self::NobodyListens => {
+                let folder = path.parent().filter(|folder| folder.parent().is_some()).and_then(Path::to_str);
+                // Suggested only if pasting it does what it seems to.
+                let folder = folder.filter(|folder| exact(folder) == *folder);
+                match folder {
+                    Some(folder) => {
+                        let explained = denied.explain(wording);
+                        let or = Advice::from(", or ").flag_with(Flag::AddDir, quote(folder)).text(".");
+                        explained.trim_end_matches('.').to_owned() + &wording.of(&or)
+                    }
+                    None => denied.explain(wording),
+                }
+            }
+            Self::Subagent => {
+                format!("{denied}. A subagent cannot ask for it: the agent that called you can, by reading it itself.")
+            }
+            Self::Link => {
+                format!(
+                    "{denied}. A symbolic link is on the way: name the place that it leads to, and the user is asked."
+                )
+            }
+        };
+        CallFailure::new(FailureKind::Denied, words)
+    }
+}
+
+/// Returns the failure of a call that asks for one path after the other.
+pub(crate) fn too_many_places() -> CallFailure {
+    CallFailure::new(FailureKind::Denied, "the call wants to read too many places outside of the workspace")
 }
 
 /// The answer about a plan.

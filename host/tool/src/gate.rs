@@ -12,6 +12,7 @@ mod doors;
 mod hooked;
 mod lasting;
 mod narrowing;
+mod outside;
 mod permissions;
 mod questions;
 mod reach;
@@ -19,7 +20,6 @@ mod reach;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use host_capability::Grants;
 use host_message::{AgentId, FunctionCall};
 use host_plugin::{Access, Confirmation, CurrentAccess, Ground, ProgramReach, Workspace};
 use host_text::{clip, with_causes};
@@ -28,14 +28,16 @@ use tokio_util::sync::CancellationToken;
 
 use self::hooked::Hooked;
 pub use self::narrowing::{AllowedCalls, Narrowing};
+use self::outside::changes_outside;
 pub use self::permissions::{Permission, permissions_in};
 pub(crate) use self::questions::CallQuestions;
 use crate::hooks::{HookText, Hooks};
 use crate::policy::{Who, real_path};
 use crate::{
     About, Allowance, Answer, ApprovalMode, ApprovalQueue, Because, CallFailure, Decided, Decision, FailureKind,
-    Intent, Lasting, McpDefinitions, McpTarget, ModeSwitch, NobodyListens, PausableClock, Policy, Query, Question,
-    Reason, Registry, Rule, RulesFile, SimpleCommand, Tool, Until, Verdict, effects, simple_commands,
+    Intent, Lasting, Looking, McpDefinitions, McpTarget, ModeSwitch, NobodyListens, NotAsked, OutsideFiles,
+    OutsideRead, PausableClock, Policy, Query, Question, Reason, Registry, Rule, RulesFile, SimpleCommand, Tool, Until,
+    Verdict, effects, simple_commands,
 };
 
 /// The reason for a rejected call if the user gave none.
@@ -220,8 +222,16 @@ impl Gate {
         tool: &Arc<dyn Tool>,
         cancel: &CancellationToken,
     ) -> Result<(Intent, Verdict), CallFailure> {
-        let considered = self.consider(Arc::new(call.clone()), tool, self.shared.access.now(), cancel).await?;
-        Ok((considered.intent, considered.verdict))
+        let (access, outside) = (self.shared.access.now(), OutsideFiles::default());
+        let Considered { intent, verdict, .. } =
+            self.consider(Arc::new(call.clone()), tool, access, outside, cancel).await?;
+        match intent.reads_first {
+            // No user is asked here.
+            Some(OutsideRead { path, denied, wording }) => {
+                Err(NotAsked::NobodyListens.explained(&path, &denied, wording))
+            }
+            None => Ok((intent, verdict)),
+        }
     }
 
     /// Whether no call of the tool can run, so that it need not be declared to a model: a rule denies each, or the tool
@@ -245,7 +255,8 @@ impl Gate {
     /// Decides about a call.
     pub(crate) async fn pass(&self, call: Arc<FunctionCall>, tool: &Arc<dyn Tool>, at: AtGate<'_>) -> Passed {
         // Checked and previewed before any rule is asked: rules decide about what a call would do, not about its name.
-        let considered = match self.consider(call, tool, self.shared.access.now(), at.cancel).await {
+        let outside = OutsideFiles::default();
+        let considered = match self.consider(call, tool, self.shared.access.now(), outside, at.cancel).await {
             Ok(considered) => considered,
             Err(failure) => {
                 let decided = (failure.kind == FailureKind::Denied).then_some(Decided::Denied);
@@ -258,9 +269,17 @@ impl Gate {
             Err(ended) => return ended,
         };
         let (mut changed, mut objection) = (false, None);
-        let mut is_first = true;
+        let (mut is_first, mut read) = (true, 0);
         // Each change of the user's, and each answer that was not offered, starts the decision again.
         loop {
+            if let Some(first) = considered.reads_first() {
+                read += 1;
+                considered = match self.read_first(considered, first, read, tool, &at).await {
+                    Ok(considered) => considered,
+                    Err(ended) => return ended,
+                };
+                continue;
+            }
             match considered.decision(self.mode) {
                 // The user sees a changed call again before it runs.
                 Decision::Allow if !changed => return self.run_allowed(considered, Decided::Allowed),
@@ -271,6 +290,8 @@ impl Gate {
                 match self.instead_of_user(&mut considered, tool, &at).await {
                     Ok(Some(decided)) => return self.run_allowed(considered, decided),
                     Ok(None) if considered.verdict.decision == Decision::Deny => return considered.denied(),
+                    // A hook changed it into a call that has to read first.
+                    Ok(None) if considered.reads_first().is_some() => continue,
                     Ok(None) => {}
                     Err(ended) => return ended,
                 }
@@ -332,6 +353,13 @@ impl Gate {
                 because: "the user let this call run without walls".to_owned(),
             },
             Answer::ProceedWithoutWalls => not_offered(),
+            Answer::Proceed { lasting, until } if !considered.intent.changes_outside.is_empty() => {
+                let is_offered = question.always.iter().any(|always| (always.answer, always.until) == (lasting, until));
+                match considered.folder_outside().filter(|folder| is_offered && considered.opens(folder)) {
+                    Some(_) => run("the user allowed changes in its folder until the session ends".to_owned()),
+                    None => not_offered(),
+                }
+            }
             // The rule is made from the question that was shown, and not from the call.
             Answer::Proceed { lasting, until } => match self.rule_of(lasting, until, considered, question) {
                 // Stored before the call runs: if it cannot be, the user learns that the answer would not last.
@@ -360,9 +388,10 @@ impl Gate {
         call: Arc<FunctionCall>,
         tool: &Arc<dyn Tool>,
         access: Arc<Access>,
+        outside: OutsideFiles,
         cancel: &CancellationToken,
     ) -> Result<Considered, CallFailure> {
-        let intent = tool.intent(&call, cancel.child_token()).await?;
+        let intent = tool.intent(&call, Looking { cancel: cancel.child_token(), outside }).await?;
         if !matches!(intent.confirmation, Some(Confirmation::Exec { .. })) {
             return Ok(self.considered(call, access, intent));
         }
@@ -432,6 +461,7 @@ impl Gate {
             let because = Because::Obscure(because.to_owned());
             verdict.reasons.push(Reason { part: None, decision: Decision::Ask, because });
         }
+        self.ask_about_outside(&mut verdict, &query, intent);
         // Where the user cannot be asked it runs as before, and fails as before.
         let can_ask = access.programs.walls.can_be_left() && self.asking.queue.is_heard();
         if intent.is_fenced && can_ask && verdict.decision == Decision::Allow && !verdict.leaves_walls {
@@ -463,11 +493,13 @@ impl Gate {
         text: &str,
         at: &AtGate<'_>,
     ) -> Result<Considered, String> {
-        let arguments = tool.revise(&before.call, text, at.cancel.child_token()).await;
+        let outside = &before.intent.outside;
+        let looking = Looking { cancel: at.cancel.child_token(), outside: outside.clone() };
+        let arguments = tool.revise(&before.call, text, looking).await;
         let arguments = arguments.map_err(|failure| failure.message)?;
         let call = FunctionCall { arguments, ..before.call.as_ref().clone() };
         at.registry.admit(&call).map_err(|failure| failure.message)?;
-        let after = self.consider(Arc::new(call), tool, Arc::clone(&before.access), at.cancel);
+        let after = self.consider(Arc::new(call), tool, Arc::clone(&before.access), outside.clone(), at.cancel);
         let after = after.await.map_err(|failure| failure.message)?;
         // Hooks have seen the call before: they are to see it as it will run.
         let after = self.before(after, tool, at).await.map_err(|ended| match ended {
@@ -518,7 +550,8 @@ impl Gate {
             | Confirmation::Call => Default::default(),
         };
         // Reasons that are not rules: an answer that was given to another version, and calls that no answer covers.
-        let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time());
+        let outside = considered.intent.changes_outside.iter().map(|path| changes_outside(path));
+        let besides = self.another_version(considered).into_iter().chain(considered.asked_each_time()).chain(outside);
         let is_program = matches!(confirmation, Confirmation::Exec { .. });
         // Missing walls are about programs; an edit does not run behind any.
         let walls = considered.access.programs.walls;
@@ -561,9 +594,12 @@ impl Asking {
 
 impl Considered {
     fn run(self, decided: Decided, reach: ProgramReach, because: Vec<String>) -> Passed {
-        let Intent { touches, granted, confirmation, .. } = self.intent;
-        let besides = if touches.le(&granted) { Grants::none() } else { touches };
-        let allowance = Allowance { besides, shown: confirmation.map(Arc::new), reach, because };
+        let Intent { touches, granted, confirmation, outside, changes_outside, .. } = self.intent;
+        // What is granted for the session counts only for what was named: the tool does not hold it.
+        let holds_all = touches.le(&granted) && changes_outside.is_empty();
+        let besides = if holds_all { outside.readable } else { touches.join(&outside.readable) };
+        let (shown, absent) = (confirmation.map(Arc::new), outside.absent);
+        let allowance = Allowance { besides, shown, absent, reach, because };
         let context = self.hooked.into_context(&self.call);
         Passed::Run { call: self.call, allowance: Arc::new(allowance), decided, context }
     }

@@ -75,5 +75,6 @@ pub use rules_file::{RulesFile, RulesFileError};
 pub use scheduler::{Observe, Scheduler};
 pub use title::of_arguments as title_of_arguments;
 pub use tool::{
-    Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Origin, Outcome, ReviseFuture, Tool,
+    Allowance, CallContext, CallFailure, FailureKind, Intent, IntentFuture, Looking, Origin, Outcome, OutsideFiles,
+    OutsideRead, ReviseFuture, Tool,
 };

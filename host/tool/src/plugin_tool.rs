@@ -3,8 +3,9 @@
 //! Promises that a call holds what its plugin is granted and what was allowed for this call or for the session, and
 //! nothing beyond the ceiling of its sandbox, whoever allowed it; and if its preview named something, only what it
 //! named. A call that only reads, and is denied a path outside of the workspace, runs again when the user allows that
-//! path.
+//! path; one that changes files does not run before its preview has read what it needs.
 
+mod outside;
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,10 +25,11 @@ use host_undo::Recorder;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::outside::{Unseen, failure};
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
-    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput, McpTarget,
-    Origin, Outcome, ReachAnswer, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
+    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput, Looking,
+    McpTarget, Origin, Outcome, ReachAnswer, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -171,32 +173,30 @@ impl PluginTool {
         Invocation { config, secrets, network, needs, background, may_type, changes, seen, mcp, cancel, ..invocation }
     }
 
-    async fn intend(&self, call: &FunctionCall, cancel: CancellationToken) -> Result<Intent, CallFailure> {
+    async fn intend(&self, call: &FunctionCall, looking: Looking) -> Result<Intent, CallFailure> {
         // What holds now: answers for the session may have come since the run began.
         let held = self.held();
         let granted = held.meet(&self.needs);
         // Never beyond the sandbox's ceiling, whatever anyone answers.
         let at_most = self.sandbox.ceiling.meet(&self.needs);
         let quiet = Intent {
-            confirmation: None,
             touches: granted.clone(),
             granted: granted.clone(),
             at_most: at_most.clone(),
             origin: self.origin(),
-            refusal: None,
-            uses: None,
-            not_undone: Vec::new(),
-            changed_before: Vec::new(),
-            is_fenced: false,
             mcp: self.mcp.clone(),
+            outside: looking.outside.clone(),
+            ..Intent::default()
         };
         // A call that only reads begins without a question: which files it opens is known when it opens them.
         if at_most.le(&at_most.reading()) {
             return Ok(quiet);
         }
-        let invocation = self.invocation(call, held, cancel);
-        let previewed =
-            self.sandbox.runtime.preview(&self.plugin, invocation).await.map_err(|error| self.failure(error))?;
+        let previewed = match self.previewed(call, &held, looking).await {
+            Ok(previewed) => previewed,
+            Err(Unseen::Failed(failure)) => return Err(failure),
+            Err(Unseen::Reads(first)) => return Ok(self.reading_first(first, quiet)),
+        };
         let Some(confirmation) = previewed else { return Ok(quiet) };
         // The host adds the arguments: a guest that could name an input could feed a shell lines that no rule read.
         let confirmation = self.sandbox.input.added(confirmation, &call.arguments);
@@ -218,6 +218,8 @@ impl PluginTool {
         if let Some(denied) = self.beyond(&confirmation, &at_most) {
             return Err(CallFailure::new(FailureKind::Denied, self.never_allowed(call, &denied)));
         }
+        let changes_outside = self.changes_outside(&confirmation, &granted)?;
+        let granted = if changes_outside.is_empty() { granted } else { self.with_session_writes(granted, &at_most) };
         let touches = self.touched(&confirmation, touches, &granted, &at_most);
         let refusal = self.beyond(&confirmation, &granted).or_else(|| self.uncovered(&touches, &granted));
         let refusal =
@@ -228,7 +230,8 @@ impl PluginTool {
         let changed_before = self.changed_before(&confirmation);
         let is_fenced = self.is_fenced(&confirmation);
         let confirmation = Some(confirmation);
-        Ok(Intent { confirmation, touches, refusal, uses, not_undone, changed_before, is_fenced, ..quiet })
+        let of_files = Intent { granted, changes_outside, ..quiet };
+        Ok(Intent { confirmation, touches, refusal, uses, not_undone, changed_before, is_fenced, ..of_files })
     }
 
     /// Returns what a call that named this touches.
@@ -454,14 +457,18 @@ impl Tool for PluginTool {
         self.needs.iter().filter(is_needed).any(|scope| !ceiling.has(scope.capability()))
     }
 
-    fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {
-        Box::pin(self.intend(call, cancel))
+    fn intent<'a>(&'a self, call: &'a FunctionCall, looking: Looking) -> IntentFuture<'a> {
+        Box::pin(self.intend(call, looking))
     }
 
-    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, cancel: CancellationToken) -> ReviseFuture<'a> {
+    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, looking: Looking) -> ReviseFuture<'a> {
         Box::pin(async move {
-            let invocation = self.invocation(call, self.held(), cancel);
-            self.sandbox.runtime.revise(&self.plugin, invocation, text).await.map_err(|error| self.failure(error))
+            let invocation = self.looking(call, &self.held(), looking);
+            self.sandbox
+                .runtime
+                .revise(&self.plugin, invocation, text)
+                .await
+                .map_err(|error| failure(self.outcome(error)))
         })
     }
 }
@@ -568,15 +575,6 @@ fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, more: &[T]) {
 
 /// What a failed call of a plugin is to a model.
 impl PluginTool {
-    /// Returns how a preview failed, for a call that is not going to run.
-    fn failure(&self, error: CallError) -> CallFailure {
-        match self.outcome(error) {
-            Outcome::Error(failure) => failure,
-            Outcome::Cancelled { reason, .. } => CallFailure::new(FailureKind::Failed, reason),
-            Outcome::Success(_) => CallFailure::new(FailureKind::Failed, "the preview failed"),
-        }
-    }
-
     fn outcome(&self, error: CallError) -> Outcome {
         // Without wildcards: a new error must say whether the model can do something about it.
         let kind = match &error {

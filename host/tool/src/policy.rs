@@ -154,6 +154,13 @@ impl Policy {
         &self.rules
     }
 
+    /// Whether a rule that allows the call names what it may touch.
+    pub(crate) fn names_scope(&self, query: &Query<'_>) -> bool {
+        let arguments = decide::canonical(query.arguments);
+        let names = |rule: &Rule| rule.decision == Decision::Allow && rule.scope.is_some();
+        self.rules.iter().any(|rule| names(rule) && rule.holds(query, &arguments))
+    }
+
     /// Returns the rule that denies every call of the tool, so that the tool need not be offered to a model.
     pub(crate) fn never(&self, who: &Who<'_>) -> Option<&Rule> {
         // A rule above it that allows some calls, or asks, leaves the tool usable.

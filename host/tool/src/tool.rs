@@ -3,13 +3,15 @@
 //! An outcome is an answer for the model. There is deliberately no error type here: a failed call is reported to the
 //! model, and the run goes on.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use host_capability::{Grants, PluginName, Resources};
+use host_capability::{Denied, Grants, PluginName, Resources};
 use host_message::{FunctionCall, Output, ToolSpec};
 use host_plugin::{Confirmation, ProgramReach};
+use host_text::Wording;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -59,7 +61,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     ///
     /// If the call could not run anyway, with the message for the model.
-    fn intent<'a>(&'a self, _call: &'a FunctionCall, _cancel: CancellationToken) -> IntentFuture<'a> {
+    fn intent<'a>(&'a self, _call: &'a FunctionCall, _looking: Looking) -> IntentFuture<'a> {
         Box::pin(async { Ok(Intent::default()) })
     }
 
@@ -69,7 +71,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     ///
     /// If the call can be allowed or rejected, but not changed.
-    fn revise<'a>(&'a self, call: &'a FunctionCall, _text: &'a str, _cancel: CancellationToken) -> ReviseFuture<'a> {
+    fn revise<'a>(&'a self, call: &'a FunctionCall, _text: &'a str, _looking: Looking) -> ReviseFuture<'a> {
         let words = format!("calls of `{}` cannot be edited", call.name);
         Box::pin(async { Err(CallFailure::new(FailureKind::InvalidArguments, words)) })
     }
@@ -92,6 +94,36 @@ pub type IntentFuture<'a> = BoxFuture<'a, Result<Intent, CallFailure>>;
 
 /// The arguments of a call that a user changed; see [`Tool::revise`].
 pub type ReviseFuture<'a> = BoxFuture<'a, Result<Map<String, Value>, CallFailure>>;
+
+/// What a tool gets when it looks at a call that does not run yet.
+#[derive(Clone, Debug, Default)]
+pub struct Looking {
+    /// Is cancelled when nobody waits for the answer any more.
+    pub cancel: CancellationToken,
+    /// What is known of the files that it looks at outside of the workspace.
+    pub outside: OutsideFiles,
+}
+
+/// What was decided about files outside of the workspace that a call wants to look at before it is asked about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutsideFiles {
+    /// What the user let it read.
+    pub readable: Grants,
+    /// Files that are to be made, absolute. It is told that they are not there, so that it reads none that somebody
+    /// else makes meanwhile.
+    pub absent: Vec<PathBuf>,
+}
+
+/// A file outside of the workspace that a call has to read before it is known what it would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutsideRead {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Why it was not read.
+    pub denied: Denied,
+    /// The terms in which the model is told what would allow it.
+    pub wording: Wording,
+}
 
 /// What a call would do and touch. The default does nothing that needs a question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -119,6 +151,12 @@ pub struct Intent {
     pub is_fenced: bool,
     /// The tool of an MCP server that it calls.
     pub mcp: Option<Arc<McpTarget>>,
+    /// What it looked at outside of the workspace.
+    pub outside: OutsideFiles,
+    /// The files outside of the workspace that it changes and its tool is not granted: absolute, without links.
+    pub changes_outside: Vec<PathBuf>,
+    /// What it has to read first: then nothing but this is known about the call, which does not run.
+    pub reads_first: Option<OutsideRead>,
 }
 
 /// The origin of a tool's code.
@@ -153,6 +191,8 @@ pub struct Allowance {
     /// The preview that was decided about: the call does nothing else, whatever its tool is granted. `None` if the
     /// preview named nothing.
     pub shown: Option<Arc<Confirmation>>,
+    /// Files that it is told are not there; see [`OutsideFiles::absent`].
+    pub absent: Vec<PathBuf>,
     /// How far its programs reach.
     pub reach: ProgramReach,
     /// Why it may run, for the record: a line each, safe to show.

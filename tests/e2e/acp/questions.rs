@@ -106,6 +106,31 @@ fn acp_question_about_a_file_elsewhere_is_for_one_file_or_the_session() {
     assert_eq!(editor.text("agent_message_chunk"), "12");
 }
 
+// promise writing.asked
+#[test]
+fn acp_question_about_changing_a_file_elsewhere_names_it_and_is_for_one_call_or_the_session() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let folder = std::fs::canonicalize(elsewhere.path()).expect("it is there");
+    let at = |name: &str| folder.join(name);
+    let write = |name: &str| calls("write_file", json!({"path": at(name), "content": "new\n"}));
+    let host = Host::new(["acp"]);
+    let replies = [write("a"), says("1"), write("b"), says("2"), write("c"), says("3")];
+    let model = script(&host, "script.jsonl", &replies);
+    let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
+    let id = editor.session();
+    editor.replies.extend([Reply::Kind("allow_once"), Reply::Named("for this session")]);
+    for prompt in ["write it", "again", "and again"] {
+        editor.prompt(&id, prompt);
+    }
+    assert_eq!(editor.questions.len(), 2, "the answer for the session covers the folder");
+    let question = &editor.questions[0];
+    let content = question["toolCall"]["content"].to_string();
+    assert!(content.contains(&format!("it changes `{}`, outside of the workspace", at("a").display())), "{content}");
+    let names: Vec<String> = options(question).into_iter().map(|(name, _)| name).collect();
+    assert!(names.contains(&format!("Yes, for this session: reading and changing anything in `{}`", folder.display())));
+    assert!(["a", "b", "c"].iter().all(|name| std::fs::read_to_string(at(name)).is_ok_and(|text| text == "new\n")));
+}
+
 #[test]
 fn acp_plan_is_approved_with_the_mode_to_carry_it_out_in() {
     let host = Host::new(["acp"]);

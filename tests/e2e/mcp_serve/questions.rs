@@ -77,6 +77,30 @@ fn mcp_serve_asks_with_a_request_of_its_own_in_the_older_revision() {
     assert!(exists(&host, "k.txt"));
 }
 
+// promise writing.asked
+#[test]
+fn mcp_serve_asks_about_a_file_elsewhere_before_it_is_read_and_before_it_is_changed() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let folder = std::fs::canonicalize(elsewhere.path()).expect("it is there");
+    let (old, new) = (folder.join("old.txt"), folder.join("new.txt"));
+    std::fs::write(&old, "old\n").expect("written");
+    let host = Host::new(["run"]);
+    let mut client = Client::old(&host, &[], forms());
+    let call = client.begin("write_file", write(old.to_str().expect("text")));
+    let first = client.question();
+    let message = first["params"]["message"].as_str().expect("words");
+    assert!(message.contains("wants to read outside of the workspace") && !message.contains("- old"), "{message}");
+    client.answer(&first, accept("once"));
+    let second = client.question();
+    let message = second["params"]["message"].as_str().expect("words");
+    let changes = format!("it changes `{}`, outside of the workspace", old.display());
+    assert!(message.contains(&changes) && message.contains("│ -old"), "{message}");
+    client.answer(&second, accept("session"));
+    assert_eq!(client.response(call)["result"]["_meta"]["host/decided"], "approved");
+    assert_eq!(client.call("write_file", write(new.to_str().expect("text")))["_meta"]["host/decided"], "allowed");
+    assert!([old, new].iter().all(|file| std::fs::read_to_string(file).is_ok_and(|text| text == "new\n")));
+}
+
 #[test]
 fn mcp_serve_asks_again_about_what_the_user_changed() {
     let host = Host::new(["run"]);

@@ -39,6 +39,7 @@ const AREAS: &[(&str, &str)] = &[
     ("folders", "Added folders"),
     ("plan", "Plans"),
     ("reading", "Reading outside of the workspace"),
+    ("writing", "Changing files outside of the workspace"),
     ("calls", "Calls as a user reads them"),
     ("terminal", "Answers on a terminal"),
     ("update", "A newer release in the place of the program"),

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use host_message::Display;
 use host_plugin::{CallError, Confirmation};
 use host_tests::Bench;
+use host_text::Wording;
 use serde_json::json;
 
 use super::refuses;
@@ -92,7 +93,7 @@ async fn write_file_without_a_grant_to_write_is_not_started_and_names_what_would
     let error = bench.call("write_file", json!({"path": "x", "content": ""})).await.expect_err("it may not");
     let CallError::Admission(refused) = &error else { panic!("{error:?}") };
     let host_plugin::admission::AdmissionError::Ungranted(denied) = refused else { panic!("{refused:?}") };
-    let words = denied.explain();
+    let words = denied.explain(Wording::default());
     for part in ["`write_file`", "fs-write", "--grant write_file:fs-write=.", "--approval-mode auto-edit"] {
         assert!(words.contains(part), "{part} in {words}");
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use host_agent::{KeptText, SkillSource};
 use host_message::Content;
-use host_plugin::SessionReads;
+use host_plugin::AllowedFiles;
 use host_settings::allowed_tools::AllowedTools;
 use host_settings::error::{ErrorKind, Failure, Fault};
 use host_settings::skills::{Skill, SkillFault, SkillFile, SkillOrigin, Skills, sources};
@@ -35,7 +35,7 @@ pub(crate) struct SessionSkills {
     skills: Arc<Skills>,
     /// The names of the tools that plugins have.
     tools: BTreeSet<String>,
-    reads: SessionReads,
+    reads: AllowedFiles,
     gate: Gate,
     /// Where tools read anyway.
     workspace: std::path::PathBuf,
@@ -53,7 +53,7 @@ impl SessionSkills {
     pub(super) fn new(
         skills: &Arc<Skills>,
         tools: BTreeSet<String>,
-        reads: &SessionReads,
+        reads: &AllowedFiles,
         gate: &Gate,
         workspace: &Path,
     ) -> Self {

@@ -493,6 +493,7 @@ impl Globs {
 #[cfg(test)]
 mod tests {
     use host_capability::{Capability, Grants, PluginName, Scope};
+    use host_text::Wording;
 
     use super::*;
     use crate::workspace::Workspace;
@@ -511,7 +512,8 @@ mod tests {
             }
             let workspace = Arc::new(Workspace::new(root.clone()));
             let grants = Grants::none().with(Scope::parse(Capability::FsRead, ".,!secret", &root).expect("a scope"));
-            let at = Readable::new(&workspace, &grants, &PluginName::new("p"), ".").expect("it is granted");
+            let at = Readable::new(&workspace, &grants, &PluginName::new("p"), ".", Wording::default())
+                .expect("it is granted");
             let options = WalkOptions {
                 root: ".".to_owned(),
                 globs: Vec::new(),
@@ -544,7 +546,8 @@ mod tests {
         std::fs::write(root.join("a.txt"), "").expect("written");
         let workspace = Arc::new(Workspace::new(root.clone()));
         let grants = Grants::none().with(Scope::parse(Capability::FsRead, ".", &root).expect("a scope"));
-        let at = Readable::new(&workspace, &grants, &PluginName::new("p"), ".").expect("it is granted");
+        let at =
+            Readable::new(&workspace, &grants, &PluginName::new("p"), ".", Wording::default()).expect("it is granted");
         let globs = vec!["*.none".to_owned()];
         let options = WalkOptions {
             root: ".".to_owned(),

@@ -1,6 +1,7 @@
 //! One call, as the scheduler passes it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use host_capability::{Capability, CapabilitySet, Grants};
@@ -33,6 +34,9 @@ pub struct Invocation {
     /// The preview, if there was a decision about it: the call then changes nothing else, whatever the grants cover.
     /// With `None` only the grants bind it.
     pub shown: Option<Arc<Confirmation>>,
+    /// Files that are to be made outside of what it may read, absolute: it is told that they are not there, and nobody
+    /// looks.
+    pub absent: Vec<PathBuf>,
     /// The folder where relative paths start.
     pub workspace: Arc<Workspace>,
     /// The plugin's own configuration, each value as JSON text.
@@ -72,6 +76,7 @@ impl Invocation {
             arguments,
             grants,
             shown: None,
+            absent: Vec::new(),
             workspace,
             config: Arc::default(),
             secrets: Arc::default(),

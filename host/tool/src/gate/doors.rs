@@ -6,8 +6,6 @@
 //!
 //! Deliberately not here: the walls, and resolving names: nothing about a server is looked up before the answer.
 
-use std::sync::Arc;
-
 use host_capability::Grants;
 use host_shell::{Registry, registry_of};
 use host_text::exact;
@@ -101,7 +99,7 @@ impl CallQuestions {
         };
         let mut question = Question { about, always: offered, ..self.question(origin.clone(), Grants::none()) };
         loop {
-            self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
+            self.asked.send(question.clone()).await;
             match gate.asking.queue.ask(question.clone()).await {
                 Err(NobodyListens) => return ReachAnswer::NotAsked,
                 Ok(Answer::ProceedOnce) => return ReachAnswer::Allowed(wanted.servers),

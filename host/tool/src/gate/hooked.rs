@@ -66,6 +66,8 @@ impl Considered {
         let is_silent_change = changed_by.is_some() && !*allows && mode < ApprovalMode::Yolo;
         match self.verdict.decision {
             Decision::Deny => Decision::Deny,
+            // Nobody knows yet what it would do.
+            Decision::Ask | Decision::Allow if self.intent.reads_first.is_some() => Decision::Ask,
             Decision::Ask if *allows && asks.is_empty() && self.is_only_asked_about() => Decision::Allow,
             Decision::Allow if asks.is_empty() && !is_silent_change => Decision::Allow,
             Decision::Ask | Decision::Allow => Decision::Ask,
@@ -199,7 +201,8 @@ impl Gate {
             ))
         };
         at.registry.admit(&call).map_err(invalid)?;
-        let after = self.consider(Arc::new(call), tool, Arc::clone(&before.access), at.cancel);
+        let (access, outside) = (Arc::clone(&before.access), before.intent.outside.clone());
+        let after = self.consider(Arc::new(call), tool, access, outside, at.cancel);
         let mut after = after.await.map_err(invalid)?;
         after.hooked = Hooked { changed_by: Some(hook.clone()), ..before.hooked.clone() };
         Ok(after)

@@ -35,6 +35,9 @@ impl Gate {
         let Some(origin) = intent.origin.as_ref().filter(|_| !intent.touches.le(&intent.granted)) else {
             return Vec::new();
         };
+        if !intent.changes_outside.is_empty() {
+            return considered.offer_outside().into_iter().collect();
+        }
         let [narrow, wide] = self.narrow_and_wide(considered, origin, confirmation, commands);
         // For as long as the user looks on, all edits of the tool; of anything else no more than what is asked about.
         let is_edit = matches!(confirmation, Confirmation::Edit { .. } | Confirmation::Edits { .. });

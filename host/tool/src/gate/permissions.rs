@@ -1,5 +1,5 @@
 //! What the user allowed by answers, in words, and how it is taken back: lasting answers, answers for the session, and
-//! files outside of the workspace that may be read until the session ends.
+//! files outside of the workspace that may be read or changed until the session ends.
 //!
 //! Deliberately not here: rules that a user wrote into a file, and grants given with a flag. Neither was an answer.
 
@@ -28,6 +28,8 @@ enum What {
     Rule(Box<Rule>),
     /// Reading this file or folder.
     Reading(PathBuf),
+    /// Reading and changing this file or folder.
+    Changing(PathBuf),
 }
 
 impl Permission {
@@ -44,7 +46,7 @@ impl Permission {
     pub fn remove_from(&self, file: &RulesFile) -> Result<bool, RulesFileError> {
         match &self.what {
             What::Rule(rule) => file.remove(rule),
-            What::Reading(_) => Ok(false),
+            What::Reading(_) | What::Changing(_) => Ok(false),
         }
     }
 }
@@ -66,12 +68,17 @@ impl Gate {
         all.retain(|one| one.workspace.as_ref().is_none_or(|workspace| *workspace == self.shared.workspace));
         let of_session = policy.rules().iter().filter(|rule| is_of_session(rule));
         all.extend(of_session.map(|rule| Permission::of_rule(rule, Until::SessionEnds)));
-        all.extend(self.shared.access.now().reads.allowed().into_iter().map(|path| Permission {
-            words: format!("reading `{}`", exact(&path.display().to_string())),
+        let access = self.shared.access.now();
+        let changed = access.writes.allowed();
+        let of_files = |does: &str, path: &Path, what: fn(PathBuf) -> What| Permission {
+            words: format!("{does} `{}`", exact(&path.display().to_string())),
             until: Until::SessionEnds,
             workspace: None,
-            what: What::Reading(path),
-        }));
+            what: what(path.to_owned()),
+        };
+        let read = access.reads.allowed().into_iter().filter(|path| !changed.contains(path));
+        all.extend(read.map(|path| of_files("reading", &path, What::Reading)));
+        all.extend(changed.iter().map(|path| of_files("reading and changing", path, What::Changing)));
         all
     }
 
@@ -83,6 +90,11 @@ impl Gate {
     pub fn forget(&self, permission: &Permission) -> Result<bool, RulesFileError> {
         let rule = match &permission.what {
             What::Reading(path) => return Ok(self.shared.access.now().reads.take_back(path)),
+            What::Changing(path) => {
+                let access = self.shared.access.now();
+                access.reads.take_back(path);
+                return Ok(access.writes.take_back(path));
+            }
             What::Rule(rule) => rule,
         };
         if let (Some(kept), Until::TakenBack) = (&self.shared.kept, permission.until) {

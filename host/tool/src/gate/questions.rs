@@ -1,20 +1,22 @@
-//! Asks the user on behalf of a running call: whether it may read outside of the workspace, and whether a plan is good.
+//! Asks the user on behalf of a call: whether it may read outside of the workspace, and whether a plan is good.
 //!
 //! A call that only reads begins without a question: which files it opens is known when it opens them. The sandbox
 //! denies one outside of the workspace; then the user is asked about exactly that path, and the call runs again with
-//! it. Only the main agent asks, only about what [`SessionReads`] lets be asked, and a rule that
-//! denies comes first. A rule that allows does not answer: nothing in it shows that it meant files elsewhere.
+//! it. One that changes files is asked about it before it is known what the call changes (`outside`). Only the main
+//! agent asks, only about what [`AllowedFiles`] lets be asked, and a rule that denies comes first. A rule that allows
+//! does not answer: nothing in it shows that it meant files elsewhere.
 //!
 //! Deliberately not here: opening anything, and running the call.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use host_capability::{Grants, PluginName};
 use host_message::FunctionCall;
-use host_plugin::{Confirmation, Elicitation, ElicitationAnswer, SessionReads};
+use host_plugin::{AllowedFiles, Confirmation, Elicitation, ElicitationAnswer};
 use host_text::{clip, exact};
 use tokio::sync::mpsc;
 
@@ -30,10 +32,26 @@ pub(crate) struct CallQuestions {
     pub(super) gate: Gate,
     pub(super) call: Arc<FunctionCall>,
     pub(super) run_clock: PausableClock,
-    /// The index of the call in its reply.
-    pub(super) at: usize,
-    /// Receives each question before it is asked.
-    pub(super) asked: mpsc::Sender<(usize, Arc<Question>)>,
+    pub(super) asked: Asked,
+}
+
+/// Receives each question before it is asked.
+#[derive(Clone)]
+pub(super) enum Asked {
+    /// Of a call about which something is being decided.
+    Before(mpsc::Sender<Arc<Question>>),
+    /// Of a running call, with its index in its reply.
+    Running(usize, mpsc::Sender<(usize, Arc<Question>)>),
+}
+
+impl Asked {
+    pub(super) async fn send(&self, question: Question) {
+        let question = Arc::new(question);
+        match self {
+            Self::Before(receiver) => receiver.send(question).await.ok(),
+            Self::Running(at, receiver) => receiver.send((*at, question)).await.ok(),
+        };
+    }
 }
 
 impl fmt::Debug for CallQuestions {
@@ -50,7 +68,7 @@ impl CallQuestions {
         at: usize,
         asked: mpsc::Sender<(usize, Arc<Question>)>,
     ) -> Self {
-        Self { gate, call, run_clock, at, asked }
+        Self { gate, call, run_clock, asked: Asked::Running(at, asked) }
     }
 
     async fn ask_to_read(&self, path: &Path, origin: Option<Origin>) -> ReadAnswer {
@@ -59,8 +77,8 @@ impl CallQuestions {
         // Keys, logins and the host's own files are not asked about at all: a question invites a yes.
         let Some(scope) = reads.scope_of(path) else { return ReadAnswer::NotAsked(NotAsked::Secret) };
         let touches = Grants::none().with(scope.clone());
-        if let Some(why) = self.is_not_asked(path, &touches, origin.as_ref()) {
-            return ReadAnswer::NotAsked(why);
+        if let Some(unasked) = self.unasked(path, &touches, origin.as_ref()) {
+            return unasked;
         }
         let _asking = self.run_clock.pause();
         let _one_at_a_time = gate.asking.turn.acquire().await;
@@ -82,7 +100,7 @@ impl CallQuestions {
             ..self.question(origin, touches)
         };
         loop {
-            self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
+            self.asked.send(question.clone()).await;
             let allows = |path: &Path| reads.allow(path);
             match (gate.asking.queue.ask(question.clone()).await, &folder) {
                 (Err(NobodyListens), _) => return ReadAnswer::NotAsked(NotAsked::NobodyListens),
@@ -109,23 +127,27 @@ impl CallQuestions {
         }
     }
 
-    /// Returns why nobody is asked about reading a path that is no secret; `None` if somebody is.
-    fn is_not_asked(&self, path: &Path, touches: &Grants, origin: Option<&Origin>) -> Option<NotAsked> {
+    /// Returns the answer about reading a path that is no secret, if nobody is asked.
+    fn unasked(&self, path: &Path, touches: &Grants, origin: Option<&Origin>) -> Option<ReadAnswer> {
         // Its caller was allowed what it may read; a subagent asking would be a way around that.
         if self.gate.agent_id.is_subagent() {
-            return Some(NotAsked::Subagent);
+            return Some(ReadAnswer::NotAsked(NotAsked::Subagent));
         }
+        // Before anything is looked at: where nobody can be asked, nothing shows what is there.
         if !self.gate.asking.queue.is_heard() {
-            return Some(NotAsked::NobodyListens);
-        }
-        // What is shown must be what is read. A link shows one path and leads to another.
-        match std::fs::canonicalize(path) {
-            Ok(real) if real == path => {}
-            Ok(_) => return Some(NotAsked::Link),
-            Err(_) => return Some(NotAsked::Denied),
+            return Some(ReadAnswer::NotAsked(NotAsked::NobodyListens));
         }
         // A rule that denies is an answer already.
-        self.is_denied(touches, origin).then_some(NotAsked::Denied)
+        if self.is_denied(touches, origin) {
+            return Some(ReadAnswer::NotAsked(NotAsked::Denied));
+        }
+        match std::fs::canonicalize(path) {
+            Ok(real) if real == path => None,
+            // What is shown must be what is read. A link shows one path and leads to another.
+            Ok(_) => Some(ReadAnswer::NotAsked(NotAsked::Link)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(of_new(path)),
+            Err(_) => Some(ReadAnswer::NotAsked(NotAsked::Denied)),
+        }
     }
 
     async fn ask_about_plan(&self, text: String, modes: Vec<ApprovalMode>) -> PlanAnswer {
@@ -136,7 +158,7 @@ impl CallQuestions {
         let mut question =
             Question { about: About::Plan { text, modes: modes.clone() }, ..self.question(None, Grants::none()) };
         loop {
-            self.asked.send((self.at, Arc::new(question.clone()))).await.ok();
+            self.asked.send(question.clone()).await;
             match gate.asking.queue.ask(question.clone()).await {
                 Err(NobodyListens) => return PlanAnswer::NobodyListens,
                 // Only the modes that were shown with the plan.
@@ -226,7 +248,17 @@ impl CallAsker for CallQuestions {
     }
 }
 
+/// Returns the answer about a path at which nothing is found: of a link that leads nowhere that is not known.
+fn of_new(path: &Path) -> ReadAnswer {
+    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok());
+    match there.map(|there| (there, std::fs::canonicalize(there))) {
+        Some((there, Ok(real))) if real == there && there != path => ReadAnswer::Absent,
+        Some((_, Ok(_))) => ReadAnswer::NotAsked(NotAsked::Link),
+        Some((_, Err(_))) | None => ReadAnswer::NotAsked(NotAsked::Denied),
+    }
+}
+
 /// Whether the path may be read until the session ends.
-fn covers(reads: &SessionReads, path: &Path) -> bool {
+fn covers(reads: &AllowedFiles, path: &Path) -> bool {
     reads.grants().permit_read(&PluginName::new("host"), path).is_ok()
 }

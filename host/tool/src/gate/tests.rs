@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_capability::{Authority, Capability, PluginName, Scope};
+use host_capability::{Authority, Capability, Grants, PluginName, Scope};
 use host_message::{Annotations, CallId, Output, ToolName, ToolSpec};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
@@ -21,6 +21,7 @@ use crate::{
 
 mod doors;
 mod hooks;
+mod outside;
 mod permissions;
 mod questions;
 mod switching;
@@ -62,7 +63,7 @@ impl Tool for Fake {
         Some(Origin { plugin: PluginName::new("fake"), digest: self.digest.to_owned() })
     }
 
-    fn intent<'a>(&'a self, call: &'a FunctionCall, _: CancellationToken) -> IntentFuture<'a> {
+    fn intent<'a>(&'a self, call: &'a FunctionCall, _: Looking) -> IntentFuture<'a> {
         let text = |key: &str| call.arguments.get(key).and_then(Value::as_str).map(str::to_owned);
         let (confirmation, touches) = match (text("command"), text("path")) {
             (Some(line), _) => {
@@ -105,7 +106,7 @@ impl Tool for Fake {
         .boxed()
     }
 
-    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, _: CancellationToken) -> ReviseFuture<'a> {
+    fn revise<'a>(&'a self, call: &'a FunctionCall, text: &'a str, _: Looking) -> ReviseFuture<'a> {
         let key = if call.arguments.contains_key("command") { "command" } else { "path" };
         let value = if text == "seven" { json!(7) } else { json!(text) };
         async move { Ok(Map::from_iter([(key.to_owned(), value)])) }.boxed()
@@ -190,8 +191,8 @@ impl Tool for Telling {
         self.0.call(call, context)
     }
 
-    fn intent<'a>(&'a self, call: &'a FunctionCall, cancel: CancellationToken) -> IntentFuture<'a> {
-        self.0.intent(call, cancel)
+    fn intent<'a>(&'a self, call: &'a FunctionCall, looking: Looking) -> IntentFuture<'a> {
+        self.0.intent(call, looking)
     }
 }
 
@@ -231,7 +232,17 @@ async fn run(
     wanted: &[(&str, Value)],
     answers: &[Answer],
 ) -> (Vec<SettledCall>, Vec<Question>) {
-    let registry = tools();
+    run_of(&tools(), gate, queue, wanted, answers).await
+}
+
+/// The same with these tools.
+async fn run_of(
+    registry: &Registry,
+    gate: &Gate,
+    queue: &ApprovalQueue,
+    wanted: &[(&str, Value)],
+    answers: &[Answer],
+) -> (Vec<SettledCall>, Vec<Question>) {
     let mut listener = queue.listen();
     let asked = Mutex::new(Vec::new());
     let answering = async {
@@ -245,7 +256,7 @@ async fn run(
     };
     let cancel = Cancel::under(&CancellationToken::new());
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
-    let running = Scheduler::new(&registry).with_gate(Some(gate)).run(calls(wanted), &cancel, &observe);
+    let running = Scheduler::new(registry).with_gate(Some(gate)).run(calls(wanted), &cancel, &observe);
     let settled = tokio::select! {
         settled = running => settled,
         () = answering => unreachable!("it never ends"),

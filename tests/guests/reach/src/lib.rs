@@ -58,6 +58,13 @@ export_plugin!(
         let (path, unified, proposed) = (a.path, String::new(), a.text);
         Ok(Some(Confirmation::Edit(FileDifference { path, unified, proposed })))
     }),
+    tool("peek", |a| Ok(fs_write::write(&a.path, b"", &fs_write::Expected::Anything).map(|_| Outcome::text("done"))?))
+        .needs("fs-read", "*", "read the file")
+        .needs("fs-write", "*", "replace the file")
+        .preview(|a: Arguments| -> Result<Option<Confirmation>, Failure> {
+            let data = fs_read::read_whole(&a.path)?.data;
+            Err(Failure::Failed(format!("cannot be shown: {}", String::from_utf8_lossy(&data))))
+        }),
     tool("rename", |a| Ok(fs_write::rename(&a.path, &a.text).map(|()| Outcome::text("renamed"))?)),
     tool("remove", |a| Ok(fs_write::remove(&a.path).map(|()| Outcome::text("removed"))?)),
     tool("make_directory", |a| Ok(fs_write::make_directory(&a.path).map(|()| Outcome::text("made"))?)),

@@ -46,6 +46,11 @@ fn only(event: HookEvent, answer: HookAnswer) -> impl Fn(&HookInput<'_>) -> Hook
     move |input| if input.event() == event { answer.clone() } else { HookAnswer::default() }
 }
 
+/// Hooks that deny every call before it is decided.
+pub(super) fn denying() -> Arc<dyn Hooks> {
+    Arc::new(Answering(only(HookEvent::PreToolUse, said(HookDecision::Deny, "no")), Mutex::default()))
+}
+
 // promise hooks.deny: A hook denies a call with a reason, which the model gets; the user is not asked about it.
 #[tokio::test]
 async fn gate_denial_of_a_hook_wins_over_everything() {

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use host_plugin::SessionReads;
+use host_plugin::AllowedFiles;
 
 use super::*;
 use crate::gate::questions::CallQuestions;
 use crate::{About, CallAsker, NotAsked, PlanAnswer, ReadAnswer};
 
-/// A folder with `dir/a`, `dir2/a`, a link `link` to `dir`, and a secret.
+/// A folder with `dir/a`, `dir2/a`, a link `link` to `dir`, one `nowhere` that leads nowhere, and a secret.
 struct Place {
     _folder: tempfile::TempDir,
     root: PathBuf,
     queue: ApprovalQueue,
     gate: Gate,
-    reads: SessionReads,
+    reads: AllowedFiles,
 }
 
 fn place(policy: Policy) -> Place {
@@ -24,9 +24,11 @@ fn place(policy: Policy) -> Place {
         std::fs::create_dir(root.join(name)).expect("made");
         std::fs::write(root.join(name).join("a"), "").expect("written");
     }
-    std::os::unix::fs::symlink(root.join("dir"), root.join("link")).expect("linked");
+    for (link, target) in [("link", "dir"), ("nowhere", "missing")] {
+        std::os::unix::fs::symlink(root.join(target), root.join(link)).expect("linked");
+    }
     let askable = Scope::parse(Capability::FsRead, "*,!.ssh", Path::new("/")).expect("a scope");
-    let (queue, reads) = (ApprovalQueue::new(), SessionReads::new(askable, Vec::new()));
+    let (queue, reads) = (ApprovalQueue::new(), AllowedFiles::new(askable, Vec::new()));
     let access = CurrentAccess::new(Access { reads: reads.clone(), ..Access::default() });
     let gate = Gate::new(GateOptions { access, ..options(policy, &queue) });
     Place { _folder: folder, root, queue, gate, reads }
@@ -102,15 +104,26 @@ async fn gate_reading_is_not_asked_about_where_no_answer_may_allow_it() {
         (&open, &open.gate, ".ssh", NotAsked::Secret),
         (&open, &open.gate, "link/a", NotAsked::Link),
         (&open, &open.gate, "link", NotAsked::Link),
-        (&open, &open.gate, "none", NotAsked::Denied),
+        (&open, &open.gate, "link/none", NotAsked::Link),
+        (&open, &open.gate, "link/none/none", NotAsked::Link),
+        (&open, &open.gate, "nowhere", NotAsked::Denied),
+        (&open, &open.gate, "nowhere/none", NotAsked::Denied),
+        (&open, &open.gate, "dir/a/none", NotAsked::Denied),
+        (&denied, &denied.gate, "none", NotAsked::Denied),
         (&open, &of_subagent, "dir/a", NotAsked::Subagent),
         (&denied, &denied.gate, "dir/a", NotAsked::Denied),
     ] {
         assert_eq!(place.reads(gate, path, &[]).await, (ReadAnswer::NotAsked(why), Vec::new()), "{path}");
     }
+    for (path, answer) in [("none", ReadAnswer::Absent), ("dir/none/none", ReadAnswer::Absent)] {
+        assert_eq!(open.reads(&open.gate, path, &[]).await, (answer, Vec::new()), "{path}");
+    }
+    // Where nobody can be asked, the answer does not show whether something is there.
     let (questions, _events) = open.questions(&open.gate);
-    let unasked = questions.may_read(&open.root.join("dir/a"), None).await;
-    assert_eq!(unasked, ReadAnswer::NotAsked(NotAsked::NobodyListens));
+    for path in ["dir/a", "none", "link/a", "nowhere"] {
+        let unasked = questions.may_read(&open.root.join(path), None).await;
+        assert_eq!(unasked, ReadAnswer::NotAsked(NotAsked::NobodyListens), "{path}");
+    }
 }
 
 #[tokio::test]

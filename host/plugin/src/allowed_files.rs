@@ -1,22 +1,23 @@
-//! Files outside of the workspace that the user lets tools read until the session ends.
+//! Files outside of the workspace that the user lets tools read, or change, until the session ends.
 //!
 //! Promises: nothing is allowed that the user cannot be asked about, such as keys and passwords, and nothing of it
-//! beneath an allowed folder either; a sibling whose name begins alike is not covered; what was taken back is not read
+//! beneath an allowed folder either; a sibling whose name begins alike is not covered; what was taken back is not used
 //! by any later call.
 //!
-//! Deliberately not here: asking (the gate), and what a plugin may read at all: its ceiling is met with this.
+//! Deliberately not here: asking (the gate), and what a plugin may touch at all: its ceiling is met with this.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use host_capability::{Capability, Grants, PluginName, Scope};
+use host_capability::{Grants, Scope};
 
 /// The most files and folders of a session. Protects the time that a check takes.
 const MAX_ALLOWED: usize = 256;
 
-/// The files that may be read until the session ends. Clones share them. The default allows nothing.
+/// The files that may be read until the session ends, or those that may be changed. Clones share them. The default
+/// allows nothing.
 #[derive(Clone, Debug, Default)]
-pub struct SessionReads(Arc<Inner>);
+pub struct AllowedFiles(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -27,9 +28,9 @@ struct Inner {
     allowed: RwLock<Vec<(PathBuf, Scope)>>,
 }
 
-impl SessionReads {
-    /// Creates one in which nothing is allowed so far. `askable` is what the user can be asked about; a folder of
-    /// `too_wide`, and any that contains one, is never allowed as a whole by an answer.
+impl AllowedFiles {
+    /// Creates one in which nothing is allowed so far. `askable` is what the user can be asked about, for reading or
+    /// for changing; a folder of `too_wide`, and any that contains one, is never allowed as a whole by an answer.
     pub fn new(askable: Scope, too_wide: Vec<PathBuf>) -> Self {
         Self(Arc::new(Inner { askable: Some(askable), too_wide, allowed: RwLock::default() }))
     }
@@ -41,13 +42,12 @@ impl SessionReads {
         Self(Arc::new(Inner { askable: askable.clone(), too_wide: too_wide.clone(), allowed: RwLock::default() }))
     }
 
-    /// Returns the scope for reading this absolute path and what is beneath; `None` if the user cannot be asked about
-    /// it.
+    /// Returns the scope of this absolute path and what is beneath; `None` if the user cannot be asked about it.
     pub fn scope_of(&self, path: &Path) -> Option<Scope> {
-        let scope = Scope::for_path(Capability::FsRead, path).ok()?.meet(self.0.askable.as_ref()?)?;
-        let grants = Grants::none().with(scope.clone());
+        let askable = self.0.askable.as_ref()?;
+        let scope = Scope::for_path(askable.capability(), path).ok()?.meet(askable)?;
         // A secret's own denies would leave nothing of it.
-        grants.permit_read(&PluginName::new("host"), path).is_ok().then_some(scope)
+        scope.has_path(path).then_some(scope)
     }
 
     /// Returns the folder that an answer about this path can allow: the path itself, or the one that the file is in.
@@ -59,7 +59,7 @@ impl SessionReads {
         (!is_too_wide && self.scope_of(folder).is_some()).then(|| folder.to_owned())
     }
 
-    /// Allows reading this absolute path and what is beneath. Returns `false`, and allows nothing, if the user cannot
+    /// Allows this absolute path and what is beneath. Returns `false`, and allows nothing, if the user cannot
     /// be asked about it, or too much is allowed already.
     pub fn allow(&self, path: &Path) -> bool {
         let Some(scope) = self.scope_of(path) else { return false };
@@ -97,20 +97,22 @@ impl SessionReads {
 
 #[cfg(test)]
 mod tests {
+    use host_capability::{Capability, PluginName};
+
     use super::*;
 
-    fn reads() -> SessionReads {
+    fn reads() -> AllowedFiles {
         let askable = Scope::parse_absolute(Capability::FsRead, "*,!/home/u/.ssh,!/etc/shadow").expect("a scope");
-        SessionReads::new(askable, vec![PathBuf::from("/home/u")])
+        AllowedFiles::new(askable, vec![PathBuf::from("/home/u")])
     }
 
-    fn may(reads: &SessionReads, path: &str) -> bool {
+    fn may(reads: &AllowedFiles, path: &str) -> bool {
         reads.grants().permit_read(&PluginName::new("x"), Path::new(path)).is_ok()
     }
 
     // promise reading.folder: An answer about a folder covers what is beneath it, without secrets, and no other folder.
     #[test]
-    fn session_reads_cover_a_folder_and_no_sibling_and_no_secret() {
+    fn allowed_files_cover_a_folder_and_no_sibling_and_no_secret() {
         let reads = reads();
         assert!(!may(&reads, "/data/dir/a"), "nothing at first");
         assert!(reads.allow(Path::new("/data/dir")));
@@ -136,16 +138,16 @@ mod tests {
 
     // promise reading.secrets: Nobody is asked about keys and passwords: they are refused.
     #[test]
-    fn session_reads_of_secrets_are_never_allowed() {
+    fn allowed_files_of_secrets_are_never_allowed() {
         let reads = reads();
         for path in ["/home/u/.ssh", "/home/u/.ssh/id", "/etc/shadow"] {
             assert!(!reads.allow(Path::new(path)) && reads.scope_of(Path::new(path)).is_none(), "{path}");
         }
-        assert!(!SessionReads::default().allow(Path::new("/data")), "the user cannot be asked");
+        assert!(!AllowedFiles::default().allow(Path::new("/data")), "the user cannot be asked");
     }
 
     #[test]
-    fn session_reads_offer_no_folder_that_is_too_wide() {
+    fn allowed_files_offer_no_folder_that_is_too_wide() {
         let reads = reads();
         for (path, folder) in [
             ("/etc/hosts", Some("/etc")),
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn session_reads_are_bounded() {
+    fn allowed_files_are_bounded() {
         let reads = reads();
         assert!((0..MAX_ALLOWED).all(|number| reads.allow(&PathBuf::from(format!("/d/{number}")))));
         assert!(!reads.allow(Path::new("/e")) && reads.allow(Path::new("/d/0")));
