@@ -5,6 +5,7 @@ mod ask_user;
 mod attach;
 mod background;
 mod budget;
+mod check;
 mod compress;
 mod conformance;
 mod context;

@@ -27,6 +27,7 @@ pub(crate) fn error(failure: &Failure) -> Error {
         ErrorKind::Configuration
         | ErrorKind::TurnLimit
         | ErrorKind::Tool
+        | ErrorKind::Check
         | ErrorKind::Loop
         | ErrorKind::TimeLimit
         | ErrorKind::NoCompleteTask
@@ -75,6 +76,7 @@ fn kind(kind: ErrorKind) -> &'static str {
         ErrorKind::TurnLimit => "turn_limit",
         ErrorKind::Tool => "tool",
         ErrorKind::Untrusted => "untrusted",
+        ErrorKind::Check => "check",
         ErrorKind::Loop => "loop",
         ErrorKind::TimeLimit => "time_limit",
         ErrorKind::NoCompleteTask => "no_complete_task",

@@ -194,6 +194,7 @@ impl Observer for Updates {
                 let words = notices::compressed(status, tokens_before, tokens_after, reason);
                 self.notice(NoticeSeverity::Info, &words);
             }
+            EventKind::Checking { command } => self.notice(NoticeSeverity::Info, &notices::checking(command)),
             EventKind::LoopDetected { repeated } => {
                 self.notice(NoticeSeverity::Warning, &notices::repetition(repeated));
             }

@@ -158,6 +158,11 @@ pub enum EventKind<'a> {
         /// Its name, safe to show.
         hook: &'a str,
     },
+    /// A command checks what the run changed.
+    Checking {
+        /// The line for the shell. Not escaped.
+        command: &'a str,
+    },
     /// The conversation was long, or was to be shortened.
     ChatCompressed {
         /// The result.

@@ -6,6 +6,7 @@
 //! Deliberately not here: where the definition, the tools and the model come from, and what anything looks like.
 
 mod cached;
+mod check;
 mod compression;
 mod cut_short;
 mod declared;
@@ -41,8 +42,8 @@ use crate::compress::{is_prompt, last_prompt};
 use crate::deadline::Deadline;
 use crate::event::CompressionStatus;
 use crate::{
-    AgentDefinition, Budget, Completion, ContextSource, Event, EventKind, KeptText, ModelConfig, Observer, Steering,
-    ToolConfig, fill,
+    AgentDefinition, Budget, Checks, Completion, ContextSource, Event, EventKind, KeptText, ModelConfig, Observer,
+    Steering, ToolConfig, fill,
 };
 
 /// An agent that can be run.
@@ -152,6 +153,8 @@ struct Agent {
     switch: ModeSwitch,
     /// What joins the conversation between two turns.
     context: Vec<Arc<dyn ContextSource>>,
+    /// Checks what a run changed before it ends.
+    checks: Option<Arc<dyn Checks>>,
 }
 
 /// State of a conversation between runs.
@@ -171,6 +174,9 @@ struct Conversation {
     size: Size,
     /// A message without a reply, because the process ended or a limit was reached. The next run sends it again.
     question: Vec<Part>,
+    /// How many changes of files the session had when they were last checked, or when the last run began. 0 where
+    /// another process began the run: what it changed is unchecked.
+    checked: usize,
     /// How the last run that had a reply was cut short, if it was. The model gets to know with the next prompt.
     cut_short: Option<TerminateReason>,
 }
@@ -211,6 +217,7 @@ impl Executor {
             gate,
             switch,
             context: Vec::new(),
+            checks: None,
         };
         Ok(Self { agent, history: History::new(), state: Conversation::default() })
     }
@@ -224,7 +231,17 @@ impl Executor {
         self.history = history;
         let declared = mem::take(&mut self.state.declared);
         let (caching, size) = (Caching::default(), Size::default());
-        self.state = Conversation { begun, recorded: begun, next_prompt, question, cut_short, declared, caching, size };
+        self.state = Conversation {
+            begun,
+            recorded: begun,
+            next_prompt,
+            question,
+            cut_short,
+            declared,
+            caching,
+            size,
+            checked: 0,
+        };
         self
     }
 
@@ -232,6 +249,11 @@ impl Executor {
     /// continues the conversation.
     pub fn ends_with(&mut self, switch: ModeSwitch) {
         self.agent.switch = switch;
+    }
+
+    /// Checks what each run changed before it ends.
+    pub fn checked_by(&mut self, checks: Arc<dyn Checks>) {
+        self.agent.checks = Some(checks);
     }
 
     /// Lets texts of this source join the conversation between two turns, behind those of earlier sources.
@@ -303,6 +325,7 @@ impl Executor {
         message.extend(context);
         // The model must know that it was stopped, or it goes on as if the user had waited.
         message.extend(self.state.cut_short.and_then(cut_short::note));
+        self.state.checked = self.agent.checks.as_ref().map_or(0, |checks| checks.changes());
         let run = Run::new(&self.agent, &token, &mut self.state, prompts.system).steered(steering);
         run.drive(&mut self.history, Some(message)).await
     }

@@ -13,6 +13,7 @@
 mod activate_skill;
 mod ask_user;
 mod budget;
+mod check;
 mod complete;
 mod compress;
 mod compression_config;
@@ -41,6 +42,7 @@ pub use ask_user::{ASK_USER, AskUser};
 pub use budget::{
     Budget, DayBudget, DayError, DayExceeded, DayLimits, DaySpending, Exceeded, ModelSpending, Spending, TreeLimits,
 };
+pub use check::{CheckEnd, Checks};
 pub use complete::COMPLETE_TASK;
 pub use compression_config::CompressionConfig;
 pub use context_source::ContextSource;

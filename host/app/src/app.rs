@@ -17,7 +17,8 @@ pub(crate) use self::tools::{Offered, SessionFiles};
 
 use std::sync::{Arc, Mutex};
 
-use host_agent::Observer;
+use host_agent::{Checks, Observer};
+use host_extensions::checks::SessionChecks;
 use host_extensions::grants::UserGrants;
 use host_extensions::hooks::{HookPlace, HookSet, Wiring};
 use host_extensions::plugins::LoadedPlugin;
@@ -275,6 +276,21 @@ impl App {
             changes,
         });
         hooks.map(|hooks| hooks as Arc<dyn Hooks>)
+    }
+
+    /// Returns the checks of a session whose changes this records; `None` if nothing is checked.
+    pub(crate) fn session_checks(&self, changes: &Arc<Recorder>) -> Option<Arc<dyn Checks>> {
+        let settings = self.configuration.check.clone();
+        if settings.commands.is_empty() {
+            return None;
+        }
+        Some(Arc::new(SessionChecks {
+            settings,
+            runtime: Arc::clone(&self.runtime),
+            workspace: self.workspace.root().to_owned(),
+            confine: self.programs.walls.mode,
+            changes: Arc::clone(changes),
+        }))
     }
 
     /// The plugin with this name.

@@ -23,6 +23,7 @@ pub mod pages;
 mod plan;
 pub mod prompt_report;
 mod prompted;
+mod proposed_checks;
 pub mod resume;
 pub mod rewind;
 pub mod servers;

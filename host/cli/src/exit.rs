@@ -48,6 +48,7 @@ pub(crate) fn number(kind: ErrorKind) -> u8 {
         ErrorKind::TimeLimit => 57,
         ErrorKind::NoCompleteTask => 58,
         ErrorKind::Service => 59,
+        ErrorKind::Check => 60,
         ErrorKind::Altered => 65,
         ErrorKind::Write => 74,
         ErrorKind::Cancelled => 130,
@@ -55,7 +56,7 @@ pub(crate) fn number(kind: ErrorKind) -> u8 {
 }
 
 /// The kinds with which a run can end, each in a word or two.
-const RUN_ENDS: [(ErrorKind, &str); 12] = [
+const RUN_ENDS: [(ErrorKind, &str); 13] = [
     (ErrorKind::Authentication, "authentication"),
     (ErrorKind::Input, "input"),
     (ErrorKind::Configuration, "configuration"),
@@ -66,6 +67,7 @@ const RUN_ENDS: [(ErrorKind, &str); 12] = [
     (ErrorKind::TimeLimit, "time limit or budget"),
     (ErrorKind::NoCompleteTask, "no answer"),
     (ErrorKind::Service, "model service failed"),
+    (ErrorKind::Check, "checks failed"),
     (ErrorKind::Write, "output or log not written"),
     (ErrorKind::Cancelled, "cancelled"),
 ];

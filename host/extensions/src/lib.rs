@@ -12,6 +12,7 @@
 
 pub mod agents;
 pub mod ahead;
+pub mod checks;
 pub mod grants;
 pub mod hooks;
 pub mod indexes;

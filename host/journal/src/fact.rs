@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallEnd, HookResult, TerminateReason};
+use crate::{CallEnd, CheckResult, HookResult, TerminateReason};
 
 /// The version of the format in which facts are written, in a log's first line.
 pub const SESSION_VERSION: u32 = 1;
@@ -201,6 +201,21 @@ pub enum Fact {
         /// Duration in milliseconds.
         duration_ms: u64,
     },
+    /// A check of what the run changed ended. If it failed, the model is asked to correct that, or the run fails.
+    CheckEnded {
+        /// The agent that it was run for.
+        agent_id: AgentId,
+        /// The line for the shell.
+        command: String,
+        /// How it ended.
+        result: CheckResult,
+        /// Why it did not pass; empty if it did.
+        reason: String,
+        /// What it printed: the beginning and the end.
+        output: String,
+        /// Duration in milliseconds.
+        duration_ms: u64,
+    },
     /// Something failed that ends the run, or its recovery.
     Error {
         /// The agent's id.
@@ -236,6 +251,7 @@ impl Fact {
             | Self::TakenBack { agent_id, .. }
             | Self::RecoveryStarted { agent_id, .. }
             | Self::HookEnded { agent_id, .. }
+            | Self::CheckEnded { agent_id, .. }
             | Self::Error { agent_id, .. }
             | Self::RunEnded { agent_id, .. } => Some(agent_id),
             Self::Content { prompt, .. }

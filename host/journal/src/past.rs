@@ -263,7 +263,7 @@ impl Recorded {
                 self.named.extend(named.into_iter().map(|text| (text, time)));
             }
             // What a command's line printed is part of the prompt that follows.
-            Fact::CommandLine { .. } | Fact::HookEnded { .. } | Fact::Error { .. } => {}
+            Fact::CommandLine { .. } | Fact::HookEnded { .. } | Fact::CheckEnded { .. } | Fact::Error { .. } => {}
             Fact::RunEnded { agent_id, terminate_reason, .. } => {
                 let past = self.agent(agent_id);
                 past.ended = Some(terminate_reason);

@@ -102,7 +102,9 @@ impl Runtime {
             Ok(repositories) => repositories,
             Err(error) => return not_started(error.to_string()),
         };
-        match self.start_hook(command, &access.programs, repositories.as_ref()) {
+        // A hook opens no door: nobody is asked on its behalf.
+        let doors = Doors::closed(KeptFrom::new(AllowedBy::Hooks));
+        match self.start_hook(command, &access.programs, repositories.as_ref(), doors) {
             Ok(process) => {
                 let mut after = AfterProgram::new(program, repositories);
                 let ended = follow(process, input, command.limit.min(MAX_HOOK_TIME)).await;
@@ -113,11 +115,12 @@ impl Runtime {
         }
     }
 
-    fn start_hook(
+    pub(crate) fn start_hook(
         &self,
         command: &HookCommand,
         access: &ProgramAccess,
         repositories: Option<&Repositories>,
+        doors: Doors,
     ) -> Result<Process, String> {
         let names_none = || "the command names no program".to_owned();
         let scope = Scope::for_command_using(&command.argv, &command.resources).map_err(|error| error.to_string())?;
@@ -137,8 +140,7 @@ impl Runtime {
             if let Some(note) = widen(confinement, permit.resources()) {
                 tracing::warn!("{}", note.trim_end());
             }
-            // A hook opens no door: nobody is asked on its behalf.
-            network(permit.clone(), Doors::closed(KeptFrom::new(AllowedBy::Hooks)))
+            network(permit.clone(), doors)
         });
         if let Some(confinement) = &mut confinement {
             // Right before the start, after the confinement got its last folder.

@@ -21,6 +21,7 @@ mod bindings;
 mod cache;
 mod certificates;
 mod changes;
+mod check_program;
 mod checklist;
 mod compile_limits;
 mod compiler;

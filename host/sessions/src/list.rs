@@ -223,6 +223,7 @@ impl SessionSummary {
                 | Fact::CallSettled { .. }
                 | Fact::CommandLine { .. }
                 | Fact::HookEnded { .. }
+                | Fact::CheckEnded { .. }
                 | Fact::Error { .. } => {}
             }
         }

@@ -11,6 +11,7 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host_extensions::checks::CHECK;
 use host_extensions::hooks::HOOK;
 use host_files::ChainStore;
 use host_journal::{Journals, Opened, Stored};
@@ -221,6 +222,9 @@ pub(crate) fn unusable(error: JournalError) -> Failure {
 pub(crate) fn without_call(id: &str) -> Option<(String, &'static str)> {
     if id.starts_with(UNDO) {
         return Some(("undo".to_owned(), "undone by the user"));
+    }
+    if id.starts_with(CHECK) {
+        return Some(("the checks".to_owned(), "commands of [check]"));
     }
     let event = id.strip_prefix(HOOK)?.split('-').next().unwrap_or_default();
     Some((format!("the hooks of {}", visible_line(event)), "hooks that the user set up, or of a trusted project"))

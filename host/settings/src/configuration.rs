@@ -5,6 +5,7 @@
 //! Here is a file as it is written, a type for each section. Deliberately not here: what holds (`resolved`), which is
 //! all that readers see.
 
+mod check;
 mod commands;
 mod fault;
 mod hooks;
@@ -31,6 +32,8 @@ use host_tool::ApprovalMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::check::Check;
+pub use self::check::{CHECK_ATTEMPTS, CHECK_SECONDS, CheckSettings};
 use self::commands::ToolCommands;
 pub use self::commands::{Commands, CommandsFault, Owner};
 pub use self::fault::{ConfigurationError, ConfigurationFault, ProjectRule, WhyNot};
@@ -96,6 +99,8 @@ pub(crate) struct ConfigurationFile {
     pub(crate) deny: Deny,
     /// Programs that are asked about events of a session.
     pub(crate) hooks: HooksConfig,
+    /// Commands that run before a run that changed files ends.
+    pub(crate) check: Check,
     /// Limits of a run.
     pub(crate) run: Run,
     /// Limits of all runs of a day together.

@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Tool,
     /// The project is not trusted.
     Untrusted,
+    /// What the run changed failed its checks.
+    Check,
     /// The model repeated itself.
     Loop,
     /// The run was cut by its time limit or budget.
@@ -224,6 +226,7 @@ fn error_kind(error: &RunError) -> ErrorKind {
         RunError::Session(SessionError::Write { .. } | SessionError::Broken { .. }) => ErrorKind::Write,
         RunError::Session(_) | RunError::Tools(_) => ErrorKind::Configuration,
         RunError::Hook(_) => ErrorKind::Tool,
+        RunError::Check { .. } => ErrorKind::Check,
         RunError::Loop(_) => ErrorKind::Loop,
         RunError::Reply(_) | RunError::History(_) => ErrorKind::Service,
         RunError::Exceeded(exceeded) => match exceeded.reason() {

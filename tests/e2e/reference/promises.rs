@@ -35,6 +35,7 @@ const AREAS: &[(&str, &str)] = &[
     ("memory", "Instructions of folders"),
     ("audit", "Verifying sessions"),
     ("hooks", "Hooks"),
+    ("check", "Checks before a run ends"),
     ("import", "Importing from other agents"),
     ("folders", "Added folders"),
     ("plan", "Plans"),

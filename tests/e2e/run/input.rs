@@ -78,8 +78,9 @@ fn input_invalid_configuration_is_an_error() {
         1 | modle = "offline"
           | ^^^^^
         unknown field `modle`, expected one of `model`, `effort`, `verbosity`, `editing`, `approval_mode`, \
-    `any_folder`, `confine`, `deny`, `hooks`, `run`, `budget`, `context`, `conversation`, `limits`, \
-    `tools`, `retry`, `compression`, `providers`, `routing`, `models`, `agents`, `plugins`, `mcp`, `indexes`
+    `any_folder`, `confine`, `deny`, `hooks`, `check`, `run`, `budget`, `context`, `conversation`, \
+    `limits`, `tools`, `retry`, `compression`, `providers`, `routing`, `models`, `agents`, `plugins`, \
+    `mcp`, `indexes`
     help: did you mean `model`?
 
     # model =

@@ -3,7 +3,7 @@
 use host_journal::{Fact, HistoryError, SessionError, TerminateReason};
 use host_message::{AgentId, FinishReason, Usage};
 use host_model::ModelError;
-use host_text::{Advice, with_causes};
+use host_text::{Advice, counted, with_causes};
 use host_tool::RegistryError;
 
 use super::Agent;
@@ -82,6 +82,16 @@ pub enum RunError {
     /// A hook denied the prompt, or ended the run; says which one and why.
     #[error("{0}")]
     Hook(String),
+    /// A check of what the run changed failed too often.
+    #[error("the check `{}` fails: {reason}, {}", host_text::visible_line(.command), tried(*.attempts))]
+    Check {
+        /// The line for the shell.
+        command: String,
+        /// How it ended.
+        reason: String,
+        /// How often the model was asked to correct what failed.
+        attempts: u32,
+    },
     /// The tools cannot be put together.
     #[error("cannot prepare the agent's tools")]
     Tools(#[from] RegistryError),
@@ -150,8 +160,21 @@ impl RunError {
                 let list = Advice::from("`/hooks` and ").command("hooks");
                 Some(list.text(" list the hooks, and where each comes from"))
             }
+            Self::Check { .. } => Some(
+                Advice::from("continue with ")
+                    .command_for("run --resume \"…\"", "a new prompt")
+                    .text(", or change `commands` or `attempts` of [check]"),
+            ),
             Self::Inputs(_) | Self::Template(_) | Self::History(_) | Self::Tools(_) => None,
         }
+    }
+}
+
+/// Says how often the model was asked to correct what a check found.
+fn tried(attempts: u32) -> String {
+    match attempts {
+        0 => "and the model was not asked to correct it".to_owned(),
+        _ => format!("after {} to correct it", counted(attempts, "attempt")),
     }
 }
 

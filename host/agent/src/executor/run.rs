@@ -45,6 +45,8 @@ pub(super) struct Run<'r> {
     turns: u32,
     /// How often hooks kept it from ending.
     pub(super) kept_on: u32,
+    /// How often checks did.
+    pub(super) failed_checks: u32,
     /// Whether the model replied, if only with a part of an answer.
     pub(super) has_reply: bool,
     before: Before,
@@ -99,6 +101,7 @@ impl<'r> Run<'r> {
             steering: None,
             turns: 0,
             kept_on: 0,
+            failed_checks: 0,
             has_reply: false,
             before: Before::default(),
         }
@@ -217,7 +220,7 @@ impl<'r> Run<'r> {
             self.turns += 1;
             agent.budget.add_turn();
             let ended = match self.ask(history, message, &declared, &tools, &deadline).await {
-                Ok(step) => self.ended_by(step, message).await,
+                Ok(step) => self.ended_by(step, message, &deadline).await,
                 Err(Stop::Looped(repeated)) => {
                     self.looped(repeated, message)?;
                     Ok(None)
@@ -310,8 +313,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns the end that a step leads to; `None` if the run goes on, such as when the hooks do not let it end.
-    async fn ended_by(&mut self, step: Step, message: &mut Option<Vec<Part>>) -> Result<Option<Ending>, Stop> {
+    /// Returns the end that a step leads to; `None` if the run goes on, such as when checks or hooks do not let it end.
+    async fn ended_by(
+        &mut self,
+        step: Step,
+        message: &mut Option<Vec<Part>>,
+        deadline: &Deadline,
+    ) -> Result<Option<Ending>, Stop> {
         let result = match step {
             Step::Called => return Ok(None),
             // The user approved a plan: the run ends, and goes on in the mode that was chosen.
@@ -326,6 +334,10 @@ impl<'r> Run<'r> {
                 },
             },
         };
+        if let Some(failed) = self.check(deadline).await? {
+            message.get_or_insert_default().extend(failed);
+            return Ok(None);
+        }
         Ok(self.asked_to_end(&result, message).await?.then(|| Ending::goal(result)))
     }
 

@@ -215,6 +215,9 @@ impl Start<'_> {
         let tools = all.with_agents(&context)?;
         let (mut executor, definition) = self.executor(&all, &context, tools, earlier)?;
         executor.ends_with(switch.clone());
+        if let Some(checks) = app.session_checks(&files.changes) {
+            executor.checked_by(checks);
+        }
         // What the conversation called stays declared: a service may reject calls of tools that are not.
         deferred.load(called(executor.history().contents()));
         let conversation = Conversation { executor, log, budget, gate, switch, deferred, files, skills, outputs };

@@ -15,6 +15,7 @@ use host_text::{Advice, Flag};
 use host_tool::ApprovalMode;
 
 use super::Session;
+use super::proposed_checks::proposed_checks;
 use crate::attach::Attached;
 use crate::context::name;
 
@@ -120,7 +121,12 @@ impl Session {
             ([], Some(first)) => writing(first),
             ([], None) => writing("AGENTS.md"),
         };
-        Ok(plain(prompt))
+        let checks = match self.app.configuration.check.commands.is_empty() {
+            true => proposed_checks(root),
+            // There are some: nobody needs a proposal.
+            false => Vec::new(),
+        };
+        Ok(plain(prompt + &proposing(&checks)))
     }
 
     /// Returns the prompt that has the model review a branch, a commit or a range, or else the change that is not
@@ -210,6 +216,21 @@ fn improving(file: &str, others: &[&String]) -> String {
     )
 }
 
+/// Asks for a proposal of checks, for a repository that these commands may check; nothing if there are none.
+fn proposing(checks: &[String]) -> String {
+    if checks.is_empty() {
+        return String::new();
+    }
+    let commands: Vec<String> = checks.iter().map(|command| format!("{command:?}")).collect();
+    format!(
+        "\n\nEnd your answer with a proposal, which the user can put into `.host/config.toml` and which you do not write \
+         yourself: a block of TOML with `[check]` and `commands = [{}]`, corrected by what you found (commands that take \
+         at most a few minutes, change nothing and need no network), and one sentence that says that they then run \
+         before each run that changed files ends.",
+        commands.join(", ")
+    )
+}
+
 /// The name of a branch or a commit, or a range of them.
 #[derive(Debug, PartialEq, Eq)]
 struct Revision<'a>(&'a str);
@@ -251,6 +272,14 @@ impl<'a> Revision<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // promise check.proposed
+    #[test]
+    fn init_asks_for_a_proposal_only_where_something_checks_the_repository() {
+        assert_eq!(proposing(&[]), "");
+        let asked = proposing(&["cargo test".to_owned(), "echo \"a\"".to_owned()]);
+        assert!(asked.contains(r#"`commands = ["cargo test", "echo \"a\""]`"#), "{asked}");
+    }
 
     // promise conversation.review
     #[test]

@@ -183,6 +183,7 @@ impl Terminal {
             }
             EventKind::LoopDetected { repeated } => notices::repetition(repeated),
             EventKind::HookWaiting { event, hook } => notices::hook_waiting(event, hook),
+            EventKind::Checking { command } => notices::checking(command),
             EventKind::Fact(Fact::RecoveryStarted { .. }) => "limit reached; asking it to wrap up".to_owned(),
             EventKind::Fact(Fact::Error { message, .. }) => visible(message).into_owned(),
             EventKind::Fact(other) => match notices::fact(other) {
@@ -225,7 +226,7 @@ impl Terminal {
                 state.reply.clear();
                 self.note(state, "limit reached; asking the model to wrap up");
             }
-            Fact::HookEnded { .. } => {
+            Fact::HookEnded { .. } | Fact::CheckEnded { .. } => {
                 state.waiting = None;
                 match notices::fact(fact) {
                     Some(note) => self.note(state, &note),
@@ -381,6 +382,10 @@ impl Observer for Terminal {
             }
             EventKind::HookWaiting { event, hook } => {
                 state.wait(&notices::hook_waiting(event, hook));
+                self.update(state);
+            }
+            EventKind::Checking { command } => {
+                state.wait(&notices::checking(command));
                 self.update(state);
             }
             EventKind::LoopDetected { repeated } => {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::{
-    CallEnd, CallReport, CallStatus, HookResult, Journals, Left, Logged, Past, ReadError, Recorded, Records, Stored,
-    TerminateReason,
+    CallEnd, CallReport, CallStatus, CheckResult, HookResult, Journals, Left, Logged, Past, ReadError, Recorded,
+    Records, Stored, TerminateReason,
 };
 
 mod manage;

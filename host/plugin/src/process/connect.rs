@@ -39,6 +39,8 @@ pub(crate) enum AllowedBy {
     Server(String),
     /// A setting of hooks.
     Hooks,
+    /// A setting for every program.
+    Confine,
 }
 
 impl KeptFrom {
@@ -55,6 +57,7 @@ impl KeptFrom {
             }
             AllowedBy::Server(name) => format!("add `net = [\"{wanted}\"]` to [mcp.{name}]"),
             AllowedBy::Hooks => format!("add `net = [\"{wanted}\"]` to [hooks]"),
+            AllowedBy::Confine => format!("add `net = [\"{wanted}\"]` to [confine]"),
         };
         let words = format!("this program may not {does}; to allow it, {allow}");
         let mut servers = lock(&self.servers);

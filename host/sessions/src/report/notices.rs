@@ -1,7 +1,7 @@
 //! Messages about the events of a run, for every frontend.
 
 use host_agent::CompressionStatus;
-use host_journal::{Fact, HookResult};
+use host_journal::{CheckResult, Fact, HookResult};
 use host_text::{clip, exact, visible_line};
 use host_tool::HookEvent;
 
@@ -14,6 +14,7 @@ pub fn fact(fact: &Fact) -> Option<String> {
         Fact::HookEnded { event, hook: name, result, reason, message, .. } => {
             hook(*event, name, *result, reason, message.as_deref())
         }
+        Fact::CheckEnded { command, result, reason, .. } => check(command, *result, reason),
         // Written out: of a new kind of fact every frontend shows what is said here.
         Fact::Session { .. }
         | Fact::Resumed { .. }
@@ -91,6 +92,22 @@ fn hook(event: HookEvent, hook: &str, result: HookResult, reason: &str, message:
         words.push_str(&format!(": {}", visible_line(&clip(message, MAX_REASON))));
     }
     Some(words)
+}
+
+/// A check that did not pass.
+fn check(command: &str, result: CheckResult, reason: &str) -> Option<String> {
+    let failed = match result {
+        CheckResult::Passed => return None,
+        CheckResult::Failed => "failed",
+        CheckResult::TimedOut => "did not end",
+        CheckResult::NotStarted => "did not start",
+    };
+    Some(format!("check `{}` {failed}: {}", visible_line(&clip(command, MAX_REASON)), visible_line(reason)))
+}
+
+/// A check that runs.
+pub fn checking(command: &str) -> String {
+    format!("checking with `{}`", visible_line(&clip(command, MAX_REASON)))
 }
 
 /// A hook that takes long.

@@ -8,7 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
-use host_journal::{CallReport, CallStatus, Fact, HookResult};
+use host_journal::{CallReport, CallStatus, CheckResult, Fact, HookResult};
 use host_message::AgentId;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::TrustStatus;
@@ -118,6 +118,19 @@ enum Line<'a> {
     },
     /// A hook has run for a second and is waited for.
     HookWaiting { hook_event_name: &'a str, hook: &'a str },
+    /// A command checks what the run changed.
+    Checking { command: &'a str },
+    /// It ended.
+    Check {
+        command: &'a str,
+        result: CheckEnd,
+        /// Why it did not pass; empty if it did.
+        reason: &'a str,
+        /// What it printed: the beginning and the end.
+        output: &'a str,
+        /// Duration in milliseconds.
+        duration_ms: u64,
+    },
     /// Something that the user should know.
     Error { severity: Severity, message: &'a str },
     /// The last line: the run ended.
@@ -183,6 +196,31 @@ enum HookEnd {
     FailedClosed,
     /// It failed, and nothing depends on it.
     Failed,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CheckEnd {
+    /// With exit code 0.
+    Passed,
+    /// With another exit code, or by a signal.
+    Failed,
+    /// It took too long.
+    TimedOut,
+    /// It did not start.
+    NotStarted,
+}
+
+impl From<CheckResult> for CheckEnd {
+    fn from(result: CheckResult) -> Self {
+        match result {
+            CheckResult::Passed => Self::Passed,
+            CheckResult::Failed => Self::Failed,
+            CheckResult::TimedOut => Self::TimedOut,
+            CheckResult::NotStarted => Self::NotStarted,
+        }
+    }
 }
 
 impl From<HookResult> for HookEnd {
@@ -261,6 +299,9 @@ impl StreamJson {
                 message: message.as_deref(),
                 duration_ms: *duration_ms,
             }),
+            Fact::CheckEnded { command, result, reason, output, duration_ms, .. } => {
+                say(Line::Check { command, result: (*result).into(), reason, output, duration_ms: *duration_ms })
+            }
             Fact::RecoveryStarted { .. } => {
                 say(Line::Error { severity: Severity::Warning, message: "limit reached; asking the model to wrap up" });
             }
@@ -324,6 +365,7 @@ impl Observer for StreamJson {
             }),
             EventKind::Fact(fact) => self.fact(subagent, fact),
             EventKind::HookWaiting { event, hook } => say(Line::HookWaiting { hook_event_name: event.name(), hook }),
+            EventKind::Checking { command } => say(Line::Checking { command }),
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 let again = notices::again(reason, wait_ms, attempt, attempts);
                 warn(&format!("{again}; the partial reply is discarded"));

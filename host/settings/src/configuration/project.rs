@@ -29,6 +29,9 @@ const ALLOWED: &[&[&str]] = &[
     &["approval_mode"],
     &["confine", "mode"],
     &["deny", "read"],
+    &["check", "commands"],
+    &["check", "attempts"],
+    &["check", "seconds"],
     &["run", "max_turns"],
     &["run", "timeout_seconds"],
     &["run", "grace_seconds"],
@@ -131,6 +134,7 @@ impl ConfigurationFile {
             deny: Deny { read: [self.deny.read, project.deny.read].concat() },
             // A project has its own file for hooks, which is trusted with it.
             hooks: self.hooks,
+            check: self.check.with_project(project.check),
             run: self.run.narrowed(project.run),
             budget: self.budget.narrowed(&project.budget),
             conversation: self.conversation,
@@ -227,7 +231,7 @@ impl Model {
 
 /// Returns the project's value, limited to what the user allows, or else to the host's default. Without either there is
 /// no limit.
-fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>) -> Option<T> {
+pub(super) fn narrower<T: Ord + Copy>(project: Option<T>, own: Option<T>, usual: Option<T>) -> Option<T> {
     match (project, own.or(usual)) {
         (Some(project), Some(most)) => Some(project.min(most)),
         (Some(project), None) => Some(project),

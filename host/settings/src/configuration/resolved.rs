@@ -15,9 +15,10 @@ use host_tool::ApprovalMode;
 
 use super::project::Layers;
 use super::{
-    Agent, Alert, Amount, AtLeastOne, CONTEXT_FALLBACK, CONTEXT_FILES, Commands, Compression, ConfigurationError,
-    ConfigurationFile, Confine, Conversation, DailyBudget, Deny, HooksConfig, IndexConfig, InnerShare, Keys, Limits,
-    MCP_SHARE, McpConfig, Model, ModelPrice, Owner, PluginConfigs, Routing, Run, Service, Setting, Written,
+    Agent, Alert, Amount, AtLeastOne, CONTEXT_FALLBACK, CONTEXT_FILES, CheckSettings, Commands, Compression,
+    ConfigurationError, ConfigurationFile, Confine, Conversation, DailyBudget, Deny, HooksConfig, IndexConfig,
+    InnerShare, Keys, Limits, MCP_SHARE, McpConfig, Model, ModelPrice, Owner, PluginConfigs, Routing, Run, Service,
+    Setting, Written,
 };
 use crate::editing::Editing;
 use crate::environment::{Environment, Folders};
@@ -51,6 +52,8 @@ pub struct Configuration {
     /// Programs that are asked about events of a session. A key of a hook that is missing is a value of its own: it is
     /// about everything, is called by its line or its file, and has the usual time ([`HookConfig::limit`]).
     pub hooks: HooksConfig,
+    /// What is checked before a run ends.
+    pub check: CheckSettings,
     /// Services, by the provider's name. A key that is missing is the provider's own value.
     pub providers: BTreeMap<ProviderId, Service>,
     /// The choice that the model `auto` makes. A model that is missing is one of the service whose key is set.
@@ -293,6 +296,7 @@ impl Configuration {
             editing: file.editing,
             deny: file.deny,
             hooks: file.hooks,
+            check: file.check.resolved(),
             providers: file.providers,
             routing: file.routing,
             models: file.models,

@@ -74,7 +74,15 @@ fn each() -> Vec<Fact> {
                 message: None,
                 duration_ms: 3,
             },
-            Fact::HookEnded { .. } => Fact::Error { agent_id, message: text("no") },
+            Fact::HookEnded { .. } => Fact::CheckEnded {
+                agent_id,
+                command: text("cargo test"),
+                result: CheckResult::Failed,
+                reason: text("exit code 101"),
+                output: text("no"),
+                duration_ms: 4,
+            },
+            Fact::CheckEnded { .. } => Fact::Error { agent_id, message: text("no") },
             Fact::Error { .. } => Fact::RunEnded {
                 agent_id,
                 terminate_reason: reason,
