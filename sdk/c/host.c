@@ -438,6 +438,20 @@ bool host_fail_mcp(const host_cap_mcp_error_t *error, host_failure *failure) {
 }
 #endif
 
+#ifdef HOST_TOOLS
+bool host_fail_tools(const host_cap_tools_error_t *error, host_failure *failure) {
+    switch (error->tag) {
+    case HOST_CAP_TOOLS_ERROR_DENIED: return fail_denied(failure, &error->val.denied);
+    case HOST_CAP_TOOLS_ERROR_NOT_FOUND: return fail_with(failure, HOST_NOT_FOUND, error->val.not_found);
+    case HOST_CAP_TOOLS_ERROR_INVALID: return fail_with(failure, HOST_INVALID_ARGUMENTS, error->val.invalid);
+    case HOST_CAP_TOOLS_ERROR_REFUSED: return fail_with(failure, HOST_FAILED, error->val.refused);
+    case HOST_CAP_TOOLS_ERROR_UNAVAILABLE: return fail_with(failure, HOST_UNAVAILABLE, error->val.unavailable);
+    case HOST_CAP_TOOLS_ERROR_CANCELLED: return host_fail(failure, HOST_CANCELLED, "");
+    default: return fail_with(failure, HOST_FAILED, error->val.failed);
+    }
+}
+#endif
+
 /* ---- What the contract exports ---- */
 
 static contract_option_string_t optional(const char *text) {

@@ -114,6 +114,9 @@ bool host_fail_state(const host_cap_state_error_t *error, host_failure *failure)
 #ifdef HOST_MCP
 bool host_fail_mcp(const host_cap_mcp_error_t *error, host_failure *failure);
 #endif
+#ifdef HOST_TOOLS
+bool host_fail_tools(const host_cap_tools_error_t *error, host_failure *failure);
+#endif
 
 /* ---- The tools ---- */
 

@@ -193,3 +193,18 @@ declare module 'host:cap/mcp@0.1.0' {
   /** Calls a tool of an MCP server that the user configured; `arguments_` is a JSON object as text. */
   export function call(server: string, tool: string, arguments_: string): Answer;
 }
+
+declare module 'host:cap/tools@0.1.0' {
+  import type { Denial } from 'host:cap/types@0.1.0';
+  /** `arguments` is a JSON object as text. */
+  export interface ToolCall { tool: string; arguments: string }
+  export interface Answer { text: string; structured?: string }
+  export type Problem =
+    | { tag: 'denied'; val: Denial }
+    | { tag: 'not-found' | 'invalid' | 'refused' | 'unavailable' | 'failed'; val: string }
+    | { tag: 'cancelled' };
+  /** Calls another tool of the session, as if the model had called it. */
+  export function call(call: ToolCall): Answer;
+  /** The same for several at once; one result for each, in their order. */
+  export function callAll(calls: ToolCall[]): ({ tag: 'ok'; val: Answer } | { tag: 'err'; val: Problem })[];
+}

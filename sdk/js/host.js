@@ -43,6 +43,9 @@ export class Failure extends Error {
       case 'unavailable': return Failure.unavailable(val);
       case 'timed-out': return Failure.unavailable('the time limit passed');
       case 'too-large': return Failure.failed(`it has ${val} bytes, which is too large`);
+      case 'cancelled': return Failure.cancelled('');
+      case 'refused':
+      case 'failed':
       case 'full':
       case 'io': return Failure.failed(val);
     }

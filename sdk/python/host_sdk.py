@@ -4,8 +4,8 @@ A plugin is a module `plugin` with `Tool = export(...)`, given one or more funct
 function takes the arguments, a dict that met the tool's schema, and returns an `Answer` or text; it fails by raising a
 `Failure`. What a capability refuses is raised as a `Failure` too, and a function that does not catch it passes it on.
 
-The capabilities are `fs_read`, `fs_write`, `process`, `http`, `state` and `mcp`: the generated modules of those that plugin.toml
-declares, None for the others. With `process` there is `background`, for programs that go on after the call, and with
+The capabilities are `fs_read`, `fs_write`, `process`, `http`, `state`, `mcp` and `tools`: the generated modules of those that
+plugin.toml declares, None for the others. With `process` there is `background`, for programs that go on after the call, and with
 `fs_write` `file_changes`, for previews of several changes.
 
 The plugin is a snapshot taken when its imports have run, and those that its functions make: there are no files to import
@@ -291,3 +291,4 @@ file_changes = _capability("file_changes")
 http = _capability("http")
 state = _capability("state")
 mcp = _capability("mcp")
+tools = _capability("tools")

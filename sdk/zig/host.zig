@@ -272,6 +272,19 @@ pub const Call = struct {
         };
     }
 
+    /// What `tools` answered, as the failure of the call.
+    pub fn toolsFailure(call: *Call, err: contract.host_cap_tools_error_t) Error {
+        return switch (err.tag) {
+            contract.HOST_CAP_TOOLS_ERROR_DENIED => call.denied(err.val.denied),
+            contract.HOST_CAP_TOOLS_ERROR_NOT_FOUND => call.failWith(.not_found, err.val.not_found),
+            contract.HOST_CAP_TOOLS_ERROR_INVALID => call.failWith(.invalid_arguments, err.val.invalid),
+            contract.HOST_CAP_TOOLS_ERROR_REFUSED => call.failWith(.failed, err.val.refused),
+            contract.HOST_CAP_TOOLS_ERROR_UNAVAILABLE => call.failWith(.unavailable, err.val.unavailable),
+            contract.HOST_CAP_TOOLS_ERROR_CANCELLED => call.fail(.cancelled, "", .{}),
+            else => call.failWith(.failed, err.val.failed),
+        };
+    }
+
     /// Live output for the user; no part of the outcome.
     pub fn emit(_: *Call, comptime format: []const u8, values: anytype) error{OutOfMemory}!void {
         var text = string(try std.fmt.allocPrint(allocator, format, values));

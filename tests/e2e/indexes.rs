@@ -127,7 +127,7 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -148,7 +148,7 @@ async fn index_of_a_folder_is_searched_and_a_plugin_of_it_installed_by_name() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 

@@ -71,7 +71,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
     ----- stderr
@@ -94,7 +94,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -129,7 +129,7 @@ async fn from_a_registry_to_a_call_and_on_to_an_update_and_a_revocation() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -336,7 +336,7 @@ async fn install_denies_what_is_not_known_to_come_from_its_publisher() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     UNSIGNED: no key that you trust signed it.
 
@@ -645,8 +645,8 @@ async fn install_names_that_look_like_others_are_in_the_question() {
       allocate␠␠
       find␠␠
 
-    It cannot read files, change files, run programs, reach the network, keep anything between calls or \
-    call tools of MCP servers: its component has no import for that.
+    It cannot read files, change files, run programs, reach the network, keep anything between calls, call \
+    tools of MCP servers or call other tools: its component has no import for that.
 
     UNSIGNED: no key that you trust signed it.
     Easily confused: the plugin `acme/c0unts` looks like `acme/counts`, which you have
@@ -698,7 +698,7 @@ async fn install_says_how_many_signatures_do_not_count_and_shows_few() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
       not counted: the key [KEY] is not in your list of keys; get the publisher's key file from a source \
@@ -884,7 +884,7 @@ async fn install_asks_the_user_only_about_what_is_new() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -939,7 +939,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
         it says: From the settings.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -971,7 +971,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
         it says: From the settings.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -1002,7 +1002,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
         it says: From the settings.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 
@@ -1043,7 +1043,7 @@ async fn a_secret_that_goes_to_another_server_is_asked_about() {
         it says: From the settings.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 

@@ -36,7 +36,7 @@ fn plugin_explain_lists_in_plain_words_what_a_plugin_may_touch() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
     ----- stderr
     ");
     host_snapshot!(Host::new(["plugin", "explain"]).arg(repository().join("plugins/dist/web_fetch.wasm")), @r"
@@ -51,8 +51,8 @@ fn plugin_explain_lists_in_plain_words_what_a_plugin_may_touch() {
       http: fetch the pages that the model names
     It gets only what you grant.
 
-    Whatever is granted, it cannot read files, change files, run programs, keep anything between calls or \
-    call tools of MCP servers: its component has no import for that.
+    Whatever is granted, it cannot read files, change files, run programs, keep anything between calls, call \
+    tools of MCP servers or call other tools: its component has no import for that.
     ----- stderr
     ");
 }

@@ -10,6 +10,7 @@ use host_tests::{Bench, Heard, eventually, guest, runtime};
 use serde_json::json;
 
 #[cfg(target_os = "linux")]
+mod calls;
 mod caseless;
 mod claims;
 mod confined;

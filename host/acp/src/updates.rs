@@ -5,12 +5,12 @@
 //!
 //! Promises: text from a model or a tool is escaped; nothing here waits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::v1::schema::{
-    ContentChunk, NoticeSeverity, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionId, SessionUpdate,
+    ContentChunk, Meta, NoticeSeverity, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionId, SessionUpdate,
     ToolCall, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
 use host_agent::{Event, EventKind, Observer};
@@ -27,6 +27,9 @@ use crate::outbox::Outbox;
 /// How much of a call's live output is shown, in bytes.
 const LIVE: usize = 4 << 10;
 
+/// The key under which a client finds the call that made a call.
+const PARENT: &str = "host.parentToolCallId";
+
 /// The least time between two updates of a call's live output.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -42,6 +45,8 @@ struct State {
     message: Escaper,
     thought: Escaper,
     live: HashMap<ToolCallId, Live>,
+    /// The running calls that other calls made.
+    nested: HashSet<ToolCallId>,
 }
 
 /// The live output of a running call.
@@ -54,7 +59,8 @@ impl Updates {
     /// Creates the observer of a session.
     pub(crate) fn new(session: SessionId, outbox: Outbox, tools: Arc<Tools>) -> Self {
         let escaper = || Escaper::new(Newlines::Keep);
-        let state = Mutex::new(State { message: escaper(), thought: escaper(), live: HashMap::new() });
+        let state =
+            Mutex::new(State { message: escaper(), thought: escaper(), live: HashMap::new(), nested: HashSet::new() });
         Self { session, outbox, tools, state }
     }
 
@@ -115,8 +121,11 @@ impl Updates {
         self.change(id, ToolCallUpdateFields::new().content(vec![calls::text(&end)]), size);
     }
 
-    fn begun(&self, agent: &str, id: ToolCallId, call: &FunctionCall, title: &str) {
-        let title = of_agent(agent, calls::title(call.name.as_str(), title));
+    fn begun(&self, agent: &str, id: ToolCallId, call: &FunctionCall, parent: Option<ToolCallId>, title: &str) {
+        if parent.is_some() {
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).nested.insert(id.clone());
+        }
+        let title = self.title(&id, of_agent(agent, calls::title(call.name.as_str(), title)));
         let input = Value::Object(call.arguments.clone());
         let size = input.to_string().len();
         let update = ToolCall::new(id, title)
@@ -124,17 +133,25 @@ impl Updates {
             .kind(self.tools.kind(call.name.as_str()))
             .status(ToolCallStatus::Pending)
             .locations(self.tools.locations(call))
-            .raw_input(input);
+            .raw_input(input)
+            .meta(parent.map(|parent| Meta::from_iter([(PARENT.to_owned(), Value::from(parent.to_string()))])));
         self.push(SessionUpdate::ToolCall(update), size);
+    }
+
+    /// Returns the title of a call, with a mark if another call made it.
+    fn title(&self, id: &ToolCallId, title: String) -> String {
+        let is_nested = self.state.lock().unwrap_or_else(PoisonError::into_inner).nested.contains(id);
+        if is_nested { format!("↳ {title}") } else { title }
     }
 
     fn fact(&self, event: &Event<'_>, agent: &str, fact: &Fact) {
         let is_main = !event.agent_id.is_subagent();
         match fact {
             Fact::CallStarted { call_id: call, name, title, .. } => {
-                let title = of_agent(agent, calls::title(name.as_str(), title));
+                let id = call_id(event.agent_id, call);
+                let title = self.title(&id, of_agent(agent, calls::title(name.as_str(), title)));
                 let fields = ToolCallUpdateFields::new().title(title).status(ToolCallStatus::InProgress);
-                self.change(call_id(event.agent_id, call), fields, 0);
+                self.change(id, fields, 0);
             }
             Fact::CallSettled { call_id: call, end, .. } => {
                 let id = call_id(event.agent_id, call);
@@ -184,7 +201,9 @@ impl Observer for Updates {
                 self.end_texts();
                 self.notice(NoticeSeverity::Warning, &notices::switched(model, reason));
             }
-            EventKind::ToolCallRequest { call, title } => self.begun(agent, id(&call.id), call, title),
+            EventKind::ToolCallRequest { call, parent, title } => {
+                self.begun(agent, id(&call.id), call, parent.map(id), title);
+            }
             EventKind::ToolCallOutput { call_id, text, .. } => self.live(id(call_id), text, false),
             EventKind::ToolCallProgress { call_id, done, total, message, .. } => {
                 let of = total.map_or_else(String::new, |total| format!(" of {total}"));

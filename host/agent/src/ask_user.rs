@@ -346,6 +346,7 @@ mod tests {
             run_clock: PausableClock::default(),
             allowance: Arc::default(),
             questions: None,
+            tools: None,
         }
     }
 

@@ -115,6 +115,8 @@ pub enum EventKind<'a> {
     ToolCallRequest {
         /// The call as the model wrote it.
         call: &'a FunctionCall,
+        /// The call that made it; `None` for one of the model's.
+        parent: Option<&'a CallId>,
         /// What it is called on one line, beside the name of its tool; safe to show.
         title: &'a str,
     },

@@ -340,6 +340,7 @@ async fn read(
         run_clock: PausableClock::default(),
         allowance: Arc::default(),
         questions: None,
+        tools: None,
     };
     let outcome = tokio::select! {
         biased;

@@ -63,6 +63,7 @@ pub async fn run(app: &App, call: FunctionCall, stop: &CancellationToken) -> Res
         run_clock: PausableClock::default(),
         allowance: Arc::default(),
         questions: None,
+        tools: None,
     };
     let ended = tool.call(&call, context);
     tokio::pin!(ended);
@@ -222,7 +223,7 @@ fn shown(grants: &Grants) -> String {
             let roots: Vec<String> = paths.roots().map(|root| root.path().display().to_string()).collect();
             format!("{}={}", scope.capability(), roots.join(","))
         }
-        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) | Scope::Tools(_) => {
             format!("{}={scope}", scope.capability())
         }
     };

@@ -26,16 +26,19 @@ pub enum Capability {
     State,
     /// Calling the tools of MCP servers.
     Mcp,
+    /// Calling other tools of the session.
+    Tools,
 }
 
 impl Capability {
     /// All of them, in their order.
-    pub const ALL: [Self; 6] = [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State, Self::Mcp];
+    pub const ALL: [Self; 7] =
+        [Self::FsRead, Self::FsWrite, Self::Process, Self::Http, Self::State, Self::Mcp, Self::Tools];
 
     /// All of them, by how much a plugin can do with them: a program can do what its user can, and what is sent is
     /// gone.
-    pub const STRONGEST_FIRST: [Self; 6] =
-        [Self::Process, Self::FsWrite, Self::Http, Self::Mcp, Self::FsRead, Self::State];
+    pub const STRONGEST_FIRST: [Self; 7] =
+        [Self::Process, Self::FsWrite, Self::Http, Self::Mcp, Self::Tools, Self::FsRead, Self::State];
 
     /// Returns what a table has by the names of capabilities, the strongest first; names that this host does not know
     /// come last.
@@ -54,15 +57,17 @@ impl Capability {
             Self::Http => "http",
             Self::State => "state",
             Self::Mcp => "mcp",
+            Self::Tools => "tools",
         }
     }
 
     /// Returns whether it always allows more than reading, whatever its scope: files, programs and servers can be
-    /// changed through it. `State` and `Mcp` are false here, since their grants can be for reading alone.
+    /// changed through it. `State` and `Mcp` are false here, since their grants can be for reading alone, and `Tools`
+    /// is, since each call that is made through it has grants of its own.
     pub fn changes(self) -> bool {
         match self {
             Self::FsWrite | Self::Process | Self::Http => true,
-            Self::FsRead | Self::State | Self::Mcp => false,
+            Self::FsRead | Self::State | Self::Mcp | Self::Tools => false,
         }
     }
 
@@ -74,6 +79,7 @@ impl Capability {
             Self::Http => 1 << 3,
             Self::State => 1 << 4,
             Self::Mcp => 1 << 5,
+            Self::Tools => 1 << 6,
         }
     }
 }
@@ -87,8 +93,8 @@ impl fmt::Display for Capability {
 /// A text that names no capability.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no capability `{name}`; the capabilities are `fs-read`, `fs-write`, `process`, `http`, `state` and \
-         `mcp`"
+    "there is no capability `{name}`; the capabilities are `fs-read`, `fs-write`, `process`, `http`, `state`, `mcp` \
+         and `tools`"
 )]
 pub struct UnknownCapability {
     /// The text, safe for a terminal.

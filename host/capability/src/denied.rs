@@ -89,7 +89,7 @@ impl Denied {
             Capability::Process => in_mode("auto").text(", in which programs are confined"),
             Capability::Http => in_mode("yolo").text(" for public addresses"),
             Capability::State => in_mode("auto-edit"),
-            Capability::FsRead => grant,
+            Capability::FsRead | Capability::Tools => grant,
             Capability::Mcp => in_mode("yolo"),
         };
         Self {
@@ -109,7 +109,7 @@ impl Denied {
         let held = self.held.as_ref().filter(|_| !self.is_excluded)?;
         Some(match self.capability {
             Capability::FsRead | Capability::FsWrite => format!("it is outside of `{held}`"),
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => {
                 format!("its {} grants are `{held}`", self.capability)
             }
         })
@@ -120,7 +120,7 @@ impl Denied {
     pub fn explain(&self, wording: Wording) -> String {
         let mark = match self.capability {
             Capability::FsRead | Capability::FsWrite => ":",
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => ";",
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => ";",
         };
         let cause = self.cause().map(|cause| format!("{mark} {cause}")).unwrap_or_default();
         format!("{self}{cause}. Only the user can change this: {}.", wording.of(&self.help))
@@ -138,7 +138,8 @@ fn lacks(capability: Capability, has_grants: bool) -> String {
         | Capability::Process
         | Capability::Http
         | Capability::State
-        | Capability::Mcp => format!("has no {capability} grant for"),
+        | Capability::Mcp
+        | Capability::Tools => format!("has no {capability} grant for"),
     }
 }
 
@@ -148,7 +149,7 @@ fn held_text(scope: &Scope) -> String {
         Scope::FsRead(paths) | Scope::FsWrite(paths) => {
             paths.roots().map(|root| quote(&root.path().to_string_lossy()).into_owned()).collect::<Vec<_>>().join(",")
         }
-        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => scope.to_string(),
+        Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) | Scope::Tools(_) => scope.to_string(),
     }
 }
 

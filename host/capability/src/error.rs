@@ -126,6 +126,12 @@ pub enum ScopeError {
         /// The item.
         text: String,
     },
+    /// Not a list of tools.
+    #[error("`{text}` is not a tool of the session")]
+    Tool {
+        /// The item.
+        text: String,
+    },
     /// Not an access to state.
     #[error("`{text}` is not an access to state")]
     Access {
@@ -162,6 +168,9 @@ impl ScopeError {
             Self::Method { .. } => "write it like `GET+POST`, or `*` for any",
             Self::Access { .. } => "write `read` or `write`",
             Self::McpTool { .. } => "write it like `github`, `github/search`, `github read` or `*`",
+            Self::Tool { .. } => {
+                "write names of tools like `read_file,grep`, or `*`, or `*,!shell` for all but `shell`"
+            }
         }
     }
 }

@@ -68,14 +68,17 @@ impl Grants {
         self.scopes.keys().copied().collect()
     }
 
-    /// Returns the part that only reads: the readable files, reading the plugin's own state, and the tools of MCP
-    /// servers that the host knows to read. Fetching is not part of it, since a URL can leak what was read.
+    /// Returns the part that only reads: the readable files, reading the plugin's own state, the tools of MCP servers
+    /// that the host knows to read, and calling other tools, each of which has grants of its own. Fetching is not part
+    /// of it, since a URL can leak what was read.
     #[must_use]
     pub fn reading(&self) -> Self {
         let reading = |scope: &Scope| match scope {
             Scope::FsRead(paths) => Some(Scope::FsRead(paths.clone())),
             Scope::State(_) => Some(Scope::State(StateAccess::Read)),
             Scope::Mcp(tools) => Some(Scope::Mcp(tools.reading())),
+            // Each call that is made through it passes the gate with grants of its own, which are for reading, too.
+            Scope::Tools(tools) => Some(Scope::Tools(tools.clone())),
             Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) => None,
         };
         self.iter().filter_map(reading).collect()
@@ -141,6 +144,7 @@ mod tests {
             ("http", "* *:* +private"),
             ("state", "*"),
             ("mcp", "*"),
+            ("tools", "*"),
         ])
     }
 
@@ -171,7 +175,7 @@ mod tests {
     #[test]
     fn reading_leaves_nothing_that_changes_or_reaches_out() {
         let reading = everything().reading();
-        assert_eq!(reading.to_string(), "fs-read=/ state=read mcp=* read");
+        assert_eq!(reading.to_string(), "fs-read=/ state=read mcp=* read tools=*");
         assert!(!reading.capabilities().iter().any(Capability::changes));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns [`Capability`] (a kind of thing), [`Scope`] (the part of it), [`Grants`] (all that a plugin may touch), the
 //! permits ([`ReadPermit`], [`WritePermit`], [`ProcessPermit`], [`ServerPermit`], [`HttpPermit`], [`StatePermit`],
-//! [`McpPermit`]) and [`Denied`], the denial that names the grant which would have allowed the use.
+//! [`McpPermit`], [`ToolPermit`]) and [`Denied`], the denial that names the grant which would have allowed the use.
 //!
 //! It promises that
 //! * nothing is granted by default: [`Grants::none`] permits nothing, and grants grow only by [`Grants::with`] and
@@ -35,6 +35,7 @@ mod remote;
 mod scope;
 mod ssh;
 mod state;
+mod tool_names;
 mod visible;
 
 pub use authorities::Authorities;
@@ -45,10 +46,13 @@ pub use error::ScopeError;
 pub use grants::Grants;
 pub use mcp::{InvalidMcpServerName, MAX_MCP_SERVER_NAME, MAX_MCP_TOOL_NAME, McpServerName, McpTools};
 pub use paths::{Paths, Root};
-pub use permit::{HttpPermit, McpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, WritePermit};
+pub use permit::{
+    HttpPermit, McpPermit, ProcessPermit, ReadPermit, ServerPermit, StatePermit, ToolPermit, WritePermit,
+};
 pub use plugin::PluginName;
 pub use programs::{Programs, Resources};
 pub use remote::{NotPublic, RemotePermit};
 pub use scope::Scope;
 pub use ssh::{GitDirection, GitRemote};
 pub use state::StateAccess;
+pub use tool_names::ToolNames;

@@ -11,6 +11,7 @@ use crate::authorities::{Reach, naming, request};
 use crate::list::quote;
 use crate::paths::{Root, normal};
 use crate::programs::command;
+use crate::tool_names::is_tool_name;
 use crate::{
     Authority, Capability, Denied, GitRemote, Grants, McpServerName, Paths, PluginName, Programs, Resources, Scope,
     StateAccess,
@@ -72,6 +73,20 @@ pub struct McpPermit {
     tool: String,
 }
 
+/// Proof that another tool of the session may be called.
+#[derive(Clone, Debug)]
+#[must_use = "a permit does nothing by itself"]
+pub struct ToolPermit {
+    tool: String,
+}
+
+impl ToolPermit {
+    /// The name of the tool.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+}
+
 impl Grants {
     /// Checks that the plugin may read the file or folder at the path, which is absolute. `.` and `..` are resolved
     /// lexically.
@@ -98,7 +113,7 @@ impl Grants {
         let path = normal(path).ok_or_else(|| denied(path))?;
         let root = match held {
             Some(Scope::FsRead(paths) | Scope::FsWrite(paths)) => paths.permitting(&path),
-            Some(Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_)) | None => None,
+            Some(Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) | Scope::Tools(_)) | None => None,
         };
         let root = root.ok_or_else(|| denied(&path))?;
         let relative = path.strip_prefix(root.path()).map_err(|_| denied(&path))?.to_owned();
@@ -166,6 +181,22 @@ impl Grants {
             _ => {
                 let wanted = format!("{server}/{tool}");
                 Err(Denied::new(plugin, Capability::Mcp, &wanted, Some(&quote(&wanted)), held))
+            }
+        }
+    }
+
+    /// Checks that the plugin may call another tool of the session.
+    ///
+    /// # Errors
+    ///
+    /// When no grant covers the tool.
+    pub fn permit_tool(&self, plugin: &PluginName, tool: &str) -> Result<ToolPermit, Denied> {
+        let held = self.scope(Capability::Tools);
+        match held {
+            Some(Scope::Tools(tools)) if tools.permit(tool) => Ok(ToolPermit { tool: tool.to_owned() }),
+            _ => {
+                let naming = quote(tool);
+                Err(Denied::new(plugin, Capability::Tools, tool, is_tool_name(tool).then_some(&*naming), held))
             }
         }
     }
@@ -257,9 +288,12 @@ impl PathPermit {
         let root = Paths::from(self.root.clone());
         let held = match self.capability {
             Capability::FsWrite => Scope::FsWrite(root),
-            Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
-                Scope::FsRead(root)
-            }
+            Capability::FsRead
+            | Capability::Process
+            | Capability::Http
+            | Capability::State
+            | Capability::Mcp
+            | Capability::Tools => Scope::FsRead(root),
         };
         Err(denied_path(&self.plugin, self.capability, &absolute, Some(&held)))
     }
@@ -281,7 +315,8 @@ fn denied_path(plugin: &PluginName, capability: Capability, path: &Path, held: O
                 | Scope::Process(_)
                 | Scope::Http(_)
                 | Scope::State(_)
-                | Scope::Mcp(_),
+                | Scope::Mcp(_)
+                | Scope::Tools(_),
             )
             | None,
             _,

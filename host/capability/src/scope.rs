@@ -15,6 +15,7 @@ use crate::list::Form;
 use crate::visible::visible;
 use crate::{
     Authorities, Authority, Capability, McpServerName, McpTools, Paths, Programs, Resources, ScopeError, StateAccess,
+    ToolNames,
 };
 
 /// A capability with what it covers.
@@ -32,6 +33,8 @@ pub enum Scope {
     State(StateAccess),
     /// Calling these tools of MCP servers.
     Mcp(McpTools),
+    /// Calling these tools of the session.
+    Tools(ToolNames),
 }
 
 impl Scope {
@@ -53,6 +56,7 @@ impl Scope {
     /// * `state`: `read`, or `write`, which includes reading; `*` is `write`.
     /// * `mcp`: `SERVER`, or `SERVER/TOOL` as the server calls it, or `*` for all; with ` read` behind it only tools
     ///   that the host knows to read.
+    /// * `tools`: names of tools, or `*` for all and `!NAME` behind it for all but this one.
     ///
     /// # Errors
     ///
@@ -123,7 +127,7 @@ impl Scope {
     pub fn has_path(&self, path: &Path) -> bool {
         match self {
             Self::FsRead(paths) | Self::FsWrite(paths) => paths.permitting(path).is_some(),
-            Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => false,
+            Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) | Self::Tools(_) => false,
         }
     }
 
@@ -135,7 +139,7 @@ impl Scope {
         match capability {
             Capability::FsRead => paths().map(Self::FsRead),
             Capability::FsWrite => paths().map(Self::FsWrite),
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => {
                 Err(ScopeError::Relative { path: visible(&path.to_string_lossy()) })
             }
         }
@@ -172,7 +176,9 @@ impl Scope {
     pub fn for_whole_mcp_servers(&self) -> Option<Self> {
         match self {
             Self::Mcp(tools) => tools.whole_servers().map(Self::Mcp),
-            Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) => None,
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Tools(_) => {
+                None
+            }
         }
     }
 
@@ -197,7 +203,7 @@ impl Scope {
     pub fn requested(self) -> Self {
         match self {
             Self::Process(programs) => Self::Process(programs.with_anything()),
-            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => self,
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) | Self::Tools(_) => self,
         }
     }
 
@@ -206,7 +212,9 @@ impl Scope {
     pub fn without_resources(&self) -> Self {
         match self {
             Self::Process(programs) => Self::Process(programs.alone()),
-            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) => self.clone(),
+            Self::FsRead(_) | Self::FsWrite(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_) | Self::Tools(_) => {
+                self.clone()
+            }
         }
     }
 
@@ -218,6 +226,7 @@ impl Scope {
             Capability::Http => Authorities::parse(text, form).map(Self::Http),
             Capability::State => StateAccess::parse(text, form).map(Self::State),
             Capability::Mcp => McpTools::parse(text, form).map(Self::Mcp),
+            Capability::Tools => ToolNames::parse(text, form).map(Self::Tools),
         }
     }
 
@@ -230,6 +239,7 @@ impl Scope {
             Self::Http(_) => Capability::Http,
             Self::State(_) => Capability::State,
             Self::Mcp(_) => Capability::Mcp,
+            Self::Tools(_) => Capability::Tools,
         }
     }
 
@@ -242,8 +252,15 @@ impl Scope {
             (Self::Http(a), Self::Http(b)) => a.meet(b).map(Self::Http),
             (Self::State(a), Self::State(b)) => Some(Self::State(*a.min(b))),
             (Self::Mcp(a), Self::Mcp(b)) => a.meet(b).map(Self::Mcp),
+            (Self::Tools(a), Self::Tools(b)) => a.meet(b).map(Self::Tools),
             (
-                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                Self::FsRead(_)
+                | Self::FsWrite(_)
+                | Self::Process(_)
+                | Self::Http(_)
+                | Self::State(_)
+                | Self::Mcp(_)
+                | Self::Tools(_),
                 _,
             ) => None,
         }
@@ -258,8 +275,15 @@ impl Scope {
             (Self::Http(a), Self::Http(b)) => Some(Self::Http(a.join(b))),
             (Self::State(a), Self::State(b)) => Some(Self::State(*a.max(b))),
             (Self::Mcp(a), Self::Mcp(b)) => Some(Self::Mcp(a.join(b))),
+            (Self::Tools(a), Self::Tools(b)) => Some(Self::Tools(a.join(b))),
             (
-                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                Self::FsRead(_)
+                | Self::FsWrite(_)
+                | Self::Process(_)
+                | Self::Http(_)
+                | Self::State(_)
+                | Self::Mcp(_)
+                | Self::Tools(_),
                 _,
             ) => None,
         }
@@ -273,8 +297,15 @@ impl Scope {
             (Self::Http(a), Self::Http(b)) => a.le(b),
             (Self::State(a), Self::State(b)) => a <= b,
             (Self::Mcp(a), Self::Mcp(b)) => a.le(b),
+            (Self::Tools(a), Self::Tools(b)) => a.le(b),
             (
-                Self::FsRead(_) | Self::FsWrite(_) | Self::Process(_) | Self::Http(_) | Self::State(_) | Self::Mcp(_),
+                Self::FsRead(_)
+                | Self::FsWrite(_)
+                | Self::Process(_)
+                | Self::Http(_)
+                | Self::State(_)
+                | Self::Mcp(_)
+                | Self::Tools(_),
                 _,
             ) => false,
         }
@@ -290,6 +321,7 @@ impl fmt::Display for Scope {
             Self::Http(authorities) => authorities.fmt(f),
             Self::State(access) => access.fmt(f),
             Self::Mcp(tools) => tools.fmt(f),
+            Self::Tools(tools) => tools.fmt(f),
         }
     }
 }

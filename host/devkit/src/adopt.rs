@@ -279,7 +279,12 @@ fn request(
 fn everything(capability: Capability) -> &'static str {
     match capability {
         Capability::State => "write",
-        Capability::FsRead | Capability::FsWrite | Capability::Process | Capability::Http | Capability::Mcp => "*",
+        Capability::FsRead
+        | Capability::FsWrite
+        | Capability::Process
+        | Capability::Http
+        | Capability::Mcp
+        | Capability::Tools => "*",
     }
 }
 

@@ -19,7 +19,7 @@ use host_settings::request::AccessRequest;
 use host_text::{Advice, excerpt};
 use host_tool::ApprovalMode;
 
-use crate::plugins::LoadedPlugin;
+use crate::plugins::{LoadedPlugin, PluginOrigin};
 
 /// Files and folders that no tool may change, whatever was granted or approved, besides [`SHELL_FILES`]: those of
 /// version control, of the host, and of another shell.
@@ -263,6 +263,12 @@ impl UserGrants {
                 granted = granted.with(scope);
             }
         }
+        // What the tools of the host call passes the same gate as what the model calls.
+        if let (PluginOrigin::BuiltIn(_), Some(tools)) =
+            (&plugin.origin, plugin.plugin.declared().scope(Capability::Tools))
+        {
+            granted = granted.with(tools.clone());
+        }
         for (_, scope) in self.grants.iter().filter(|(wanted, _)| wanted == name) {
             granted = granted.with(scope.clone());
         }
@@ -297,7 +303,9 @@ impl UserGrants {
         let unprotected = |scope: &Scope| match scope.capability() {
             Capability::FsWrite => scope.meet(&self.writable),
             Capability::FsRead => self.own.kept_from(scope),
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => Some(scope.clone()),
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => {
+                Some(scope.clone())
+            }
         };
         let granted = plugin.reach.as_ref().map_or_else(|| granted.clone(), |reach| granted.meet(reach));
         let effective: Grants = granted.meet(plugin.plugin.declared()).iter().filter_map(unprotected).collect();
@@ -455,7 +463,9 @@ fn deny(text: &str, plugins: &[LoadedPlugin], workspace: &Path) -> Result<Deny, 
                     .map_err(|error| Failure::input(format!("invalid deny `{text}`: {error}")).help(error.help()))?,
             )
         }
-        (Capability::Process | Capability::Http | Capability::State | Capability::Mcp, Some(_)) => return Err(form()),
+        (Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools, Some(_)) => {
+            return Err(form());
+        }
     };
     Ok(Deny { plugin, capability, paths })
 }

@@ -20,6 +20,8 @@ pub struct LoggedCall {
     pub number: usize,
     /// The request whose reply asked for it.
     pub prompt: PromptId,
+    /// The call that made it; `None` for one of the model's.
+    pub parent: Option<CallId>,
     /// The call as the model wrote it.
     pub call: FunctionCall,
     /// When it began, or was asked for if it did not begin.
@@ -47,8 +49,17 @@ impl Calls {
                 let (time, prompt, because) = (*time, prompt.clone(), Vec::new());
                 // By agent and id: two agents may use one id.
                 let key = (prompt.agent.clone(), call.id.clone());
-                self.open.insert(key, LoggedCall { number, prompt, call: call.clone(), time, because, end });
+                let (call, parent) = (call.clone(), None);
+                self.open.insert(key, LoggedCall { number, prompt, parent, call, time, because, end });
             }
+        }
+        if let Fact::NestedCall { prompt, parent, call } = fact {
+            let number = self.asked;
+            self.asked += 1;
+            let (key, parent) = ((prompt.agent.clone(), call.id.clone()), Some(parent.clone()));
+            let (prompt, call) = (prompt.clone(), FunctionCall::clone(call));
+            let (because, end) = (Vec::new(), None);
+            self.open.insert(key, LoggedCall { number, prompt, parent, call, time: *time, because, end });
         }
         if let Fact::CallStarted { prompt, call_id, because, .. } = fact {
             // A call that no message has is passed over here; whether a log makes sense is decided elsewhere.
@@ -116,6 +127,11 @@ mod tests {
         assert!(of_main.end.is_some_and(|end| end.status == CallStatus::Cancelled));
         let of_helper = calls.take_in(&logged(5, ended("main/x-1", "a", CallStatus::Success))).expect("it ended");
         assert_eq!((of_helper.number, of_helper.time.as_second(), of_helper.because.len()), (2, 3, 1));
+        let nested = FunctionCall::new(CallId::new("b.1"), ToolName::new("t"), Default::default());
+        let made = Fact::NestedCall { prompt: prompt("main"), parent: CallId::new("b"), call: Arc::new(nested) };
+        assert!(calls.take_in(&logged(6, made)).is_none());
+        let nested = calls.take_in(&logged(6, ended("main", "b.1", CallStatus::Success))).expect("it ended");
+        assert_eq!((nested.number, nested.parent), (3, Some(CallId::new("b"))));
         assert!(calls.take_in(&logged(6, ended("main", "a", CallStatus::Success))).is_none(), "it had ended");
         assert_eq!(calls.into_open().iter().map(|call| call.number).collect::<Vec<_>>(), [1]);
     }

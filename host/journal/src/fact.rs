@@ -8,7 +8,7 @@ mod settled;
 use std::sync::Arc;
 
 use host_files::ChainFault;
-use host_message::{AgentId, CallId, Content, ModelId, Part, PromptId, SessionId, ToolName, Usage};
+use host_message::{AgentId, CallId, Content, FunctionCall, ModelId, Part, PromptId, SessionId, ToolName, Usage};
 use host_tool::HookEvent;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -141,6 +141,16 @@ pub enum Fact {
         /// The parts that arrived.
         parts: Arc<Vec<Part>>,
     },
+    /// A running call makes a call of its own. That one starts and settles as those of the reply do, and no model gets
+    /// its response.
+    NestedCall {
+        /// The request whose reply asked for the running call.
+        prompt: PromptId,
+        /// The running call.
+        parent: CallId,
+        /// The call that it makes.
+        call: Arc<FunctionCall>,
+    },
     /// A call is about to run.
     CallStarted {
         /// The request whose reply asked for it.
@@ -258,6 +268,7 @@ impl Fact {
             | Self::Usage { prompt, .. }
             | Self::Withdrawn { prompt }
             | Self::Discarded { prompt, .. }
+            | Self::NestedCall { prompt, .. }
             | Self::CallStarted { prompt, .. }
             | Self::CallSettled { prompt, .. } => Some(&prompt.agent),
             Self::Session { .. } | Self::Resumed { .. } | Self::ModelChosen { .. } | Self::CommandLine { .. } => None,

@@ -116,6 +116,8 @@ struct Reply {
     parts: Vec<Part>,
     begun: HashSet<CallId>,
     outcomes: HashMap<CallId, Arc<CallEnd>>,
+    /// The calls that its calls made, and whether each has ended.
+    nested: Vec<(Arc<FunctionCall>, bool)>,
 }
 
 /// A call that has no outcome.
@@ -195,7 +197,10 @@ impl Recorded {
     pub(crate) fn settle(&mut self, agent: &AgentId, call: CallId, end: Arc<CallEnd>) {
         let Some(past) = self.agents.get_mut(agent) else { return };
         if let Stage::Replied(reply) = &mut past.stage {
-            reply.outcomes.insert(call, end);
+            match reply.nested.iter_mut().find(|(nested, _)| nested.id == call) {
+                Some((_, ended)) => *ended = true,
+                None => drop(reply.outcomes.insert(call, end)),
+            }
         }
         past.finish();
     }
@@ -238,6 +243,13 @@ impl Recorded {
             Fact::RecoveryStarted { agent_id, .. } => self.agent(agent_id).recovering = true,
             Fact::Discarded { prompt, .. } => drop(self.asker(&prompt)),
             Fact::Withdrawn { prompt } => self.asker(&prompt).withdraw(&prompt),
+            Fact::NestedCall { prompt, parent, call } => {
+                let reply = self.asker(&prompt).reply_with(&prompt, &parent, line)?;
+                if reply.has(&call.id) {
+                    return Err(damaged(line, format!("the call `{}` is made a second time", call.id)));
+                }
+                reply.nested.push((call, false));
+            }
             Fact::CallStarted { prompt, call_id, .. } => {
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
                 // Twice would mean that it ran twice, or that lines were copied.
@@ -249,6 +261,12 @@ impl Recorded {
                 let is_seen = end.status == CallStatus::Success && !prompt.agent.is_subagent();
                 let time = self.until;
                 let reply = self.asker(&prompt).reply_with(&prompt, &call_id, line)?;
+                if let Some((call, ended)) = reply.nested.iter_mut().find(|(call, _)| call.id == call_id) {
+                    if std::mem::replace(ended, true) || !answers(&end.parts, call) {
+                        return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
+                    }
+                    return Ok(());
+                }
                 // The outcome must be one of this call, or a changed line could put words into another.
                 let Some(call) = reply.calls().find(|call| call.id == call_id && answers(&end.parts, call)) else {
                     return Err(damaged(line, format!("it is not an outcome of the call `{call_id}`")));
@@ -356,8 +374,8 @@ impl Past {
             Role::User => Stage::Asked { prompt, message: parts, warned: mem::take(&mut self.recovering) },
             Role::Model => {
                 self.run = RunStage::HasReply;
-                let (begun, outcomes) = Default::default();
-                Stage::Replied(Reply { line, prompt, asked, parts, begun, outcomes })
+                let (begun, outcomes, nested) = Default::default();
+                Stage::Replied(Reply { line, prompt, asked, parts, begun, outcomes, nested })
             }
         };
         Ok(())
@@ -383,9 +401,7 @@ impl Past {
     /// The reply to the request, which has this call.
     fn reply_with(&mut self, prompt: &PromptId, call: &CallId, line: u64) -> Result<&mut Reply, ReadError> {
         match &mut self.stage {
-            Stage::Replied(reply) if reply.prompt == *prompt && reply.calls().any(|asked| asked.id == *call) => {
-                Ok(reply)
-            }
+            Stage::Replied(reply) if reply.prompt == *prompt && reply.has(call) => Ok(reply),
             Stage::Over | Stage::Asked { .. } | Stage::Replied(_) => {
                 Err(damaged(line, format!("the last reply has no call `{call}`")))
             }
@@ -422,7 +438,9 @@ impl Past {
 
     fn open_calls(&self) -> Vec<OpenCall> {
         let Stage::Replied(reply) = &self.stage else { return Vec::new() };
-        let open = reply.open().map(|call| OpenCall {
+        // What a call made settles before it.
+        let nested = reply.nested.iter().filter(|(_, ended)| !ended).map(|(call, _)| &**call);
+        let open = nested.chain(reply.open()).map(|call| OpenCall {
             prompt: reply.prompt.clone(),
             call: call.clone(),
             state: if reply.begun.contains(&call.id) { OpenState::Begun } else { OpenState::NotBegun },
@@ -432,6 +450,11 @@ impl Past {
 }
 
 impl Reply {
+    /// Whether it asked for the call, or one of its calls made it.
+    fn has(&self, id: &CallId) -> bool {
+        self.calls().chain(self.nested.iter().map(|(call, _)| &**call)).any(|call| call.id == *id)
+    }
+
     fn calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.parts.iter().filter_map(Part::as_call)
     }

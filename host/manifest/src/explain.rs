@@ -120,6 +120,10 @@ fn can(capability: Capability, scope: &str) -> String {
         (Capability::State, _) => "keep state of its own between calls".to_owned(),
         (Capability::Mcp, "*") => "call the tools of the MCP servers that you allow".to_owned(),
         (Capability::Mcp, _) => format!("call tools of MCP servers: {of}"),
+        (Capability::Tools, "*") => {
+            "call the other tools of the session, each as if the model had called it".to_owned()
+        }
+        (Capability::Tools, _) => format!("call other tools of the session, each as if the model had called it: {of}"),
     }
 }
 
@@ -151,6 +155,7 @@ fn cannot(capability: Capability) -> &'static str {
         Capability::Http => "reach the network",
         Capability::State => "keep anything between calls",
         Capability::Mcp => "call tools of MCP servers",
+        Capability::Tools => "call other tools",
     }
 }
 

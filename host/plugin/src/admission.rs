@@ -272,9 +272,13 @@ pub(crate) fn suggested(asked: &Scope) -> String {
         Scope::FsRead(_) | Scope::FsWrite(_) if text == "/" || text == "*" => ".".to_owned(),
         // The port is written out: a grant without one is for 443 alone, which `*` does not show.
         Scope::Http(_) if text.contains("*:*") => ANY_SERVER.to_owned(),
-        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) => {
-            text
-        }
+        Scope::FsRead(_)
+        | Scope::FsWrite(_)
+        | Scope::Process(_)
+        | Scope::Http(_)
+        | Scope::State(_)
+        | Scope::Mcp(_)
+        | Scope::Tools(_) => text,
     }
 }
 

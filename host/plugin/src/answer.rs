@@ -11,6 +11,7 @@ use crate::bindings::tool_types as wit;
 use crate::checklist;
 use crate::counted;
 use crate::denials::HostActs;
+use crate::difference::{There, of_file};
 use crate::error::{CallError, Claim, Failure};
 use crate::limits::{
     MAX_OUTPUT_DATA, MAX_OUTPUT_TEXT, MAX_PARTS, MAX_PREVIEW, MAX_PREVIEW_ITEMS, MAX_PREVIEW_NAMED, MAX_VALUES,
@@ -490,5 +491,24 @@ impl fmt::Write for Limited {
         self.left = self.left.checked_sub(text.len()).ok_or(fmt::Error)?;
         self.text.push_str(text);
         Ok(())
+    }
+}
+/// Returns what a preview asks about with the diff to be shown of each file, of which `there` is what was found.
+pub(crate) fn checked(confirmation: Confirmation, there: impl Fn(&str) -> Option<Option<There>>) -> Confirmation {
+    match confirmation {
+        Confirmation::Edit { path, unified, proposed } => {
+            let unified = of_file(&path, there(&path), &proposed, unified);
+            Confirmation::Edit { path, unified, proposed }
+        }
+        Confirmation::Edits { mut changes } => {
+            for FileChange { path, unified, proposed } in &mut changes {
+                *unified = of_file(path, there(path), proposed.as_deref().unwrap_or(""), std::mem::take(unified));
+            }
+            Confirmation::Edits { changes }
+        }
+        other @ (Confirmation::Exec { .. }
+        | Confirmation::Info { .. }
+        | Confirmation::Mcp { .. }
+        | Confirmation::Call) => other,
     }
 }

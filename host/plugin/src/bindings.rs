@@ -22,6 +22,7 @@ wasmtime::component::bindgen!({
             import host:cap/http@0.1.0;
             import host:cap/state@0.1.0;
             import host:cap/mcp@0.1.0;
+            import host:cap/tools@0.1.0;
             export host:tool/tool@0.1.0;
         }
     ",
@@ -38,5 +39,5 @@ wasmtime::component::bindgen!({
 });
 
 pub(crate) use exports::host::tool::tool as exported;
-pub(crate) use host::cap::{fs_read, fs_write, http, mcp, process, state, types as cap_types};
+pub(crate) use host::cap::{fs_read, fs_write, http, mcp, process, state, tools, types as cap_types};
 pub(crate) use host::tool::{background, context, file_changes, types as tool_types};

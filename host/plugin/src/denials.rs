@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use crate::bindings::cap_types::Denial;
-use crate::bindings::{fs_read, fs_write, http, mcp, process, state};
+use crate::bindings::{fs_read, fs_write, http, mcp, process, state, tools};
 use crate::seen_files::Looked;
 
 /// How many denials are kept, the last ones. Protects memory from a guest that tries one path after the other.
@@ -63,6 +63,12 @@ impl Denials {
 }
 
 impl CapabilityError for fs_read::Error {
+    fn denial(&self) -> Option<&Denial> {
+        if let Self::Denied(denial) = self { Some(denial) } else { None }
+    }
+}
+
+impl CapabilityError for tools::Error {
     fn denial(&self) -> Option<&Denial> {
         if let Self::Denied(denial) = self { Some(denial) } else { None }
     }

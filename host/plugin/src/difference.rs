@@ -10,7 +10,6 @@ use std::time::SystemTime;
 
 use host_capability::{Grants, PluginName};
 
-use crate::answer::{Confirmation, FileChange};
 use crate::limits::MAX_WHOLE;
 use crate::workspace::{OpenError, Workspace, changed, real_path};
 
@@ -24,28 +23,8 @@ pub(crate) enum Before<'t> {
     Unknown,
 }
 
-/// Returns what a preview asks about with the diff to be shown of each file, of which `there` is what was found.
-pub(crate) fn checked(confirmation: Confirmation, there: impl Fn(&str) -> Option<Option<There>>) -> Confirmation {
-    match confirmation {
-        Confirmation::Edit { path, unified, proposed } => {
-            let unified = of_file(&path, there(&path), &proposed, unified);
-            Confirmation::Edit { path, unified, proposed }
-        }
-        Confirmation::Edits { mut changes } => {
-            for FileChange { path, unified, proposed } in &mut changes {
-                *unified = of_file(path, there(path), proposed.as_deref().unwrap_or(""), std::mem::take(unified));
-            }
-            Confirmation::Edits { changes }
-        }
-        other @ (Confirmation::Exec { .. }
-        | Confirmation::Info { .. }
-        | Confirmation::Mcp { .. }
-        | Confirmation::Call) => other,
-    }
-}
-
 /// Returns the diff to be shown for this change of a file, of which [`there`] is what was found.
-fn of_file(path: &str, there: Option<Option<There>>, proposed: &str, unified: String) -> String {
+pub(crate) fn of_file(path: &str, there: Option<Option<There>>, proposed: &str, unified: String) -> String {
     match there {
         Some(Some(there)) => {
             let text = String::from_utf8_lossy(&there.content);

@@ -37,9 +37,11 @@ use crate::denials::{Denials, HostActs};
 use crate::difference::{self, There};
 use crate::engine::{self, Allocator, MAX_CALLS, Ticker};
 use crate::error::{CallError, Failure, RuntimeError};
+use crate::guest_clock::Elapsed;
 use crate::guest_log::GuestLog;
 use crate::limits::{HOST_CALL_FUEL, Limits, MAX_HANDLES, Meter};
 use crate::lock::lock;
+use crate::made_calls::MadeCalls;
 use crate::missing::{self, NotThere};
 use crate::open_files::{OpenFiles, Unsaved};
 use crate::plugin::{Linked, Missing, Plugin};
@@ -83,6 +85,8 @@ pub struct Runtime {
     portable: OnceLock<Option<[u8; 32]>>,
     linkers: Mutex<Linkers>,
     pub(crate) running: Semaphore,
+    /// Calls that can make calls of their own: fewer than run.
+    calling: Semaphore,
     pub(crate) limits: Limits,
     compiler: Compiler,
     shared: Arc<Shared>,
@@ -147,6 +151,7 @@ impl Runtime {
             portable: OnceLock::new(),
             linkers: Mutex::default(),
             running: Semaphore::new(MAX_CALLS as usize),
+            calling: Semaphore::new(MAX_CALLS as usize / 4),
             limits: options.limits,
             compiler: Compiler::new(options.compile),
             shared: Arc::new(Shared {
@@ -256,15 +261,15 @@ impl Runtime {
                 unchanged(&confirmation, seen, changes.as_deref(), &|path| there(path)?)?;
             }
             // The diff is made from the file's real content: the plugin's own is kept only if it says the same.
-            Ok(difference::checked(confirmation, there))
+            Ok(answer::checked(confirmation, there))
         });
         let lost =
             |error| RuntimeError::Instantiate { plugin: plugin.name().to_string(), error: wasmtime::Error::new(error) };
         compared.await.map_err(lost)?.map(Some)
     }
 
-    /// Fails if a file that is to be written has changes in an editor that are not saved: the write would be refused, and
-    /// nobody is asked about it.
+    /// Fails if a file that is to be written has changes in an editor that are not saved: the write would be refused,
+    /// so there is nothing to ask.
     async fn refuse_unsaved(&self, workspace: &Workspace, files: &[String]) -> Result<(), CallError> {
         for path in files {
             if let Ok(absolute) = workspace.absolute(path)
@@ -308,8 +313,9 @@ impl Runtime {
     ) -> Result<(T, HostActs), CallError> {
         let grants = Arc::new(invocation.grants.meet(plugin.declared()).reading());
         let linked = Linked { granted: grants.capabilities(), missing: Missing::Trap };
-        // Looking at a call changes nothing, ends no program, takes no output from it, and asks no server.
-        let invocation = Invocation { grants, background: None, changes: None, mcp: None, ..invocation };
+        // Looking at a call changes nothing, ends no program, takes no output from it, asks no server and calls no
+        // tool.
+        let invocation = Invocation { grants, background: None, changes: None, mcp: None, tools: None, ..invocation };
         self.run(plugin, linked, invocation, self.limits.time, guest).await
     }
 
@@ -354,9 +360,16 @@ impl Runtime {
             // It may have to be compiled, which knows of no cancelling.
             () = cancel.cancelled() => return Err(Failure::Cancelled(String::new()).into()),
         };
-        // The semaphore is never closed, so waiting for it only ends with a permit.
+        // The semaphores are never closed, so waiting for them only ends with a permit. The first one leaves places for
+        // the calls that a call makes, which would otherwise wait for those that wait for them.
+        let _calling = match linked.granted.contains(Capability::Tools) {
+            true => self.calling.acquire().await.ok(),
+            false => None,
+        };
         let _running = self.running.acquire().await.ok();
         let mut store = self.store(plugin, invocation)?;
+        // The tools that it calls have limits of their own, and wait for the user.
+        let clock = store.data().made.clock.clone();
         // One future for starting and running, so that one limit covers both.
         let work = async {
             let instance = pre.instantiate_async(&mut store).await.map_err(|error| {
@@ -370,7 +383,7 @@ impl Runtime {
             guest(&instance, &mut store).await.map_err(Failed::Guest)
         };
         // Around the future and not in wasmtime, whose own timeout is not reliable in `run_concurrent`.
-        match tokio::time::timeout(limit, work).await {
+        match clock.timeout(limit, work).await {
             Ok(Ok(value)) => {
                 let StoreData { denials, looked, .. } = store.into_data();
                 Ok((value, HostActs { denials, looked, cancelled: cancel.is_cancelled() }))
@@ -384,7 +397,7 @@ impl Runtime {
                 None => Err(explain(tool, error, store.into_data())),
             },
             // The future is dropped by now, and with it the store: nothing of the guest goes on.
-            Err(_) => Err(CallError::TimedOut { tool, limit }),
+            Err(Elapsed) => Err(CallError::TimedOut { tool, limit }),
         }
     }
 
@@ -405,6 +418,7 @@ impl Runtime {
             // What this call reads counts only when it has succeeded.
             looked: Looked::default(),
             announced: Ground::default(),
+            made: MadeCalls::default(),
             named: NamedChanges::default(),
             denials: Denials::default(),
             emitted: 0,
@@ -498,6 +512,7 @@ impl Runtime {
                 Capability::Http => bindings::http::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
                 Capability::State => bindings::state::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
                 Capability::Mcp => bindings::mcp::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
+                Capability::Tools => bindings::tools::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?,
             }
         }
         if wasi {

@@ -15,6 +15,7 @@ use crate::denials::Denials;
 use crate::engine::Ticking;
 use crate::guest_log::GuestLog;
 use crate::limits::Meter;
+use crate::made_calls::MadeCalls;
 use crate::preview_guard::PreviewGuard;
 use crate::seen_files::Looked;
 use crate::shared::Shared;
@@ -41,6 +42,8 @@ pub(crate) struct StoreData {
     pub(crate) looked: Looked,
     /// Where a preview said that its command runs.
     pub(crate) announced: Ground,
+    /// The calls of other tools that it made so far.
+    pub(crate) made: MadeCalls,
     /// The changes to files that a preview named.
     pub(crate) named: NamedChanges,
     /// What the host denied it so far.

@@ -314,6 +314,9 @@ fn attributions(stored: &Stored) -> (HashMap<String, Attribution>, Option<ReadEr
                 Role::Model => prompts.extend(content.function_calls().map(|_| prompt.clone())),
             }
         }
+        if let Fact::NestedCall { .. } = &logged.fact {
+            prompts.push(prompt.clone());
+        }
         if let Fact::CommandLine { command, call_id, line } = &logged.fact {
             let title = title_of_line(command, line);
             let because = vec!["a line of a command file that the user ran".to_owned()];

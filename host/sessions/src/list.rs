@@ -219,6 +219,7 @@ impl SessionSummary {
                 | Fact::Usage { .. }
                 | Fact::RecoveryStarted { .. }
                 | Fact::Discarded { .. }
+                | Fact::NestedCall { .. }
                 | Fact::CallStarted { .. }
                 | Fact::CallSettled { .. }
                 | Fact::CommandLine { .. }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use host_journal::{CallEnd, CallReport, CallStatus, Calls, Fact, Logged, MAIN, ReadError, Stored, TerminateReason};
-use host_message::{ChecklistItem, Content, Display, Part, PartData, ResponseBody, Role, Usage};
+use host_message::{ChecklistItem, Content, Display, FunctionCall, Part, PartData, ResponseBody, Role, Usage};
 use host_settings::error::{ErrorKind, Failure};
 use host_text::Advice;
 use jiff::Timestamp;
@@ -137,6 +137,9 @@ pub struct Message {
 pub struct Call {
     /// The call's id.
     pub id: String,
+    /// The call that made it; `None` for one of the model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// The tool's name.
     pub name: String,
     /// Its arguments.
@@ -251,6 +254,12 @@ impl Transcript {
                         self.entries.push(Entry { time, agent: Some(agent.clone()), what });
                     }
                 }
+                Fact::NestedCall { prompt, parent, call } => {
+                    positions.push(self.entries.len());
+                    let call = Call { parent: Some(parent.to_string()), ..Call::new(Arc::unwrap_or_clone(call)) };
+                    let (agent, what) = (Some(prompt.agent.to_string()), What::Call(Box::new(call)));
+                    self.entries.push(Entry { time, agent, what });
+                }
                 Fact::HistoryReplaced { agent_id, contents } => {
                     let messages = Arc::unwrap_or_clone(contents);
                     add(Some(agent_id.to_string()), What::HistoryReplaced { messages });
@@ -305,6 +314,19 @@ impl Message {
 
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.thoughts.is_empty() && self.data.is_empty()
+    }
+}
+
+impl Call {
+    fn new(call: FunctionCall) -> Self {
+        Self {
+            title: host_tool::title_of_arguments(&call),
+            id: call.id.to_string(),
+            parent: None,
+            name: call.name.to_string(),
+            arguments: call.arguments,
+            outcome: None,
+        }
     }
 }
 
@@ -395,13 +417,7 @@ fn said(content: Content) -> Vec<What> {
 
 fn call_of(part: Part) -> Option<Call> {
     match part.data {
-        PartData::FunctionCall(call) => Some(Call {
-            title: host_tool::title_of_arguments(&call),
-            id: call.id.to_string(),
-            name: call.name.to_string(),
-            arguments: call.arguments,
-            outcome: None,
-        }),
+        PartData::FunctionCall(call) => Some(Call::new(call)),
         PartData::Text(_) | PartData::InlineData(_) | PartData::FileReference(_) | PartData::FunctionResponse(_) => {
             None
         }

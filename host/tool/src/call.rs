@@ -147,6 +147,8 @@ pub struct CallEvent<'a> {
     pub id: &'a CallId,
     /// The name that the model called.
     pub name: &'a ToolName,
+    /// The call that made it; `None` for one of the model's.
+    pub parent: Option<&'a CallId>,
     /// The change.
     pub change: CallChange<'a>,
 }

@@ -28,6 +28,7 @@ mod mcp_target;
 mod mode;
 mod mode_switch;
 mod model_question;
+mod nested;
 mod pausable_clock;
 mod plugin_tool;
 mod policy;

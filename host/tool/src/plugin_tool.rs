@@ -11,6 +11,7 @@ mod reading;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use host_capability::{Capability, Denied, Grants, Resources, Scope, StateAccess};
@@ -28,8 +29,9 @@ use tokio_util::sync::CancellationToken;
 use self::outside::{Unseen, failure};
 use crate::tool::{IntentFuture, ReviseFuture};
 use crate::{
-    CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput, Looking,
-    McpTarget, Origin, Outcome, ReachAnswer, SimpleCommand, Tool, commands_in, simple_commands, suggestion, title,
+    CANCEL_GRACE, CallAsker, CallContext, CallFailure, FailureKind, FailureWords, ForeignSource, Intent, LiveOutput,
+    Looking, McpTarget, Origin, Outcome, ReachAnswer, SimpleCommand, Tool, commands_in, simple_commands, suggestion,
+    title,
 };
 
 /// One tool of a plugin, with what a call of it may touch.
@@ -58,6 +60,9 @@ type Fenced = Mutex<BTreeSet<Vec<String>>>;
 
 /// What a model is told about a call that would change something in the mode `plan`.
 const PLAN_READS: &str = "plan mode only reads; the user can leave it with Shift-Tab or /mode";
+
+/// How much longer than the calls that it makes a cancelled call may take.
+const CALLER_GRACE: Duration = Duration::from_secs(1);
 
 /// The most commands of which that is remembered. Protects memory.
 const MAX_WANTED: usize = 256;
@@ -258,9 +263,12 @@ impl PluginTool {
                  denied",
                 call.name, denied.wanted
             ),
-            Capability::FsRead | Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
-                self.explained(denied)
-            }
+            Capability::FsRead
+            | Capability::Process
+            | Capability::Http
+            | Capability::State
+            | Capability::Mcp
+            | Capability::Tools => self.explained(denied),
         }
     }
 
@@ -405,7 +413,13 @@ fn without_what_is_denied(touches: Grants, granted: &Grants) -> Grants {
     let narrower = |scope: &Scope| match (scope, granted.scope(scope.capability())) {
         (Scope::FsWrite(_), Some(held)) => scope.meet(held),
         (
-            Scope::FsWrite(_) | Scope::FsRead(_) | Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_),
+            Scope::FsWrite(_)
+            | Scope::FsRead(_)
+            | Scope::Process(_)
+            | Scope::Http(_)
+            | Scope::State(_)
+            | Scope::Mcp(_)
+            | Scope::Tools(_),
             _,
         ) => Some(scope.clone()),
     };
@@ -415,7 +429,8 @@ fn without_what_is_denied(touches: Grants, granted: &Grants) -> Grants {
 /// Whether the scope allows only reading.
 fn reads(scope: &Scope) -> bool {
     match scope {
-        Scope::FsRead(_) | Scope::State(StateAccess::Read) => true,
+        // What calls other tools touches nothing by that: each of those calls is decided about.
+        Scope::FsRead(_) | Scope::State(StateAccess::Read) | Scope::Tools(_) => true,
         Scope::Mcp(tools) => tools.only_read(),
         Scope::State(StateAccess::Write) | Scope::FsWrite(_) | Scope::Process(_) | Scope::Http(_) => false,
     }
@@ -448,6 +463,15 @@ impl Tool for PluginTool {
             (false, true) => Some(ForeignSource::Network),
             (false, false) => None,
         }
+    }
+
+    fn calls_tools(&self) -> bool {
+        self.needs.has(Capability::Tools)
+    }
+
+    fn cancel_grace(&self) -> Duration {
+        // The calls that it makes come to their ends first.
+        if self.calls_tools() { CANCEL_GRACE + CALLER_GRACE } else { CANCEL_GRACE }
     }
 
     fn is_out_of_reach(&self) -> bool {

@@ -23,6 +23,10 @@ const TEXT_BUDGET: usize = 40_000;
 /// How much of the arguments that the user changed the model gets, in characters.
 const CHANGED_CHARACTERS: usize = 8_000;
 
+/// How much text is recorded of a call that another call made, in characters. Protects the session log from a script
+/// that reads everything.
+const NESTED_CHARACTERS: usize = 2_000;
+
 /// How many names are tried for a file before giving up: the files of earlier runs of the session are there too.
 const NAME_ATTEMPTS: u32 = 100_000;
 
@@ -78,7 +82,7 @@ impl Responder {
                 (ResponseBody::Error(clip(text)), Vec::new())
             }
             Outcome::Cancelled { reason, partial } => {
-                let mut text = format!("[Operation Cancelled] Reason: {reason}");
+                let mut text = cancelled(reason);
                 if let Some(partial) = partial.as_deref().filter(|partial| !partial.is_empty()) {
                     text.push_str("\n\nPartial output:\n");
                     text.push_str(partial);
@@ -95,6 +99,19 @@ impl Responder {
         Response { parts, whole }
     }
 
+    /// Returns the response to a call that another call made: for those who look at the session, since the model gets
+    /// what that call makes of it. So only the beginning is kept, and no data.
+    pub fn respond_nested(&self, settled: &SettledCall) -> Response {
+        let mut response = Self::default().respond(settled, None);
+        response.parts.truncate(1);
+        response.whole = None;
+        if let Some(PartData::FunctionResponse(answer)) = response.parts.first_mut().map(|part| &mut part.data) {
+            let (ResponseBody::Output(text) | ResponseBody::Error(text)) = &mut answer.body;
+            *text = clip(text, NESTED_CHARACTERS).into_owned();
+        }
+        response
+    }
+
     fn clip(&self, text: String, whole: &mut Option<WholeText>) -> String {
         let Some(Ends { head, tail, left_out, all }) = ends(&text, TEXT_BUDGET) else { return text };
         let place = match self.spill.as_ref().map(|spill| spill.write(&text)) {
@@ -108,6 +125,11 @@ impl Responder {
         };
         format!("{head}\n\n[… {left_out} of {all} characters are left out here; {place} …]\n\n{tail}")
     }
+}
+
+/// Returns what a model reads of a call that was cancelled for this reason.
+pub(crate) fn cancelled(reason: &str) -> String {
+    format!("[Operation Cancelled] Reason: {reason}")
 }
 
 impl Spill {

@@ -16,9 +16,11 @@ use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
-use host_message::FunctionCall;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt as _};
+use host_message::{CallId, FunctionCall};
+use host_plugin::ToolCaller;
 use host_text::clip;
 use tokio::sync::mpsc;
 
@@ -29,6 +31,7 @@ use crate::gate::CallQuestions;
 use crate::gate::{AtGate, Passed};
 use crate::hooks::HookText;
 use crate::live::{self, Piece};
+use crate::nested::{NestedCalls, NestedRequest, may_be_nested};
 use crate::{
     CallAsker, CallContext, CallEvent, CallFailure, Cancel, Decided, FailureKind, Gate, LiveOutput, Outcome,
     PausableClock, Question, Registry, SettledCall, Tool,
@@ -84,9 +87,49 @@ impl<'r> Scheduler<'r> {
     /// When `cancel` is cancelled, running calls get [`Tool::cancel_grace`] to end by themselves, and waiting ones
     /// settle as cancelled without running. Dropping the future drops every running call.
     pub async fn run(self, calls: Vec<FunctionCall>, cancel: &Cancel, observe: &Observe<'_>) -> Vec<SettledCall> {
-        let mut table = CallTable::new(calls, cancel, observe);
+        self.run_all(None, calls, cancel, observe).await
+    }
+
+    /// Runs calls that a running one made.
+    ///
+    /// Not an `async fn`: what is awaited within is of its own kind.
+    fn run_nested<'s>(
+        &'s self,
+        request: NestedRequest,
+        whole: &'s Cancel,
+        observe: &'s Observe<'s>,
+    ) -> BoxFuture<'s, usize> {
+        let NestedRequest { at, parent, cancel: token, calls, ended } = request;
+        async move {
+            let cancel = Cancel::under(&token);
+            let settled = self.run_all(Some(&parent), calls, &cancel, observe).await;
+            // Not by its parent: a hook ends the run, or the log cannot be written, and both are about all calls.
+            if cancel.is_cancelled() && !token.is_cancelled() {
+                whole.cancel(cancel.reason());
+            }
+            // Nobody waits for them any more if this cannot be sent: their parent has ended.
+            ended.send(settled).ok();
+            at
+        }
+        .boxed()
+    }
+
+    async fn run_all(
+        &self,
+        parent: Option<&CallId>,
+        calls: Vec<FunctionCall>,
+        cancel: &Cancel,
+        observe: &Observe<'_>,
+    ) -> Vec<SettledCall> {
+        let mut table = CallTable::new(calls, parent, cancel, observe);
         for at in 0..table.len() {
             let admitted = if at < CALLS_IN_A_REPLY { self.registry.admit(table.call(at)) } else { Err(too_many()) };
+            let admitted = admitted.and_then(|tool| {
+                if parent.is_some() {
+                    may_be_nested(tool.as_ref())?;
+                }
+                Ok(tool)
+            });
             match admitted {
                 Ok(tool) => table.admit(at, tool),
                 Err(failure) => table.settle(at, failure.into()),
@@ -94,9 +137,11 @@ impl<'r> Scheduler<'r> {
         }
         let (live, pieces) = live::channel();
         let (questions, asked) = mpsc::channel(1);
-        let (channels, mut incoming) = (Channels { live, questions }, Incoming { pieces, questions: asked });
+        let (nested, requests) = mpsc::channel(1);
+        let channels = Channels { live, questions, nested: parent.is_none().then_some(nested) };
+        let mut incoming = Incoming { pieces, questions: asked, nested: requests };
         for wave in table.waves() {
-            self.run_wave(&mut table, wave, cancel, &channels, &mut incoming).await;
+            self.run_wave(&mut table, wave, (cancel, observe), &channels, &mut incoming).await;
         }
         table.settled()
     }
@@ -130,7 +175,12 @@ impl<'r> Scheduler<'r> {
             Arc::new(CallQuestions::new(gate, call, run_clock, at, channels.questions.clone())) as Arc<dyn CallAsker>
         });
         let hooks = After { gate: self.gate.clone(), context, live: live.clone() };
-        let context = CallContext { cancel: cancel.token().child_token(), live, run_clock, allowance, questions };
+        let own = cancel.token().child_token();
+        let tools = channels.nested.as_ref().filter(|_| tool.calls_tools()).map(|requests| {
+            let (parent, taken) = ((at, call.id.clone()), table.ids());
+            Arc::new(NestedCalls::new(parent, taken, own.clone(), requests.clone())) as Arc<dyn ToolCaller>
+        });
+        let context = CallContext { cancel: own, live, run_clock, allowance, questions, tools };
         let task = execute(tool, Arc::clone(&call), context, cancel.clone());
         let cancel = cancel.clone();
         running.begin(async move { (at, hooks.heard(&call, task.await, &cancel).await) });
@@ -161,10 +211,11 @@ impl<'r> Scheduler<'r> {
         &self,
         table: &mut CallTable<'_>,
         calls: Vec<usize>,
-        cancel: &Cancel,
+        (cancel, observe): (&Cancel, &Observe<'_>),
         channels: &Channels,
         incoming: &mut Incoming,
     ) {
+        let mut nested = Nested::default();
         let mut waiting = calls.iter().copied();
         let mut wave = Wave { cancel, channels, running: Running::with_capacity(calls.len()) };
         let mut deciding = Deciding::nothing();
@@ -182,7 +233,7 @@ impl<'r> Scheduler<'r> {
                     }
                 }
             }
-            if deciding.is_idle() && wave.running.is_empty() {
+            if deciding.is_idle() && wave.running.is_empty() && nested.running.is_empty() {
                 break;
             }
             tokio::select! {
@@ -196,11 +247,23 @@ impl<'r> Scheduler<'r> {
                     // The live output of a call comes before its end; that of other calls can wait.
                     show_waiting(table, &mut incoming.pieces);
                     match ended {
+                        // The calls that it made have been cancelled by its end, and settle before it.
+                        Ok((at, outcome)) if nested.has(at) => nested.ended.push((at, outcome)),
                         Ok((at, outcome)) => table.settle(at, outcome),
                         // It is settled below: a lost task does not report which call it belonged to.
                         Err(lost) => tracing::error!(%lost, "a call was lost"),
                     }
                 }
+                Some(at) = nested.running.next(), if !nested.running.is_empty() => {
+                    if let Some(outcome) = nested.settle(at) {
+                        table.settle(at, outcome);
+                    }
+                }
+                // One that was sent before its parent ended is for nobody.
+                Some(request) = incoming.nested.recv() => if !request.ended.is_closed() {
+                    nested.of.push(request.at);
+                    nested.running.push(self.run_nested(request, cancel, observe));
+                },
                 (at, decision) = deciding.next(), if !deciding.is_idle() => match decision {
                     Decision::Asked(question) => table.ask(at, question),
                     Decision::Passed(passed) => self.follow(table, at, passed, &mut wave),
@@ -239,12 +302,43 @@ struct Channels {
     live: mpsc::Sender<Piece>,
     /// Questions about what a call wants to read.
     questions: mpsc::Sender<(usize, Arc<Question>)>,
+    /// Calls that a call makes; `None` for calls that were made like that.
+    nested: Option<mpsc::Sender<NestedRequest>>,
 }
 
 /// Their other ends.
 struct Incoming {
     pieces: mpsc::Receiver<Piece>,
     questions: mpsc::Receiver<(usize, Arc<Question>)>,
+    nested: mpsc::Receiver<NestedRequest>,
+}
+
+/// The calls that the calls of a wave make.
+#[derive(Default)]
+struct Nested<'n> {
+    running: FuturesUnordered<BoxFuture<'n, usize>>,
+    /// The parent of each that runs.
+    of: Vec<usize>,
+    /// Parents that have ended before them.
+    ended: Vec<(usize, Outcome)>,
+}
+
+impl Nested<'_> {
+    fn has(&self, at: usize) -> bool {
+        self.of.contains(&at)
+    }
+
+    /// Takes note that calls of this parent have settled; returns how the parent ended if it waited for the last of
+    /// them.
+    fn settle(&mut self, at: usize) -> Option<Outcome> {
+        let place = self.of.iter().position(|of| *of == at)?;
+        self.of.swap_remove(place);
+        if self.has(at) {
+            return None;
+        }
+        let place = self.ended.iter().position(|(of, _)| *of == at)?;
+        Some(self.ended.swap_remove(place).1)
+    }
 }
 
 /// The pending decision: at most one at a time, so that the user gets one question after the other.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use host_capability::{Denied, Grants, PluginName, Resources};
 use host_message::{FunctionCall, Output, ToolSpec};
-use host_plugin::{Confirmation, ProgramReach};
+use host_plugin::{Confirmation, ProgramReach, ToolCaller};
 use host_text::Wording;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -79,6 +79,11 @@ pub trait Tool: Send + Sync {
     /// Whether no call can run, whatever a rule or the user allows: what every call needs is not to be had in this
     /// mode.
     fn is_out_of_reach(&self) -> bool {
+        false
+    }
+
+    /// Whether its calls can make calls of other tools. Those cannot make any: calls nest no further.
+    fn calls_tools(&self) -> bool {
         false
     }
 
@@ -181,6 +186,8 @@ pub struct CallContext {
     pub allowance: Arc<Allowance>,
     /// Asks the user on behalf of the call; `None` if the call is not one of an agent.
     pub questions: Option<Arc<dyn CallAsker>>,
+    /// Makes calls of other tools for the call; `None` if it can make none.
+    pub tools: Option<Arc<dyn ToolCaller>>,
 }
 
 /// What a call may do, as decided. The default is what its tool is granted for all of its calls.

@@ -7,6 +7,7 @@ import (
 	"host.internal/contract/host_cap_mcp"
 	"host.internal/contract/host_cap_process"
 	"host.internal/contract/host_cap_state"
+	"host.internal/contract/host_cap_tools"
 	"host.internal/contract/host_tool_background"
 	"host.internal/contract/wit/types"
 )
@@ -163,6 +164,29 @@ func Mcp[T any](result types.Result[T, host_cap_mcp.Error]) (T, error) {
 		case host_cap_mcp.ErrorUnavailable:
 			return Unavailable("%s", err.Unavailable())
 		case host_cap_mcp.ErrorCancelled:
+			return Cancelled("")
+		default:
+			return Failed("%s", err.Failed())
+		}
+	})
+}
+
+// Tools turns what a function of `tools` returned into a value and an error.
+func Tools[T any](result types.Result[T, host_cap_tools.Error]) (T, error) {
+	return outcome(result, func(err host_cap_tools.Error) *Failure {
+		switch err.Tag() {
+		case host_cap_tools.ErrorDenied:
+			denial := err.Denied()
+			return denied(denial.Capability, denial.Wanted, denial.Help)
+		case host_cap_tools.ErrorNotFound:
+			return NotFound("%s", err.NotFound())
+		case host_cap_tools.ErrorInvalid:
+			return InvalidArguments("%s", err.Invalid())
+		case host_cap_tools.ErrorRefused:
+			return Failed("%s", err.Refused())
+		case host_cap_tools.ErrorUnavailable:
+			return Unavailable("%s", err.Unavailable())
+		case host_cap_tools.ErrorCancelled:
 			return Cancelled("")
 		default:
 			return Failed("%s", err.Failed())

@@ -23,9 +23,9 @@
 //! [`Tool`] as a host does, with no more than the tool asks for. What the tool did is looked at afterwards:
 //! [`FakeHost::text`], [`FakeHost::requests`], [`FakeHost::commands`], [`FakeHost::emitted`] and so on.
 //!
-//! What a new one grants is what there is to test with: reading and changing the workspace, every program, every server,
-//! the plugin's state, every tool of an MCP server. [`FakeHost::grant`] and [`FakeHost::deny`] take the words of `--grant` and `--deny`, read by the
-//! host's own code, which also makes the refusals.
+//! What a new one grants is what there is to test with: reading and changing the workspace, every program, every
+//! server, the plugin's state, every tool of an MCP server. [`FakeHost::grant`] and [`FakeHost::deny`] take the words
+//! of `--grant` and `--deny`, read by the host's own code, which also makes the refusals.
 //!
 //! As in the real one: what a path means, which errors there are and what they hold, digests and versions that must
 //! match, limits of sizes, globs, depth and ignore files in a walk, cut bodies, redirects that must be granted, refused
@@ -33,9 +33,9 @@
 //! names, so that a tool which relies on an order is found out.
 //!
 //! Deliberately not here: symbolic links, permission bits and special files; the clock (each change is one millisecond
-//! after the one before); names that resolve to addresses, except `localhost`; the user's own ignore files; output while
-//! a program still runs; limits of time and memory; the files that no tool may change (version control, the host's own);
-//! what a preview named, by which the host holds a call. Those need the real host: `host tool call`.
+//! after the one before); names that resolve to addresses, except `localhost`; the user's own ignore files; output
+//! while a program still runs; limits of time and memory; the files that no tool may change (version control, the
+//! host's own); what a preview named, by which the host holds a call. Those need the real host: `host tool call`.
 
 pub(crate) mod background;
 pub(crate) mod context;
@@ -48,6 +48,7 @@ mod ignored;
 pub(crate) mod mcp;
 pub(crate) mod process;
 pub(crate) mod state;
+pub(crate) mod tools;
 mod tree;
 
 use std::cell::RefCell;
@@ -62,6 +63,7 @@ pub use self::file_changes::NamedChange;
 pub use self::http::Answer;
 pub use self::mcp::McpCall;
 pub use self::process::Printed;
+pub use self::tools::NestedCall;
 use self::tree::Tree;
 use crate::context::Level;
 use crate::{Confirmation, Failure, Outcome, Tool};
@@ -91,6 +93,9 @@ pub(crate) struct World {
     /// The tools of MCP servers: the server, the tool, and what it answers.
     mcp: Vec<(String, String, Result<crate::mcp::Answer, crate::mcp::Error>)>,
     mcp_calls: Vec<McpCall>,
+    /// The other tools of the session, and what each answers.
+    tools: Vec<(String, Result<crate::tools::Answer, crate::tools::Error>)>,
+    nested_calls: Vec<NestedCall>,
     config: BTreeMap<String, String>,
     /// The servers of each secret.
     secrets: BTreeMap<String, Grants>,
@@ -201,6 +206,14 @@ impl FakeHost {
     #[must_use]
     pub fn mcp(self, server: &str, tool: &str, answer: Result<crate::mcp::Answer, crate::mcp::Error>) -> Self {
         self.world.borrow_mut().mcp.push((server.to_owned(), tool.to_owned(), answer));
+        self
+    }
+
+    /// Another tool of the session, which gives this answer to a call of the plugin's. The last one that was said
+    /// counts.
+    #[must_use]
+    pub fn tool(self, name: &str, answer: Result<crate::tools::Answer, crate::tools::Error>) -> Self {
+        self.world.borrow_mut().tools.push((name.to_owned(), answer));
         self
     }
 
@@ -351,6 +364,11 @@ impl FakeHost {
     /// The calls of tools of MCP servers. What was refused is not among them.
     pub fn mcp_calls(&self) -> Vec<McpCall> {
         self.world.borrow().mcp_calls.clone()
+    }
+
+    /// The calls of other tools, in order. What was refused is not among them.
+    pub fn nested_calls(&self) -> Vec<NestedCall> {
+        self.world.borrow().nested_calls.clone()
     }
 
     /// The commands that were run. What was refused is not among them.

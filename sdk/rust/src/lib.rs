@@ -1,7 +1,7 @@
 //! Writes a plugin for `host`: a WebAssembly component that offers tools to a model.
 //!
-//! A tool is a function above which stands [`macro@tool`]. Its name, its doc comment and its parameters are what the model
-//! is told; the whole of one, which is all that a plugin needs:
+//! A tool is a function above which stands [`macro@tool`]. Its name, its doc comment and its parameters are what the
+//! model is told; the whole of one, which is all that a plugin needs:
 //!
 //! ```
 //! use host_sdk::{Failure, export_plugin, fs_read, tool};
@@ -26,9 +26,9 @@
 //!
 //! # Arguments and results
 //!
-//! A parameter may be of any type of serde's that has a schema; [`macro@data`] makes such types. One of type `Option`, or
-//! with a `#[default = …]`, may be left out. What is no text becomes the structured result, with a schema that the model
-//! is told:
+//! A parameter may be of any type of serde's that has a schema; [`macro@data`] makes such types. One of type `Option`,
+//! or with a `#[default = …]`, may be left out. What is no text becomes the structured result, with a schema that the
+//! model is told:
 //!
 //! ```
 //! use host_sdk::{Failure, data, fs_read, tool};
@@ -67,8 +67,8 @@
 //!
 //! # Capabilities
 //!
-//! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`],
-//! [`http`], [`state`], [`mcp`]. Using one makes it an import of the component, and so a request that the user must
+//! What a tool touches goes through one module for each capability: [`fs_read`], [`fs_write`], [`process`], [`http`],
+//! [`state`], [`mcp`], [`tools`]. Using one makes it an import of the component, and so a request that the user must
 //! grant; a module that is not used leaves no trace. It must stand in the tool's `needs` and in `plugin.toml`.
 //! [`context`], [`background`] and [`file_changes`] need no grant.
 //!
@@ -83,8 +83,8 @@
 //! Everything here also compiles for the machine that it is built on, where [`fake::FakeHost`] stands behind the
 //! capabilities. Without one, calling a capability there panics and says so.
 //!
-//! Deliberately not here: any capability of WASI's (a plugin made with this crate has none), and anything asynchronous: a
-//! call that waits is suspended by the host.
+//! Deliberately not here: any capability of WASI's (a plugin made with this crate has none), and anything asynchronous:
+//! a call that waits is suspended by the host.
 
 /// The bindings that the contract in `wit/` generates. Not for use by hand, except by [`export_plugin!`].
 #[doc(hidden)]
@@ -105,6 +105,7 @@ pub mod bindings {
                 import host:cap/http@0.1.0;
                 import host:cap/state@0.1.0;
                 import host:cap/mcp@0.1.0;
+                import host:cap/tools@0.1.0;
                 export host:tool/tool@0.1.0;
             }
         ",
@@ -137,6 +138,7 @@ pub mod process;
 mod schema;
 pub mod state;
 mod tool;
+pub mod tools;
 
 pub use failure::Context;
 #[cfg(feature = "macros")]
@@ -174,10 +176,11 @@ macro_rules! export_plugin {
     };
 }
 
-/// Makes the crate a plugin that answers to more names than it describes, as one does whose tools are in its configuration.
+/// Makes the crate a plugin that answers to more names than it describes, as one does whose tools are in its
+/// configuration.
 ///
-/// `$tools` is a function that returns the tools that the plugin describes. `$called` takes the [`Call`](export::Call) and
-/// returns the tools among which the one is that it names. Use it once, at the root of a crate of type `cdylib`.
+/// `$tools` is a function that returns the tools that the plugin describes. `$called` takes the [`Call`](export::Call)
+/// and returns the tools among which the one is that it names. Use it once, at the root of a crate of type `cdylib`.
 #[macro_export]
 macro_rules! export_plugin_with {
     ($tools:expr, $called:expr $(,)?) => {

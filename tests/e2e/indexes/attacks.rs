@@ -277,7 +277,7 @@ async fn index_on_a_web_server_names_bundles_that_are_checked_against_it() {
     above.
 
     Whatever is granted, it cannot change files, run programs, reach the network, keep anything between \
-    calls or call tools of MCP servers: its component has no import for that.
+    calls, call tools of MCP servers or call other tools: its component has no import for that.
 
     Signed by [KEY], which you trust for it.
 

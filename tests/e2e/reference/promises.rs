@@ -27,6 +27,8 @@ const AREAS: &[(&str, &str)] = &[
     ("http", "`http`"),
     ("secret", "Secrets of plugins"),
     ("state", "`state`"),
+    ("tools", "`tools`"),
+    ("code", "Scripts over tools"),
     ("model", "Models"),
     ("session", "Sessions"),
     ("undo", "Undo"),

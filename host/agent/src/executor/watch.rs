@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use host_journal::{CallEnd, Fact, SessionError};
 use host_message::{CallId, Part, PromptId};
-use host_tool::{CallChange, CallEvent, Live, Registry, SettledCall};
+use host_tool::{CallChange, CallEvent, ForeignSource, Live, Outcome, Registry, SettledCall};
 
 use super::repeated::{EarlierResults, Ended};
 use super::run::Run;
@@ -26,6 +26,8 @@ pub(super) struct Watch<'w> {
     answers: Mutex<HashMap<CallId, Vec<Part>>>,
     /// Why each call may run that has not begun.
     because: Mutex<HashMap<CallId, Vec<String>>>,
+    /// Where the results of calls come from that a call made, by that call.
+    foreign: Mutex<HashMap<CallId, ForeignSource>>,
     /// Why the log could not be written.
     failure: Mutex<Option<SessionError>>,
 }
@@ -33,8 +35,8 @@ pub(super) struct Watch<'w> {
 impl<'w> Watch<'w> {
     /// Watches the calls of the reply to this request, which are of these tools.
     pub(super) fn new(run: &'w Run<'w>, prompt: &'w PromptId, tools: &'w Registry, repeated: EarlierResults) -> Self {
-        let (answers, because, failure) = Default::default();
-        Self { run, prompt, tools, repeated, answers, because, failure }
+        let (answers, because, foreign, failure) = Default::default();
+        Self { run, prompt, tools, repeated, answers, because, foreign, failure }
     }
 
     /// Returns the response to the model for each settled call, and the error if the log could not be written.
@@ -45,12 +47,16 @@ impl<'w> Watch<'w> {
 
     /// Takes in what happened to a call; `Break` when that cannot be recorded.
     pub(super) fn observe(&self, event: CallEvent<'_>) -> ControlFlow<String> {
-        let CallEvent { id: call_id, name, change } = event;
+        let CallEvent { id: call_id, name, parent, change } = event;
         let agent = self.run.agent;
         match change {
             CallChange::Validating(call) => {
-                // Not recorded here: the reply that has the call is.
-                agent.tell(EventKind::ToolCallRequest { call, title: &self.tools.title(call) });
+                // Otherwise not recorded here: the reply that has the call is.
+                if let Some(parent) = parent {
+                    let (prompt, parent, call) = (self.prompt.clone(), parent.clone(), Arc::new(call.clone()));
+                    self.recorded(agent.record(&Fact::NestedCall { prompt, parent, call }))?;
+                }
+                agent.tell(EventKind::ToolCallRequest { call, parent, title: &self.tools.title(call) });
             }
             CallChange::AwaitingApproval(question) => {
                 agent.tell(EventKind::ToolCallConfirmation { call_id, name, kind: question.kind() });
@@ -77,7 +83,12 @@ impl<'w> Watch<'w> {
                 let (done, total) = (*done, *total);
                 agent.tell(EventKind::ToolCallProgress { call_id, name, done, total, message });
             }
-            CallChange::Settled(settled) => return self.settled(settled),
+            CallChange::Settled(settled) => {
+                return match parent {
+                    Some(parent) => self.nested_settled(settled, parent),
+                    None => self.settled(settled),
+                };
+            }
         }
         ControlFlow::Continue(())
     }
@@ -86,7 +97,9 @@ impl<'w> Watch<'w> {
         let SettledCall { call, outcome, decided, .. } = settled;
         self.run.loops.settled(call, outcome, *decided);
         let tool = self.tools.get(&call.name);
-        let mut answer = self.run.agent.responder.respond(settled, tool.and_then(|tool| tool.source()));
+        let nested = self.foreign.lock().unwrap_or_else(PoisonError::into_inner).remove(&call.id);
+        let source = tool.and_then(|tool| tool.source()).or(nested);
+        let mut answer = self.run.agent.responder.respond(settled, source);
         // Before it is recorded: a later process sends what this one sent.
         self.repeated.shorten(&call.id, Ended::of(outcome, tool), &mut answer.parts);
         let end = Arc::new(CallEnd::new(settled, &answer));
@@ -95,6 +108,21 @@ impl<'w> Watch<'w> {
         // Even if it cannot be recorded: the call has ended, and nobody is to wait for it.
         self.run.agent.tell(EventKind::Fact(&fact));
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), answer.parts);
+        recorded
+    }
+
+    /// Takes in the end of a call that another one made: that one gets the result, and the model what it makes of it.
+    fn nested_settled(&self, settled: &SettledCall, parent: &CallId) -> ControlFlow<String> {
+        let call = &settled.call;
+        if let Some(source) = self.tools.get(&call.name).and_then(|tool| tool.source())
+            && matches!(settled.outcome, Outcome::Success(_))
+        {
+            self.foreign.lock().unwrap_or_else(PoisonError::into_inner).insert(parent.clone(), source);
+        }
+        let end = Arc::new(CallEnd::new(settled, &self.run.agent.responder.respond_nested(settled)));
+        let fact = Fact::CallSettled { prompt: self.prompt.clone(), call_id: call.id.clone(), end };
+        let recorded = self.recorded(self.run.agent.append(&fact));
+        self.run.agent.tell(EventKind::Fact(&fact));
         recorded
     }
 

@@ -25,7 +25,9 @@ impl Touches {
             match grants.scope(capability) {
                 None => {}
                 Some(Scope::FsRead(paths) | Scope::FsWrite(paths)) => touches.add_paths(capability, paths),
-                Some(scope @ (Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_))) => {
+                Some(
+                    scope @ (Scope::Process(_) | Scope::Http(_) | Scope::State(_) | Scope::Mcp(_) | Scope::Tools(_)),
+                ) => {
                     touches.capabilities.push(format!("{capability}={scope}"));
                 }
             }

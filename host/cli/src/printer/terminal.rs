@@ -359,9 +359,9 @@ impl Observer for Terminal {
             EventKind::Retry { reason, wait_ms, attempt, attempts } => {
                 self.retry(state, reason, wait_ms, attempt, attempts);
             }
-            EventKind::ToolCallRequest { call, title } => {
+            EventKind::ToolCallRequest { call, parent, title } => {
                 state.waiting = None;
-                state.calls.begin(event.agent_id, call, title);
+                state.calls.begin(event.agent_id, call, parent, title);
                 self.lines(state, "");
             }
             EventKind::ToolCallOutput { call_id, text, .. } => {

@@ -215,7 +215,9 @@ mod tests {
     #[test]
     fn the_world_has_what_is_declared_and_no_more() {
         let package = package();
-        for capabilities in [&[][..], &["fs-read"], &["fs-read", "fs-write", "http", "mcp", "process", "state"]] {
+        for capabilities in
+            [&[][..], &["fs-read"], &["fs-read", "fs-write", "http", "mcp", "process", "state", "tools"]]
+        {
             let contract = Contract::read(package.path(), &manifest(capabilities)).expect("it is right");
             let world = &contract.resolve.worlds[contract.id];
             let named = |key| contract.resolve.name_world_key(key);

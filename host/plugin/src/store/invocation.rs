@@ -18,6 +18,7 @@ use crate::mcp_client::McpClient;
 use crate::network::Network;
 use crate::secrets::Secrets;
 use crate::seen_files::SeenFiles;
+use crate::tool_caller::ToolCaller;
 use crate::workspace::Workspace;
 
 /// One call, as the scheduler passes it.
@@ -60,6 +61,8 @@ pub struct Invocation {
     pub seen: Option<Arc<SeenFiles>>,
     /// Calls the tools of MCP servers; with `None` there are no servers.
     pub mcp: Option<Arc<dyn McpClient>>,
+    /// Calls other tools of the session; with `None` it can call none.
+    pub tools: Option<Arc<dyn ToolCaller>>,
     /// Asks the guest to stop. It does not end the call: dropping the future does.
     pub cancel: CancellationToken,
     /// The receiver of live output.
@@ -88,6 +91,7 @@ impl Invocation {
             changes: None,
             seen: None,
             mcp: None,
+            tools: None,
             cancel: CancellationToken::new(),
             listener: Arc::new(()),
         }

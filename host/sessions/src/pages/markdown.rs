@@ -107,7 +107,8 @@ fn written_call(text: &mut String, call: &Call) {
     let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
     let name = escaped(&call.name);
     let title = if call.title.is_empty() { String::new() } else { format!(" {}", escaped(&call.title)) };
-    let _ = writeln!(text, "<details>\n<summary><code>{name}</code>{title} ({})</summary>\n", call.ending());
+    let made = if call.parent.is_some() { "↳ " } else { "" };
+    let _ = writeln!(text, "<details>\n<summary>{made}<code>{name}</code>{title} ({})</summary>\n", call.ending());
     let _ = writeln!(text, "{}", fenced("json", &arguments));
     let Some(outcome) = &call.outcome else {
         let _ = writeln!(text, "\n</details>");

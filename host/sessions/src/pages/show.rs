@@ -112,7 +112,8 @@ fn shown_call(text: &mut String, call: &Call) {
         None => "●",
     };
     let named = [mark, &call.name, &call.title].join(" ");
-    let _ = writeln!(text, "{} ({})", named.trim_end(), call.ending());
+    let made = if call.parent.is_some() { "  ↳ " } else { "" };
+    let _ = writeln!(text, "{made}{} ({})", named.trim_end(), call.ending());
     let Some(outcome) = &call.outcome else { return };
     let difference = match &outcome.display {
         Some(Display::Difference { unified, .. }) => Some(unified),

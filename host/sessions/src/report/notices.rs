@@ -27,6 +27,7 @@ pub fn fact(fact: &Fact) -> Option<String> {
         | Fact::RecoveryStarted { .. }
         | Fact::Withdrawn { .. }
         | Fact::Discarded { .. }
+        | Fact::NestedCall { .. }
         | Fact::CallStarted { .. }
         | Fact::CallSettled { .. }
         | Fact::CommandLine { .. }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use host_agent::{CompressionStatus, Event, EventKind, Observer, Partial, RunResult};
 use host_journal::{CallReport, CallStatus, CheckResult, Fact, HookResult};
-use host_message::AgentId;
+use host_message::{AgentId, CallId};
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::project::TrustStatus;
 use jiff::Timestamp;
@@ -71,9 +71,12 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         thought: bool,
     },
-    /// The model calls a tool.
+    /// The model calls a tool, or a call does that the model made.
     ToolUse {
         tool_id: &'a str,
+        /// The call that makes this one; missing for a call of the model's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent_tool_id: Option<&'a str>,
         tool_name: &'a str,
         parameters: &'a Map<String, Value>,
         /// What the call is called on one line, beside the name of its tool, such as the path of a file.
@@ -93,7 +96,7 @@ enum Line<'a> {
         /// The exit code of the command that it ran.
         #[serde(skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
-        /// The response to the model.
+        /// The response to the model; of a call that another one made the beginning of what that one got.
         output: &'a str,
         /// Duration of the call.
         duration_ms: u64,
@@ -357,8 +360,9 @@ impl Observer for StreamJson {
             EventKind::Thought { text, .. } => {
                 say(Line::Message { role: Role::Assistant, content: text, delta: true, thought: true });
             }
-            EventKind::ToolCallRequest { call, title } => say(Line::ToolUse {
+            EventKind::ToolCallRequest { call, parent, title } => say(Line::ToolUse {
                 tool_id: call.id.as_str(),
+                parent_tool_id: parent.map(CallId::as_str),
                 tool_name: call.name.as_str(),
                 parameters: &call.arguments,
                 title,

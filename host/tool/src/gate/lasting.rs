@@ -218,7 +218,7 @@ impl Gate {
             (Scope::Http(_), _) => None,
             // A plugin that can call any tool of a server is allowed only the tools that the call names.
             (Scope::Mcp(_), asked) => scope.meet(asked?),
-            (Scope::Process(_) | Scope::State(_), _) => Some(scope.clone()),
+            (Scope::Process(_) | Scope::State(_) | Scope::Tools(_), _) => Some(scope.clone()),
         };
         let touched = |scope: &&Scope| intent.touches.has(scope.capability());
         let within: Grants = intent.at_most.iter().filter(touched).filter_map(within).collect();
@@ -258,7 +258,7 @@ fn is_lasting(grants: &Grants) -> bool {
     grants.iter().all(|scope| match scope {
         Scope::Http(servers) => servers.are_named_and_public(),
         Scope::Mcp(tools) => tools.are_named(),
-        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::State(_) => true,
+        Scope::FsRead(_) | Scope::FsWrite(_) | Scope::Process(_) | Scope::State(_) | Scope::Tools(_) => true,
     })
 }
 
@@ -295,6 +295,7 @@ pub(super) fn named(grants: &Grants) -> String {
         Scope::Process(commands) => format!("the command {commands}"),
         Scope::State(_) => "its own notes".to_owned(),
         Scope::Mcp(tools) => tools.in_words(),
+        Scope::Tools(tools) => format!("calls of other tools ({tools})"),
         Scope::FsRead(files) => format!("reading of files in {}", roots(files)),
     };
     grants.iter().map(words).collect::<Vec<_>>().join(", ")

@@ -21,8 +21,9 @@ impl PluginTool {
         let mut once = context.allowance.besides.meet(ceiling);
         let only_reads = {
             let at_most = ceiling.meet(&self.needs);
-            // Running a call again must change nothing: one that writes would write twice.
-            at_most.le(&at_most.reading())
+            // Running a call again must change nothing: one that writes would write twice, as would the calls that it
+            // makes.
+            at_most.le(&at_most.reading()) && !self.calls_tools()
         };
         // Each run may be denied another path; a search through a disk would ask about each.
         for question in 0..=MAX_QUESTIONS {
@@ -100,6 +101,7 @@ impl PluginTool {
             shown: shown.clone(),
             reach: *reach,
             absent: absent.clone(),
+            tools: context.tools.clone(),
             ..self.invocation(call, grants, context.cancel.clone())
         };
         let ended = self.sandbox.runtime.call(&self.plugin, invocation).await;

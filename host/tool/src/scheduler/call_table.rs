@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use host_message::FunctionCall;
+use host_message::{CallId, FunctionCall};
 
 use super::Observe;
 use crate::call::Step;
@@ -14,6 +14,8 @@ use crate::{
 
 pub(super) struct CallTable<'o> {
     states: Vec<CallState>,
+    /// The call that made these; `None` for those of a reply.
+    parent: Option<&'o CallId>,
     cancel: &'o Cancel,
     observe: &'o Observe<'o>,
     /// Why no further call starts, after one was rejected.
@@ -28,9 +30,14 @@ pub(super) struct Ready {
 }
 
 impl<'o> CallTable<'o> {
-    pub(super) fn new(calls: Vec<FunctionCall>, cancel: &'o Cancel, observe: &'o Observe<'o>) -> Self {
+    pub(super) fn new(
+        calls: Vec<FunctionCall>,
+        parent: Option<&'o CallId>,
+        cancel: &'o Cancel,
+        observe: &'o Observe<'o>,
+    ) -> Self {
         let states = calls.into_iter().map(CallState::new).collect();
-        let table = Self { states, cancel, observe, stopped: None };
+        let table = Self { states, parent, cancel, observe, stopped: None };
         for state in &table.states {
             table.tell(state, CallChange::Validating(state.call()));
         }
@@ -39,6 +46,11 @@ impl<'o> CallTable<'o> {
 
     pub(super) fn len(&self) -> usize {
         self.states.len()
+    }
+
+    /// The ids of the calls.
+    pub(super) fn ids(&self) -> Vec<CallId> {
+        self.states.iter().map(|state| state.call().id.clone()).collect()
     }
 
     pub(super) fn call(&self, at: usize) -> &FunctionCall {
@@ -167,7 +179,7 @@ impl<'o> CallTable<'o> {
 
     fn tell(&self, state: &CallState, change: CallChange<'_>) {
         let FunctionCall { id, name, .. } = state.call().as_ref();
-        if let ControlFlow::Break(reason) = (self.observe)(CallEvent { id, name, change }) {
+        if let ControlFlow::Break(reason) = (self.observe)(CallEvent { id, name, parent: self.parent, change }) {
             self.cancel.cancel(reason);
         }
     }

@@ -3,6 +3,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
+use host_capability::{Capability, Grants, Scope};
 use host_message::{Annotations, CallId, Output, ToolName, ToolSpec};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -372,4 +373,205 @@ fn the_future_of_a_run_can_move_between_threads() {
     let cancel = Cancel::under(&CancellationToken::new());
     let observe = |_: CallEvent<'_>| ControlFlow::Continue(());
     check(Scheduler::new(&registry).run(Vec::new(), &cancel, &observe));
+}
+
+/// A tool that lives in a component, and makes calls if it is said to.
+struct Component(Fake, bool);
+
+impl Tool for Component {
+    fn spec(&self) -> &ToolSpec {
+        &self.0.spec
+    }
+
+    fn call<'a>(&'a self, call: &'a FunctionCall, context: CallContext) -> BoxFuture<'a, Outcome> {
+        self.0.call(call, context)
+    }
+
+    fn origin(&self) -> Option<crate::Origin> {
+        Some(crate::Origin { plugin: host_capability::PluginName::new("plugin"), digest: String::new() })
+    }
+
+    fn calls_tools(&self) -> bool {
+        self.1
+    }
+}
+
+fn component<F: Future<Output = Outcome> + Send + 'static>(
+    name: &str,
+    calls_tools: bool,
+    body: impl Fn(FunctionCall, CallContext) -> F + Send + Sync + 'static,
+) -> Arc<dyn Tool> {
+    let spec = tool(name, !calls_tools, |_, _| async { done() }).spec().clone();
+    Arc::new(Component(Fake { spec, body: Box::new(move |call, context| body(call, context).boxed()) }, calls_tools))
+}
+
+/// Makes calls of these tools for a call, as the capability does.
+async fn make(
+    context: &CallContext,
+    names: &[&str],
+) -> Vec<Result<host_plugin::ToolAnswer, host_plugin::ToolCallError>> {
+    let scope = Scope::parse_absolute(Capability::Tools, "*").expect("a scope");
+    let grants = Grants::none().with(scope);
+    let request = |name: &&str| host_plugin::ToolRequest {
+        permit: grants.permit_tool(&host_capability::PluginName::new("plugin"), name).expect("it is granted"),
+        arguments: serde_json::Map::new(),
+    };
+    let Some(tools) = &context.tools else { return Vec::new() };
+    tools.call_all(names.iter().map(request).collect()).await
+}
+
+/// A tool that makes these calls and returns one word for each.
+fn script(names: &'static [&'static str]) -> Arc<dyn Tool> {
+    component("script", true, move |_, context| async move {
+        let made = make(&context, names).await;
+        let word = |made: &Result<host_plugin::ToolAnswer, host_plugin::ToolCallError>| match made {
+            Ok(answer) => answer.text.clone(),
+            Err(error) => format!("{error:?}").split('(').next().unwrap_or_default().to_owned(),
+        };
+        Outcome::Success(Output::text(made.iter().map(word).collect::<Vec<_>>().join(" ")))
+    })
+}
+
+/// What a call that succeeded returned.
+fn text(settled: &SettledCall) -> String {
+    match &settled.outcome {
+        Outcome::Success(output) => match output.content.as_slice() {
+            [host_message::OutputPart::Text(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+// promise tools.gate: A call that another call makes is checked, decided about, recorded and settled like one of the
+//   model's.
+#[tokio::test(start_paused = true)]
+async fn nested_calls_settle_before_their_parent_and_name_it() {
+    let read = component("read", false, |_, _| async { Outcome::Success(Output::text("read")) });
+    let registry = registry([script(&["read", "raed", "read"]), read]);
+    let seen = Mutex::new(Vec::new());
+    let observe = |event: CallEvent<'_>| {
+        let change = match event.change {
+            CallChange::Validating(_) => "asked",
+            CallChange::Executing(_) => "runs",
+            CallChange::Settled(_) => "ends",
+            CallChange::AwaitingApproval(_) | CallChange::Scheduled { .. } | CallChange::Live(_) => {
+                return ControlFlow::Continue(());
+            }
+        };
+        let parent = event.parent.map_or("", CallId::as_str);
+        seen.lock().expect("no test panics with it").push(format!("{parent}>{} {change}", event.id));
+        ControlFlow::Continue(())
+    };
+    let cancel = Cancel::under(&CancellationToken::new());
+    // The model calls one of its own calls like the first that a call would make.
+    let mut wanted = calls(&["script", "read"]);
+    wanted[1].id = CallId::new("0.1");
+    let settled = Scheduler::new(&registry).run(wanted, &cancel, &observe).await;
+    assert_eq!(text(&settled[0]), "read NotFound read");
+    let seen = seen.into_inner().expect("no test panics with it");
+    let of_script: Vec<_> = seen.iter().filter(|event| !event.contains(">0.1 ")).map(String::as_str).collect();
+    assert_eq!(
+        of_script,
+        [
+            ">0 asked",
+            ">0 runs",
+            "0>0.2 asked",
+            "0>0.3 asked",
+            "0>0.4 asked",
+            "0>0.3 ends",
+            "0>0.2 runs",
+            "0>0.4 runs",
+            "0>0.2 ends",
+            "0>0.4 ends",
+            ">0 ends",
+        ]
+    );
+}
+
+// promise tools.depth: No call makes a call of the agent's own tools, or of one that makes calls itself.
+#[tokio::test(start_paused = true)]
+async fn nested_calls_go_no_deeper_and_reach_no_tool_of_the_agent() {
+    let own = tool("complete_task", true, |_, _| async { done() });
+    let settled = run(
+        &registry([script(&["script", "complete_task", "inner"]), own, {
+            component("inner", false, |_, context| async move {
+                Outcome::Success(Output::text(if context.tools.is_some() { "deeper" } else { "no deeper" }))
+            })
+        }]),
+        calls(&["script"]),
+    )
+    .await;
+    assert_eq!(text(&settled[0]), "NotFound NotFound no deeper");
+}
+
+// promise tools.cancel: Cancelling a call cancels the calls that it made, and each settles before it.
+#[tokio::test(start_paused = true)]
+async fn nested_calls_end_with_their_parent_however_it_ends() {
+    for (is_heard, expected) in [(true, "cancelled"), (false, "done")] {
+        let ended = Arc::new(Mutex::new(Vec::new()));
+        let waits = component("waits", false, |_, context| async move {
+            context.cancel.cancelled().await;
+            Outcome::Cancelled { reason: String::new(), partial: None }
+        });
+        let script = component("script", true, move |_, context| async move {
+            match is_heard {
+                // Waits for the call to its end.
+                true => drop(make(&context, &["waits"]).await),
+                // Ends while the call runs.
+                false => {
+                    let making = make(&context, &["waits"]);
+                    assert!(tokio::time::timeout(Duration::from_millis(1), making).await.is_err());
+                }
+            }
+            match context.cancel.is_cancelled() {
+                true => Outcome::Cancelled { reason: String::new(), partial: None },
+                false => done(),
+            }
+        });
+        let registry = registry([script, waits]);
+        let cancel = Cancel::under(&CancellationToken::new());
+        let observe = |event: CallEvent<'_>| {
+            if let CallChange::Executing(_) = event.change
+                && event.parent.is_some()
+                && is_heard
+            {
+                cancel.cancel("enough");
+            }
+            if let CallChange::Settled(settled) = event.change {
+                let words = words(std::slice::from_ref(settled)).concat();
+                ended.lock().expect("no test panics with it").push(format!("{} {words}", event.id));
+            }
+            ControlFlow::Continue(())
+        };
+        let running = Scheduler::new(&registry).run(calls(&["script"]), &cancel, &observe);
+        tokio::time::timeout(Duration::from_secs(60), running).await.expect("all calls end");
+        let ended = ended.lock().expect("no test panics with it").clone();
+        assert_eq!(ended, ["0.1 cancelled".to_owned(), format!("0 {expected}")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nested_call_that_cannot_be_recorded_ends_all_calls() {
+    let read = component("read", false, |_, _| async { done() });
+    let script = component("script", true, |_, context| async move {
+        drop(make(&context, &["read"]).await);
+        match context.cancel.is_cancelled() {
+            true => Outcome::Cancelled { reason: String::new(), partial: None },
+            false => done(),
+        }
+    });
+    let registry = registry([script, read]);
+    let cancel = Cancel::under(&CancellationToken::new());
+    let observe = |event: CallEvent<'_>| match event.change {
+        CallChange::Executing(_) if event.parent.is_some() => ControlFlow::Break("the disk is full".to_owned()),
+        _ => ControlFlow::Continue(()),
+    };
+    let settled = Scheduler::new(&registry).run(calls(&["script", "read"]), &cancel, &observe).await;
+    assert_eq!(words(&settled), ["cancelled", "cancelled"]);
+    let reasons = settled.iter().map(|settled| match &settled.outcome {
+        Outcome::Cancelled { reason, .. } => reason.as_str(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(reasons.collect::<Vec<_>>(), ["the disk is full"; 2]);
 }

@@ -8,9 +8,9 @@ use super::WORKSPACE;
 use crate::Tool;
 use crate::bindings::host::cap::types::Denial;
 
-/// Reading and changing the workspace, any program, any server, the state, any tool of an MCP server.
+/// Reading and changing the workspace, any program, any server, the state, any tool of an MCP server or of the session.
 pub(super) fn everything() -> Grants {
-    ["fs-read=.", "fs-write=.", "process=*", "http=* *:* +private", "state=write", "mcp=*"]
+    ["fs-read=.", "fs-write=.", "process=*", "http=* *:* +private", "state=write", "mcp=*", "tools=*"]
         .into_iter()
         .map(scope)
         .collect()
@@ -45,7 +45,7 @@ pub(super) fn denied(grants: &Grants, words: &str) -> Grants {
                 .filter_map(|held| if held.capability() == capability { held.meet(&rest) } else { Some(held.clone()) })
                 .collect()
         }
-        Capability::Process | Capability::Http | Capability::State | Capability::Mcp => panic!(
+        Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => panic!(
             "`{words}`: a part of `{name}` cannot be denied here; deny all of it (`{name}`), or grant less with `grant`"
         ),
     }

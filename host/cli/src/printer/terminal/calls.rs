@@ -48,6 +48,8 @@ struct Running {
     /// Two agents' calls may have one id.
     agent: AgentId,
     id: CallId,
+    /// Whether another call made it.
+    is_nested: bool,
     name: String,
     title: String,
     progress: String,
@@ -82,10 +84,11 @@ impl Calls {
         self.0.clear();
     }
 
-    pub(super) fn begin(&mut self, agent: &AgentId, call: &FunctionCall, title: &str) {
+    pub(super) fn begin(&mut self, agent: &AgentId, call: &FunctionCall, parent: Option<&CallId>, title: &str) {
         self.0.push(Running {
             agent: agent.clone(),
             id: call.id.clone(),
+            is_nested: parent.is_some(),
             name: call.name.as_str().to_owned(),
             title: title.to_owned(),
             progress: String::new(),
@@ -131,7 +134,8 @@ impl Calls {
             let lines: Vec<_> =
                 running.printed.lines().map(as_printed).filter(|line| !line.trim().is_empty()).collect();
             let last = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default();
-            let mut words = format!("{}{}", indent(&running.agent), style.bold(&exact(&running.name)));
+            let nested = if running.is_nested { INDENT } else { "" };
+            let mut words = format!("{nested}{}{}", indent(&running.agent), style.bold(&exact(&running.name)));
             for (text, dim) in [(&running.title, false), (&running.progress, true)] {
                 if !text.is_empty() {
                     let text = visible_line(text);
@@ -147,6 +151,9 @@ impl Calls {
     /// Returns the lines that stay when a call ends.
     pub(super) fn ended(&mut self, ended: &Ended<'_>, layout: Layout) -> String {
         let Ended { agent, id, end, .. } = ended;
+        let is_nested = self.find(agent, id).is_some_and(|running| running.is_nested);
+        let columns = if is_nested { layout.columns.saturating_sub(INDENT.len()) } else { layout.columns };
+        let layout = Layout { columns, ..layout };
         self.0.retain(|running| running.agent != **agent || running.id != **id);
         let none = CallReport::default();
         let report = end.report.as_ref().unwrap_or(&none);
@@ -165,7 +172,11 @@ impl Calls {
             Some(Display::Difference { .. } | Display::Summary(_) | Display::Checklist { .. }) | None => {}
         }
         output(&mut lines, agent, report, layout);
-        lines
+        match is_nested {
+            // Below the call that made it, whose line comes when that one has ended.
+            true => lines.split_inclusive('\n').map(|line| format!("{INDENT}{line}")).collect(),
+            false => lines,
+        }
     }
 }
 

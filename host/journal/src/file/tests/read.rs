@@ -43,7 +43,11 @@ fn each() -> Vec<Fact> {
             Fact::RecoveryStarted { .. } => Fact::Discarded { prompt, reason: text("empty"), parts: Arc::default() },
             Fact::Discarded { .. } => Fact::Withdrawn { prompt },
             Fact::Withdrawn { .. } => Fact::Content { prompt, content: Arc::new(content.clone()) },
-            Fact::Content { .. } => Fact::CallStarted {
+            Fact::Content { .. } => {
+                let call = FunctionCall::new(CallId::new("main#0-0.1"), name.clone(), Default::default());
+                Fact::NestedCall { prompt, parent: call_id, call: Arc::new(call) }
+            }
+            Fact::NestedCall { .. } => Fact::CallStarted {
                 prompt,
                 call_id,
                 name: name.clone(),

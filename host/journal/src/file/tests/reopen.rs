@@ -88,6 +88,47 @@ fn session_log_call_that_ran_is_interrupted_and_one_that_had_not_begun_is_not_ru
     assert_eq!(again.history().contents(), past.history().contents());
 }
 
+// promise tools.resumed: A call that another call made is settled before it when the session is resumed, and no model
+//   gets it.
+#[test]
+fn session_log_nested_calls_that_were_left_behind_settle_before_their_parent() {
+    let nested = |id: &str| {
+        let call = json!({"id": id, "name": "write", "arguments": {}});
+        json!({"type": "nested_call", "prompt": {"agent": "main", "turn": 0}, "parent": "a", "call": call})
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = [
+        question(0),
+        calls(0, &["a"]),
+        begun(0, "a"),
+        nested("a.1"),
+        nested("a.2"),
+        nested("a.3"),
+        begun(0, "a.1"),
+        settled(0, "a.1"),
+        begun(0, "a.2"),
+    ];
+    let path = file(&folder, &lines);
+    let (log, recorded) = reopen(&path).expect("it is whole").resume(&model()).expect("there is room");
+    let past = recorded.into_past(&AgentId::new("main"));
+    assert_eq!(told(&past), ["a interrupted"]);
+    drop(log);
+    let text = fs::read_to_string(&path).expect("read");
+    let added: Vec<Value> = text.lines().skip(11).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let short: Vec<_> = added.iter().map(|line| format!("{} {}", line["call_id"], line["status"])).collect();
+    assert_eq!(short, ["\"a.2\" \"interrupted\"", "\"a.3\" \"cancelled\"", "\"a\" \"interrupted\""]);
+    // What never was a call of this reply is damage, and so is a second end.
+    for lines in [
+        vec![question(0), calls(0, &["a"]), begun(0, "a.1")],
+        vec![question(0), calls(0, &["a"]), nested("a")],
+        vec![question(0), calls(0, &["a"]), nested("a.1"), settled(0, "a.1"), settled(0, "a.1")],
+    ] {
+        let path = file(&folder, &lines);
+        let error = reopen(&path).err();
+        assert!(matches!(error, Some(SessionError::Read { cause: ReadError::Damaged { .. }, .. })), "{error:?}");
+    }
+}
+
 #[test]
 fn session_log_shows_what_was_left_to_do() {
     let folder = tempfile::tempdir().expect("a folder");

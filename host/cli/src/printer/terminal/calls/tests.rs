@@ -129,7 +129,7 @@ fn running_call_counts_its_time_from_its_start_and_has_the_title_that_runs() {
     let (agent, id) = (AgentId::new("main"), CallId::new("c"));
     let call = FunctionCall::new(id.clone(), ToolName::new("shell"), Map::new());
     let mut calls = Calls::default();
-    calls.begin(&agent, &call, "rm -rf build");
+    calls.begin(&agent, &call, None, "rm -rf build");
     let shown = |calls: &Calls| calls.activity(PLAIN).into_iter().next().map(|it| (it.words, it.since.is_some()));
     assert_eq!(shown(&calls), Some(("shell rm -rf build".to_owned(), false)));
     calls.starts(&agent, &id, "echo build");
@@ -144,7 +144,7 @@ fn running_call_shows_what_a_terminal_would_show_of_its_output() {
     let (agent, id) = (AgentId::new("main"), CallId::new("c"));
     let call = FunctionCall::new(id.clone(), ToolName::new("shell"), Map::new());
     let mut calls = Calls::default();
-    calls.begin(&agent, &call, "build");
+    calls.begin(&agent, &call, None, "build");
     calls.prints(&agent, &id, "\rprogress 1\rprogress 2\n\u{1b}[31merror\u{1b}[0m \u{1b}[2J\n");
     let below = calls.activity(PLAIN).into_iter().next().map(|activity| activity.below);
     assert_eq!(below, Some(vec!["progress 2".to_owned(), "error \\u{1b}[2J".to_owned()]));
