@@ -735,8 +735,8 @@ impl Session {
         }
         let mut tools = prompted::offered(tools, gate);
         tools.extend(self.conversation.executor.declared_tools());
-        let editing = prompted::editing(&self.app.configuration, asked.family);
-        tools.retain(|name| !editing.leaves_out(name.as_str()));
+        let choice = prompted::choice(&self.app.configuration, asked.family);
+        tools.retain(|name| !choice.leaves_out(name.as_str()));
         let is_attended = self.attended == Attended::Yes;
         Ok(Prompted { app: &self.app, model: asked, is_attended, tools: &tools }.main(definition))
     }

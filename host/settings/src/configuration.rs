@@ -86,6 +86,9 @@ pub(crate) struct ConfigurationFile {
     /// The tools with which the model changes files: `edit` means `edit` and `write_file`, `patch` means
     /// `apply_patch`. If it is not set, those that the model's family works best with.
     pub(crate) editing: Option<Editing>,
+    /// Whether the model can write scripts that call its tools, with the tool `run_code`. If it is not set, models of
+    /// the family `gpt` can, which are trained on it.
+    pub(crate) code_mode: Option<bool>,
     /// What is allowed without asking, as `--approval-mode` takes it. If it is not set: `auto` where a user is there
     /// and programs can be confined, otherwise `default`.
     #[schemars(schema_with = "schema::approval_mode")]

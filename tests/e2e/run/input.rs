@@ -77,7 +77,7 @@ fn input_invalid_configuration_is_an_error() {
           |
         1 | modle = "offline"
           | ^^^^^
-        unknown field `modle`, expected one of `model`, `effort`, `verbosity`, `editing`, `approval_mode`, \
+        unknown field `modle`, expected one of `model`, `effort`, `verbosity`, `editing`, `code_mode`, `approval_mode`, \
     `any_folder`, `confine`, `deny`, `hooks`, `check`, `run`, `budget`, `context`, `conversation`, \
     `limits`, `tools`, `retry`, `compression`, `providers`, `routing`, `models`, `agents`, `plugins`, \
     `mcp`, `indexes`

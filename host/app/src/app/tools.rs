@@ -11,7 +11,7 @@ use host_extensions::plugins::{LoadedPlugin, PluginOrigin};
 use host_extensions::servers::{Deferral, McpSupply};
 use host_message::ToolName;
 use host_plugin::{Network, NetworkService, Plugin, SeenFiles};
-use host_settings::editing::Editing;
+use host_settings::editing::{ToolChoice, is_of_main_agent};
 use host_settings::error::Failure;
 use host_settings::mcp::SEPARATOR;
 use host_tool::{ApprovalMode, OnlyReads, PluginTool, ProgramInput, Registry, RegistryError, Sandbox};
@@ -51,8 +51,8 @@ pub(crate) struct Offered<'a> {
     pub(crate) files: Option<&'a SessionFiles>,
     /// The search of the model's service.
     pub(crate) search: Option<&'a Arc<dyn NetworkService>>,
-    /// How the model changes files; all tools for that if it is `None`.
-    pub(crate) editing: Option<Editing>,
+    /// Which of the built-in tools the model works well with; all of them if it is `None`.
+    pub(crate) choice: Option<ToolChoice>,
 }
 
 impl App {
@@ -152,13 +152,15 @@ impl App {
         plugins: &[LoadedPlugin],
         granted: &UserGrants,
         holder: Holder,
-        Offered { files, search, editing }: Offered<'_>,
+        Offered { files, search, choice }: Offered<'_>,
     ) -> Result<Registry, Failure> {
         let mut registry = Registry::new();
         for installed in plugins {
-            if let (Some(editing), PluginOrigin::BuiltIn(_)) = (editing, &installed.origin)
-                && installed.tools().any(|name| editing.leaves_out(name))
-            {
+            let is_unoffered = |name: &str| {
+                choice.is_some_and(|choice| choice.leaves_out(name))
+                    || (holder == Holder::Subagent && is_of_main_agent(name))
+            };
+            if matches!(installed.origin, PluginOrigin::BuiltIn(_)) && installed.tools().any(is_unoffered) {
                 installed.tools().for_each(|name| registry.leave_out(ToolName::new(name)));
                 continue;
             }

@@ -12,7 +12,7 @@ use host_extensions::grants::UserGrants;
 use host_extensions::plugins::{self, LoadedPlugin};
 use host_message::{ToolName, ToolSpec};
 use host_model::{estimate_text, estimate_tools};
-use host_settings::editing::Editing;
+use host_settings::editing::ToolChoice;
 use host_settings::error::{ErrorKind, Failure};
 use host_settings::models;
 use host_tool::{ApprovalMode, ApprovalQueue, Gate, ModeSwitch, RegistryError};
@@ -86,8 +86,8 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
     let root = app.workspace.root();
     let gate = app.gate(ApprovalQueue::new(), grants.mode());
     let agents = Agents::read(&app.folders, &app.configuration, &app.project_agents, &plugins::brought(&app.plugins))?;
-    let editing = prompted::editing(&app.configuration, model.family);
-    let declaring = Declaring { app, agents: &agents, editing, is_attended };
+    let choice = prompted::choice(&app.configuration, model.family);
+    let declaring = Declaring { app, agents: &agents, choice, is_attended };
     let tools = |grants: &UserGrants, gate: &Gate| declaring.specs(grants, gate);
     let mut declarations = Declarations::default();
     if is_attended {
@@ -123,17 +123,17 @@ pub async fn read(app: &App, model: Option<&str>, is_attended: bool) -> Result<P
 struct Declaring<'a> {
     app: &'a App,
     agents: &'a Agents,
-    editing: Editing,
+    choice: ToolChoice,
     is_attended: bool,
 }
 
 impl Declaring<'_> {
     /// Returns the declarations of a conversation with these grants, the agents that the main one can call included.
     fn specs(&self, grants: &UserGrants, gate: &Gate) -> Result<Vec<ToolSpec>, Failure> {
-        let Self { app, agents, editing, is_attended } = *self;
+        let Self { app, agents, choice, is_attended } = *self;
         let unusable = |error: RegistryError| Failure::from_error(ErrorKind::Configuration, &error);
         let root = app.workspace.root();
-        let offered = Offered { editing: Some(editing), ..Offered::default() };
+        let offered = Offered { choice: Some(choice), ..Offered::default() };
         let mut tools = app.tools_of(&app.plugins, grants, offered)?;
         if is_attended && grants.mode() == ApprovalMode::Plan {
             let plan = PresentPlan::new(ModeSwitch::default(), grants.plan_modes(root));

@@ -13,7 +13,7 @@ use host_capability::{Capability, Scope};
 use host_extensions::grants::UserGrants;
 use host_message::{ToolName, ToolSpec};
 use host_settings::configuration::Configuration;
-use host_settings::editing::Editing;
+use host_settings::editing::ToolChoice;
 use host_settings::error::Failure;
 use host_settings::models::Model;
 use host_settings::repository::repository_of;
@@ -58,9 +58,9 @@ pub(super) fn offered(tools: &Registry, gate: &Gate) -> BTreeSet<ToolName> {
     specs(tools, gate).into_iter().map(|spec| spec.name).collect()
 }
 
-/// Returns how a model of this family changes files.
-pub(super) fn editing(configuration: &Configuration, family: PromptFamily) -> Editing {
-    configuration.editing.unwrap_or_else(|| Editing::of_family(family))
+/// Returns which of the built-in tools a model of this family is offered.
+pub(super) fn choice(configuration: &Configuration, family: PromptFamily) -> ToolChoice {
+    ToolChoice::new(family, configuration.editing, configuration.code_mode)
 }
 
 /// Returns the declarations of those tools, in their order.

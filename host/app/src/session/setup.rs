@@ -354,7 +354,7 @@ impl Tools<'_> {
         let offered = Offered {
             files: Some(self.files),
             search: search.as_ref(),
-            editing: Some(prompted::editing(&app.configuration, model.prompts)),
+            choice: Some(prompted::choice(&app.configuration, model.prompts)),
         };
         let mut tools = app.tools_of(plugins, grants, offered)?;
         app.supply(&mut tools, plugins, grants, Some(&self.files.changes), Some(self.deferral()));

@@ -124,6 +124,7 @@ impl ConfigurationFile {
             effort: project.effort.or(self.effort),
             verbosity: project.verbosity.or(self.verbosity),
             editing: project.editing.or(self.editing),
+            code_mode: project.code_mode.or(self.code_mode),
             written: self.written.overlaid_by(project.written),
             confine: Confine {
                 // A project may only ask for more.

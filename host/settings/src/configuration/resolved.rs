@@ -45,6 +45,8 @@ pub struct Configuration {
     pub verbosity: Option<Verbosity>,
     /// The tools with which the model changes files; `None` for those of its family.
     pub editing: Option<Editing>,
+    /// Whether the model can write scripts that call its tools; `None` for what is usual for its family.
+    pub code_mode: Option<bool>,
     /// Confinement of the programs that tools start.
     pub confine: ConfineSettings,
     /// Files that no tool and no program may have.
@@ -294,6 +296,7 @@ impl Configuration {
             effort: file.effort,
             verbosity: file.verbosity,
             editing: file.editing,
+            code_mode: file.code_mode,
             deny: file.deny,
             hooks: file.hooks,
             check: file.check.resolved(),
