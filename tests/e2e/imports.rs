@@ -8,7 +8,7 @@ use host_plugin::Digest;
 use host_tests::{built_in, built_in_manifest, repository};
 
 /// Each built-in tool with the smallest list of capabilities that it can do its work with.
-const SMALLEST: [(&str, &[&str]); 15] = [
+const SMALLEST: [(&str, &[&str]); 16] = [
     ("apply_patch", &["fs-read", "fs-write"]),
     ("discovered", &["process"]),
     ("edit", &["fs-read", "fs-write"]),
@@ -19,6 +19,7 @@ const SMALLEST: [(&str, &[&str]); 15] = [
     ("memory", &["state"]),
     ("read_file", &["fs-read"]),
     ("read_many_files", &["fs-read"]),
+    ("run_code", &["tools"]),
     ("shell", &["process"]),
     ("todo", &[]),
     ("web_fetch", &["http"]),

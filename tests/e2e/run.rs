@@ -6,6 +6,7 @@ mod attach;
 mod background;
 mod budget;
 mod check;
+mod code;
 mod compress;
 mod conformance;
 mod context;

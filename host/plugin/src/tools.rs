@@ -121,7 +121,7 @@ impl StoreData {
 fn object(arguments: &str) -> Result<Map<String, Value>, String> {
     match counted::read(arguments, MAX_VALUES) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is another value".to_owned()),
+        Ok(_) => Err("it is a value of a different kind".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

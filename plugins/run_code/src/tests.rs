@@ -66,10 +66,10 @@ fn error_names_the_line_of_the_script() {
         ("tools.read_file('a')", "takes one object"),
         ("return await tools.read_file([1])", "takes one object"),
         ("})(); (async () => {", ""),
-        ("}); ({", "not the body of one function"),
+        ("}); ({", "not a callable function"),
         ("import fs from 'fs'", "SyntaxError"),
         ("return fetch('http://x')", "fetch"),
-        ("const f = () => f(); f();", "RangeError"),
+        ("const f = () => f(); f();", "recursive calls"),
     ] {
         let told = read(&session(), code);
         let told = told.as_ref().map_or_else(Clone::clone, |text| format!("returned: {text}"));

@@ -77,10 +77,10 @@ fn input_invalid_configuration_is_an_error() {
           |
         1 | modle = "offline"
           | ^^^^^
-        unknown field `modle`, expected one of `model`, `effort`, `verbosity`, `editing`, `code_mode`, `approval_mode`, \
-    `any_folder`, `confine`, `deny`, `hooks`, `check`, `run`, `budget`, `context`, `conversation`, \
-    `limits`, `tools`, `retry`, `compression`, `providers`, `routing`, `models`, `agents`, `plugins`, \
-    `mcp`, `indexes`
+        unknown field `modle`, expected one of `model`, `effort`, `verbosity`, `editing`, `code_mode`, \
+    `approval_mode`, `any_folder`, `confine`, `deny`, `hooks`, `check`, `run`, `budget`, `context`, \
+    `conversation`, `limits`, `tools`, `retry`, `compression`, `providers`, `routing`, `models`, `agents`, \
+    `plugins`, `mcp`, `indexes`
     help: did you mean `model`?
 
     # model =
@@ -277,7 +277,7 @@ fn arguments_that_make_no_sense() {
     exit: 42
     ----- stderr
     error: `grep:fs-reed=.`: there is no capability `fs-reed`; the capabilities are `fs-read`, `fs-write`, \
-    `process`, `http`, `state` and `mcp`
+    `process`, `http`, `state`, `mcp` and `tools`
 
     # --grant grep:process=git
     exit: 42
@@ -371,8 +371,8 @@ fn input_file_that_is_not_a_plugin_is_an_error() {
     exit: 42
     ----- stderr
     error: `bad.wasm` cannot be used
-      caused by: `bad` is not a component: it is a core module; `host plugin build` or the tool of its \
-    language makes a component of it
+      caused by: `bad` is not a component: it is a core module; the tool of its language makes a component \
+    of it
     help: build it again with `host plugin build`
 
     # an empty component

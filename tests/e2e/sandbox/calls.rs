@@ -82,7 +82,7 @@ async fn sandbox_calls_of_one_call_are_limited_in_number_and_size() {
     );
     assert_eq!(session.calls().iter().sum::<usize>(), 256);
     for (arguments, words) in [
-        ("[]", "the arguments are not a JSON object: it is another value"),
+        ("[]", "the arguments are not a JSON object: it is a value of a different kind"),
         ("{", "the arguments are not a JSON object: EOF"),
         (&*format!("{{\"a\":[{}0]}}", "0,".repeat(100_001)), "more than 100000 values"),
         (&*format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20)), "over the limit of 1048576"),
