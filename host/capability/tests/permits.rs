@@ -39,6 +39,7 @@ fn ask(grants: &Grants, capability: Capability, request: &str) -> Result<(), Den
             let access = if request == "write" { StateAccess::Write } else { StateAccess::Read };
             grants.permit_state(&plugin, access).map(drop)
         }
+        Capability::Tools => grants.permit_tool(&plugin, request).map(drop),
         Capability::Mcp => {
             let (tool, reads) = request.strip_suffix(" read").map_or((request, false), |tool| (tool, true));
             let (server, tool) = tool.split_once('/').expect(request);
@@ -72,7 +73,7 @@ fn check(capability: Capability, scope: &str, permitted: &[&str], refused: &[&st
             Capability::FsRead | Capability::FsWrite => {
                 assert_eq!(no.held.as_deref().map(|held| held.contains('!')), held.scope(capability).map(|_| false));
             }
-            Capability::Process | Capability::Http | Capability::State | Capability::Mcp => {
+            Capability::Process | Capability::Http | Capability::State | Capability::Mcp | Capability::Tools => {
                 assert_eq!(no.held, held.scope(capability).map(Scope::to_string), "{request}");
             }
         }
@@ -139,6 +140,9 @@ fn tools_of_servers_are_permitted_by_name_and_reading_apart() {
     check(Capability::Mcp, "a/x", &["a/x", "a/x read"], &["a/y", "b/x", "A/x"]);
     check(Capability::Mcp, "a read", &["a/x read"], &["a/x", "b/x"]);
     check(Capability::Mcp, "*", &["a/x", "b/y z"], &[]);
+    check(Capability::Tools, "", &[], &["grep"]);
+    check(Capability::Tools, "grep", &["grep"], &["ls"]);
+    check(Capability::Tools, "*,!grep", &["ls"], &["grep"]);
 }
 
 // promise design.permits
