@@ -17,6 +17,7 @@ pub(crate) fn seed(text: &str) {
 }
 
 /// Returns the next number, by SplitMix64.
+#[cfg(any(target_family = "wasm", test))]
 fn next() -> u64 {
     let state = STATE.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
     STATE.set(state);
