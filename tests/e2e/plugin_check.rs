@@ -51,8 +51,8 @@ fn plugin_explain_lists_in_plain_words_what_a_plugin_may_touch() {
       http: fetch the pages that the model names
     It gets only what you grant.
 
-    Whatever is granted, it cannot read files, change files, run programs, keep anything between calls, call \
-    tools of MCP servers or call other tools: its component has no import for that.
+    Whatever is granted, it cannot read files, change files, run programs, keep anything between calls, \
+    call tools of MCP servers or call other tools: its component has no import for that.
     ----- stderr
     ");
 }

@@ -264,7 +264,7 @@ fn plugin_test_case_that_differs_from_its_expectation_fails_and_reports_how() {
     edit (cases.toml)
       FAIL r ([DURATION])
            there is no capability `fs-reed`; the capabilities are `fs-read`, `fs-write`, `process`, `http`, \
-    `state` and `mcp`
+    `state`, `mcp` and `tools`
 
     0 passed, 1 failed
 

@@ -14,6 +14,7 @@ use crate::layers::texts;
 const ALLOWED: &[(&str, &str)] = &[
     ("host/text/src/help.rs", "the options themselves"),
     ("host/shell/", "command lines of other programs"),
+    ("host/app/src/installation.rs", "command lines of other programs"),
     ("host/bundle/src/lock.rs", "a comment in a file"),
     ("host/settings/src/models/saved.rs", "a comment in a file"),
     ("host/settings/src/configuration/commands.rs", "the command line of another program"),
@@ -109,7 +110,8 @@ impl Terms {
     /// Returns the first option or command in a text. That of a part of a help is not looked for: it begins with the
     /// words of the command, without the name of the program.
     fn find(&self, text: &str) -> Option<String> {
-        let mut words = text.split(' ');
+        // As it is written, a literal has its quotes.
+        let mut words = text.trim_matches('"').split(' ');
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         if self.commands.contains(first)
             && (second.starts_with('-') || self.lines.contains(&format!("{first} {second}")))

@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn denied_for_any_server_names_the_port_that_a_grant_is_for() {
         assert_eq!(
-            denied(Capability::Http, ANY_SERVER).help,
+            denied(Capability::Http, ANY_SERVER).help.to_string(),
             "to allow it, add --grant 'fetch:http=*:443' (port 443 only; `*:*` means every port), or --approval-mode yolo for \
              public addresses"
         );
@@ -244,7 +244,7 @@ mod tests {
         let grants = crate::Grants::none().with(Scope::parse(Capability::FsWrite, ".,!.git", workspace).unwrap());
         let no = grants.permit_write(&PluginName::new("edit"), Path::new("/w/.git/config")).unwrap_err();
         assert_eq!(
-            no.help,
+            no.help.to_string(),
             "its grants exclude it, so remove the --deny, the `[deny]` entry (`host policy allow`) or the `!` of a \
              grant \
              that does; host's own files always stay excluded"
@@ -266,7 +266,7 @@ mod tests {
     fn denied_text_from_a_guest_is_escaped_and_cut() {
         let escapes = denied(Capability::FsRead, "/a\u{1b}[2J\n\u{202e}b");
         assert_eq!(escapes.wanted, r"/a\u{1b}[2J\n\u{202e}b");
-        assert!(!escapes.help.contains("[2J"), "{}", escapes.help);
+        assert!(!escapes.help.to_string().contains("[2J"), "{}", escapes.help);
         let long = denied(Capability::FsRead, &"ä".repeat(100_000));
         assert_eq!(long.wanted, format!("{}{CUT_MARK}", "ä".repeat(SHOWN_LIMIT)));
         assert!(long.explain(Wording::default()).chars().count() < 3 * SHOWN_LIMIT);

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use host_capability::{Authority, Capability, Grants, McpServerName, PluginName, Scope, StateAccess};
+use host_text::Wording;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -286,6 +287,6 @@ proptest! {
             }
         }
         let no = Grants::none().permit_read(&PluginName::new("p"), Path::new(&path)).expect_err("nothing is granted");
-        prop_assert!(!no.explain().chars().any(char::is_control));
+        prop_assert!(!no.explain(Wording::default()).chars().any(char::is_control));
     }
 }

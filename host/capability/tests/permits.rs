@@ -51,7 +51,8 @@ fn ask(grants: &Grants, capability: Capability, request: &str) -> Result<(), Den
 
 /// The scope that the help of a no suggests, taken out of its shell quotes.
 fn suggested(no: &Denied) -> Option<String> {
-    let flag = no.help.strip_prefix("to allow it, add --grant ")?;
+    let help = no.help.to_string();
+    let flag = help.strip_prefix("to allow it, add --grant ")?;
     let flag = flag.split(", or --approval-mode").next()?;
     let flag = match flag.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(quoted) => quoted.replace("'\\''", "'"),
@@ -79,7 +80,11 @@ fn check(capability: Capability, scope: &str, permitted: &[&str], refused: &[&st
         }
         // Following the help grants what was denied.
         let Some(text) = suggested(&no) else {
-            assert!(scope.contains('!') && no.help.starts_with("its grants exclude it"), "{request}: {}", no.help);
+            assert!(
+                scope.contains('!') && no.help.to_string().starts_with("its grants exclude it"),
+                "{request}: {}",
+                no.help
+            );
             continue;
         };
         let scope = Scope::parse(capability, &text, Path::new("/")).expect(&text);
@@ -183,7 +188,7 @@ fn permit_for_a_path_that_is_not_absolute_text_is_denied_without_a_suggestion() 
     {
         let no = grants(Capability::FsRead, ".").permit_read(&plugin(), path).expect_err("it is not covered");
         let help = "to allow it, add --grant fetch:fs-read=SCOPE with a scope that covers it";
-        assert_eq!(no.help, help, "{path:?}");
+        assert_eq!(no.help.to_string(), help, "{path:?}");
     }
     // A path that is not UTF-8 can be read beneath a root that is.
     assert!(grants(Capability::FsRead, "/x").permit_read(&plugin(), latin).is_ok());
@@ -196,7 +201,7 @@ fn a_guest_cannot_write_a_wider_grant_into_the_help() {
     let authority = Authority::new("a.b", 443).unwrap();
     for method in ["GET *:*,PUT", "*", "", "get", "GET\n"] {
         let no = Grants::none().permit_http(&plugin(), method, &authority).expect_err(method);
-        assert!(no.help.contains("http=SCOPE with"), "{}", no.help);
+        assert!(no.help.to_string().contains("http=SCOPE with"), "{}", no.help);
     }
     let command = ["x".to_owned(), "a,*".to_owned(), "b' --grant evil".to_owned()];
     let no = Grants::none().permit_process(&plugin(), &command).expect_err("nothing is granted");
@@ -234,7 +239,7 @@ fn a_near_address_needs_a_grant_that_reaches_it() {
     let permit = grants(Capability::Http, "*").permit_http(&plugin(), "GET", &host).unwrap();
     let no = permit.permit_address("127.0.0.1".parse().unwrap()).expect_err("a pattern reaches far addresses only");
     assert_eq!(no.to_string(), "`fetch` has no http grant for `api.a.b:443 at 127.0.0.1`");
-    assert_eq!(no.help, "to allow it, add --grant fetch:http=api.a.b:443");
+    assert_eq!(no.help.to_string(), "to allow it, add --grant fetch:http=api.a.b:443");
 }
 
 // promise confine.grants

@@ -12,6 +12,6 @@ pub const WRITE_FILE: &str = "write_file";
 /// Changes several files with a patch.
 pub const APPLY_PATCH: &str = "apply_patch";
 
-/// The tools in whose place [`APPLY_PATCH`] is: a model has them or the patch, and whatever is said about changes of one
+/// The tools in whose place [`APPLY_PATCH`] is: a model has them or the patch, and what is said about changes of one
 /// holds for the other.
 pub const IN_PLACE_OF_PATCHES: [&str; 2] = [EDIT, WRITE_FILE];

@@ -200,7 +200,7 @@ impl PluginTool {
         let previewed = match self.previewed(call, &held, looking).await {
             Ok(previewed) => previewed,
             Err(Unseen::Failed(failure)) => return Err(failure),
-            Err(Unseen::Reads(first)) => return Ok(self.reading_first(first, quiet)),
+            Err(Unseen::Reads(first)) => return Ok(self.reading_first(*first, quiet)),
         };
         let Some(confirmation) = previewed else { return Ok(quiet) };
         // The host adds the arguments: a guest that could name an input could feed a shell lines that no rule read.

@@ -156,6 +156,23 @@ fn acp_failed_run_is_an_error_with_its_help() {
 }
 
 #[test]
+fn acp_denied_call_says_what_would_allow_it_without_options_of_the_command_line() {
+    let host = Host::new(["acp"]).home_file(".ssh/id_ed25519", "PRIVATE");
+    let key = std::fs::canonicalize(host.home()).expect("it is there").join(".ssh/id_ed25519");
+    let denied = "Only the user can change this: ";
+    let replies = [calls("read_file", json!({"path": key})), says_after(&[denied], "no")];
+    let model = script(&host, "script.jsonl", &replies);
+    let mut editor = Editor::connected(&host, &["--model", &model], json!({}));
+    let id = editor.session();
+    assert_eq!(editor.prompt(&id, "look"), "end_turn");
+    let log = std::fs::read_to_string(&host.logs()[0]).expect("read");
+    let (_, help) = log.split_once(denied).expect("the model reads what would allow it");
+    for option in ["--grant", "--deny", "--approval-mode", "--add-dir"] {
+        assert!(!help.contains(option), "{help}");
+    }
+}
+
+#[test]
 fn acp_turn_limit_is_a_stop_reason() {
     let host = Host::new(["acp"]);
     let list = || calls("ls", json!({"path": "."}));

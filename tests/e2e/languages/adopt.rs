@@ -90,7 +90,7 @@ fn adopt_of_a_file_that_is_no_plugin_says_what_it_is_and_what_to_do() {
     let license = ["--license", "MIT"];
     for (bytes, arguments, says, help) in [
         (b"#!/bin/sh".to_vec(), &license[..], "does not start like WebAssembly", ""),
-        (text("(module)"), &license, "or the tool of its language makes a component", "wasm32-wasip2"),
+        (text("(module)"), &license, "the tool of its language makes a component", "wasm32-wasip2"),
         (
             text("(component)"),
             &license,

@@ -43,8 +43,9 @@ fn confine_leaves_git_its_work_and_keeps_what_git_obeys() {
     let before = std::fs::read(folder.join(".git/config")).expect("read");
     let ended = host.run();
     let printed = succeeded(&ended);
-    assert!(printed.starts_with("Output:\nsecond\nfirst\nkept\nnew\n"), "{printed}");
-    for left in ["`hooks/pre-commit` in `", "`config` in `"] {
+    assert!(printed.starts_with("Output:\nsecond\nfirst\n"), "{printed}");
+    // Of two pipes, which is read first is open.
+    for left in ["\nkept\n", "\nnew\n", "`hooks/pre-commit` in `", "`config` in `"] {
         assert!(printed.contains(left), "{left}: {printed}");
     }
     assert_eq!(git(folder, &["log", "--format=%s"]), "second\nfirst\n");
@@ -62,7 +63,7 @@ fn confine_hides_the_home_and_the_hosts_own_folders() {
         (host.run(), host.home().join("new").exists())
     };
     let (ended, wrote) = confined("require");
-    assert!(succeeded(&ended).starts_with("Output:\nx\n"), "{}", ended.stdout);
+    assert!(succeeded(&ended).contains("\nx\n"), "{}", ended.stdout);
     assert!(!ended.stdout.contains("SECRET") && !wrote, "{}", ended.stdout);
     let (ended, wrote) = confined("off");
     assert!(ended.stdout.contains("SECRET") && wrote, "{}", ended.stdout);

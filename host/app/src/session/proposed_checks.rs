@@ -31,7 +31,7 @@ pub(super) fn proposed_checks(root: &Path) -> Vec<String> {
         commands.extend(["go vet ./...", "go test ./..."].map(str::to_owned));
     }
     let names_pytest = |name: &&str| text(root, name).is_some_and(|text| text.contains("pytest"));
-    if ["pyproject.toml", "setup.cfg", "pytest.ini", "tox.ini"].iter().any(|name| names_pytest(&name)) {
+    if ["pyproject.toml", "setup.cfg", "pytest.ini", "tox.ini"].iter().any(names_pytest) {
         commands.push("pytest".to_owned());
     }
     // What the others say is more exact.

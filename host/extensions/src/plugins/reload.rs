@@ -127,6 +127,7 @@ mod tests {
     fn reload_failure_is_one_line() {
         let failure = Failure::input("it is\nwrong").cause("of this").help("not shown");
         let outcome = ReloadOutcome::unchanged(&failure);
-        assert_eq!(outcome.notices, ["the plugins stay as they were: it is wrong: of this".into()]);
+        let words: Vec<String> = outcome.notices.iter().map(ToString::to_string).collect();
+        assert_eq!(words, ["the plugins stay as they were: it is wrong: of this"]);
     }
 }

@@ -15,9 +15,8 @@ use super::AtLeastOne;
 use super::plugins::SecretSource;
 
 /// An MCP server. Without `command` and `url` it adds to the server of this name that a trusted project names.
-///
-/// A key that is missing here is as the project's file says: an `Option` of a value that such a file has none of is
-/// read through the method that resolves it.
+// A key that is missing is as the project's file says, where that can have it; any other is read through a method that
+// resolves it. Not a doc comment: those of this type are what users read in the schema.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpConfig {

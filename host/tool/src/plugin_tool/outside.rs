@@ -21,7 +21,7 @@ pub(super) enum Unseen {
     /// The call cannot run.
     Failed(CallFailure),
     /// It has to read a file first that the user can be asked about.
-    Reads(OutsideRead),
+    Reads(Box<OutsideRead>),
 }
 
 /// Receives the last path that a preview was not let read.
@@ -94,7 +94,7 @@ impl PluginTool {
         }
         let wording = self.sandbox.runtime.wording();
         match self.sandbox.runtime.access().writes.scope_of(&path) {
-            Some(_) => Err(Unseen::Reads(OutsideRead { path, denied, wording })),
+            Some(_) => Err(Unseen::Reads(Box::new(OutsideRead { path, denied, wording }))),
             None => failed(outcome),
         }
     }

@@ -64,5 +64,9 @@ pub(super) fn plugin() -> PluginName {
 
 /// A refusal in the contract's words.
 pub(super) fn denial(refused: &Denied) -> Denial {
-    Denial { capability: refused.capability.name().to_owned(), wanted: refused.wanted.clone(), help: refused.explain() }
+    Denial {
+        capability: refused.capability.name().to_owned(),
+        wanted: refused.wanted.clone(),
+        help: refused.explain(Default::default()),
+    }
 }
